@@ -1,0 +1,111 @@
+/* pool.c - a small pool of worker threads for scans that are worth splitting.
+ *
+ * One job runs at a time: a caller that finds the pool busy runs its tasks itself, which keeps many-threaded callers
+ * from queueing behind one another. Tasks are handed out one by one through a shared counter. The pool belongs to one
+ * process: after a fork the child's copy has no threads, sees another pid and starts afresh. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include "internal.h"
+
+enum { WORKERS_MAX = 63 };
+
+struct job {
+    void (*task)(void *context, size_t i);
+    void *context;
+    size_t count;
+    atomic_size_t next;
+};
+
+static struct pool {
+    pthread_mutex_t busy;  /* held by the caller whose job runs */
+    pthread_mutex_t guard; /* of the fields below */
+    pthread_cond_t work, done;
+    int workers;     /* started */
+    int wanted;      /* of the current job and not yet taken up */
+    int running;     /* workers inside the current job */
+    struct job *job; /* NULL between jobs */
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER,
+          0, 0, 0, NULL};
+
+static void run_tasks(struct job *job) {
+    for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count;)
+        job->task(job->context, i);
+}
+
+static void *worker(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&pool.guard);
+    for (;;) {
+        while (!pool.job || pool.wanted == 0) pthread_cond_wait(&pool.work, &pool.guard);
+        struct job *job = pool.job;
+        pool.wanted--;
+        pool.running++;
+        pthread_mutex_unlock(&pool.guard);
+        run_tasks(job);
+        pthread_mutex_lock(&pool.guard);
+        if (--pool.running == 0) pthread_cond_signal(&pool.done);
+    }
+    return NULL;
+}
+
+/* A forked child inherits locks in whatever state they were: it makes its own. */
+static void after_fork_in_child(void) {
+    pthread_mutex_init(&pool.busy, NULL);
+    pthread_mutex_init(&pool.guard, NULL);
+    pthread_cond_init(&pool.work, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.workers = pool.wanted = pool.running = 0;
+    pool.job = NULL;
+}
+
+static void register_fork_handler(void) { pthread_atfork(NULL, NULL, after_fork_in_child); }
+
+static void start_workers(int count) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_fork_handler);
+    while (pool.workers < count) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker, NULL) != 0) return; /* fewer threads: slower, never wrong */
+        pthread_detach(thread);
+        pool.workers++;
+    }
+}
+
+void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context) {
+    struct job job = {task, context, count, 0};
+    if ((size_t)(threads > 0 ? threads : 1) > count) threads = (int)count;
+    if (threads > WORKERS_MAX + 1) threads = WORKERS_MAX + 1;
+    if (threads <= 1 || pthread_mutex_trylock(&pool.busy) != 0) {
+        run_tasks(&job);
+        return;
+    }
+    pthread_mutex_lock(&pool.guard);
+    start_workers(threads - 1);
+    pool.job = &job;
+    pool.wanted = threads - 1 < pool.workers ? threads - 1 : pool.workers;
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.guard);
+    run_tasks(&job);
+    pthread_mutex_lock(&pool.guard);
+    pool.wanted = 0;
+    while (pool.running > 0) pthread_cond_wait(&pool.done, &pool.guard);
+    pool.job = NULL;
+    pthread_mutex_unlock(&pool.guard);
+    pthread_mutex_unlock(&pool.busy);
+}
+
+int rag_cpu_count(void) {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
+}
