@@ -29,4 +29,33 @@ enum {
 /* The features in use: what the machine has, less what rag_init was told to leave out. */
 extern unsigned rag_cpu;
 
+/* ------------------------------------------------------------------------------------------- files to write (map.c) --- */
+
+struct rag_file;
+
+enum rag_status rag_file_create(const char *path, struct rag_file **file, struct rag_fault *fault);
+enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
+const char *rag_file_path(const struct rag_file *file);
+enum rag_status rag_file_size(struct rag_file *file, uint64_t *size, struct rag_fault *fault);
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault);
+enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
+
+/* Durable under its final name. replace_own: the caller holds the lock of the file that is replaced. */
+enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
+
+/* Closes, and removes what was not published. */
+void rag_file_discard(struct rag_file *file);
+void rag_file_close(struct rag_file *file);
+
+/* ------------------------------------------------------------------------------- the container (reader.c, writer.c) --- */
+
+/* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */
+uint64_t rag_extent(uint64_t size);
+
+/* [A-Za-z0-9_.+@/]{1,64} */
+bool rag_name_valid(const char *name, size_t size);
+
+/* The directory of the front page: as many entries, in file order, as fit. Returns its size. */
+size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count, uint64_t toc_at, uint64_t footer_at);
+
 #endif

@@ -82,7 +82,120 @@ struct rag_guard {
  * section. The common case, everything seen before, costs one load per block. */
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault);
 
-/* (container) */
+/* A file mapped for reading, or (from rag_map_stat) only its size and who it is: bytes is NULL. */
+struct rag_map {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t device, inode;
+};
+
+enum rag_advice { RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE };
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
+enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
+void rag_map_close(struct rag_map *map);
+
+/* Tells the system how bytes will be used. Only a hint. */
+void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice);
+
+/* The process that writes to path now, or 0 when none does or the system cannot say. */
+int64_t rag_writer_pid(const char *path);
+
+/* What the first bytes claim: RAG_NOT_RAGFILE, RAG_VERSION for a major version that this build does not read, else RAG_OK
+ * with the version and byte order. */
+struct rag_header {
+    uint8_t major, minor, patch;
+    bool big_endian;
+};
+enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header, struct rag_fault *fault);
+
+/* One generation of a 1.0 file. Borrows bytes: they outlive it. Any number of threads. */
+struct rag_reader;
+
+struct rag_commit {
+    uint64_t generation, created; /* created: ns since 1970, 0 = not recorded */
+    uint64_t identity;            /* the base commit's table hash */
+    uint64_t start, end;          /* the commit's own bytes: first extent to the end of its footer */
+    uint64_t previous;            /* offset of the footer before, 0 for generation 1 */
+    uint64_t tail;                /* bytes behind the newest commit that belong to none */
+    uint64_t lost_generation; /* the generation after this one was committed and is damaged; 0 = none */
+    uint32_t entries, segments, next_segment;
+    bool read_only; /* a part that this build may not write */
+    const char *message;
+    size_t message_size;
+};
+
+struct rag_entry {
+    const char *name;
+    uint32_t segment, flags;
+    uint64_t generation, at, size, items;
+    uint64_t extent; /* bytes on disk with block hashes and padding */
+};
+
+struct rag_segment {
+    uint32_t number;
+    uint64_t rows, live, generation;
+};
+
+/* Opens the newest commit, or the one numbered generation when that is not 0. Everything that later calls rely on is
+ * checked here; section contents are not touched. Entries come in file order. */
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **reader,
+                                struct rag_fault *fault);
+void rag_reader_close(struct rag_reader *reader);
+void rag_reader_commit(const struct rag_reader *reader, struct rag_commit *commit);
+void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_entry *entry);
+void rag_reader_segment(const struct rag_reader *reader, uint32_t i, struct rag_segment *segment);
+
+/* Index of the entry with this name and segment, or -1. */
+int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
+
+/* The section's bytes under lazy checksums. Its block hashes are checked here, its blocks when touched. */
+enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard, struct rag_fault *fault);
+
+/* Checks every byte of this generation: blocks, hashes, zero padding, front page. full walks every older commit too. Each
+ * fault found goes to report; the walk goes on where it can. abandoned counts bytes between commits that belong to none. */
+struct rag_verdict {
+    uint64_t sections, blocks, commits, abandoned, faults;
+};
+void rag_reader_verify(struct rag_reader *reader, bool full, void (*report)(void *context, const struct rag_fault *fault),
+                       void *context, struct rag_verdict *verdict);
+
+/* A file in the making (one thread). After a failed call only discard is of use; nothing that was committed before is
+ * touched by any failure. */
+struct rag_writer;
+
+/* A new file at path: made under a temporary name beside it, renamed at commit. */
+enum rag_status rag_writer_create(const char *path, struct rag_writer **writer, struct rag_fault *fault);
+
+/* The next commit of the file at path. Takes the writer's lock (RAG_LOCKED: fault->at is the holder's pid) and opens the
+ * newest commit; reader, borrowed until the writer goes, is that commit. */
+enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer, struct rag_fault *fault);
+const struct rag_reader *rag_writer_reader(const struct rag_writer *writer);
+
+/* A new file to be renamed over the one that editor holds locked: compaction. */
+enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer, struct rag_fault *fault);
+
+/* Gives out a segment number. */
+enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number, struct rag_fault *fault);
+
+/* Records how many rows a segment has and how many of them live. rows 0 forgets the segment. */
+enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live,
+                                struct rag_fault *fault);
+
+/* A section is begun, written in any pieces, ended. at tells where its bytes will lie in the file. An older section of the
+ * same name and segment is dropped. */
+enum rag_status rag_section_begin(struct rag_writer *writer, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
+                                  struct rag_fault *fault);
+enum rag_status rag_section_write(struct rag_writer *writer, const void *bytes, size_t size, struct rag_fault *fault);
+enum rag_status rag_section_end(struct rag_writer *writer, uint64_t items, struct rag_fault *fault);
+
+/* Leaves a section out of the next commit. RAG_ARGUMENT when there is none. */
+enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment, struct rag_fault *fault);
+
+/* Makes everything durable and visible, all or nothing. The writer is spent afterwards: discard it. */
+enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message, size_t message_size,
+                                  struct rag_fault *fault);
+void rag_writer_discard(struct rag_writer *writer);
 
 /* --------------------------------------------------------------------------------------------- 0.1.0 and its pairs --- */
 /* (pairs) */

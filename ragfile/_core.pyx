@@ -31,6 +31,8 @@ cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
     if status == RAG_OK:
         return 0
     what = fault.what.decode() if fault.what != NULL else "no reason given"
+    if status == RAG_LOCKED and fault.at:
+        what = f"{what} (process {fault.at}{', this one' if fault.at == os.getpid() else ''})"
     section = fault.section.decode()
     kind, sentence = STATUS[status]
     if kind is OSError:
@@ -92,7 +94,7 @@ cdef class Section:
         PyBuffer_FillInfo(buffer, self, <void *>self.guard.bytes, self.guard.size, 1, flags)
 
 
-# (container)
+include "_core_file.pxi"
 
 # (pairs)
 

@@ -34,7 +34,74 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_guard_check(const rag_guard *guard, size_t at, size_t size, rag_fault *fault)
 
-    # (container)
+    struct rag_map:
+        const uint8_t *bytes
+        size_t size
+        uint64_t device, inode
+
+    enum rag_advice:
+        RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE
+
+    rag_status rag_map_open(const char *path, rag_map *map, rag_fault *fault)
+    rag_status rag_map_stat(const char *path, rag_map *map, rag_fault *fault)
+    void rag_map_close(rag_map *map)
+    void rag_map_advise(const void *bytes, size_t size, rag_advice advice)
+    int64_t rag_writer_pid(const char *path)
+
+    struct rag_header:
+        uint8_t major, minor, patch
+        bint big_endian
+
+    rag_status rag_header_read(const uint8_t *bytes, size_t size, rag_header *header, rag_fault *fault)
+
+    struct rag_reader:
+        pass
+
+    struct rag_commit:
+        uint64_t generation, created, identity, start, end, previous, tail, lost_generation
+        uint32_t entries, segments, next_segment
+        bint read_only
+        const char *message
+        size_t message_size
+
+    struct rag_entry:
+        const char *name
+        uint32_t segment, flags
+        uint64_t generation, at, size, items, extent
+
+    struct rag_segment:
+        uint32_t number
+        uint64_t rows, live, generation
+
+    struct rag_verdict:
+        uint64_t sections, blocks, commits, abandoned, faults
+
+    rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, rag_reader **reader, rag_fault *fault)
+    void rag_reader_close(rag_reader *reader)
+    void rag_reader_commit(const rag_reader *reader, rag_commit *commit)
+    void rag_reader_entry(const rag_reader *reader, uint32_t i, rag_entry *entry)
+    void rag_reader_segment(const rag_reader *reader, uint32_t i, rag_segment *segment)
+    int64_t rag_reader_find(const rag_reader *reader, const char *name, uint32_t segment)
+    rag_status rag_reader_guard(rag_reader *reader, uint32_t i, rag_guard *guard, rag_fault *fault)
+    void rag_reader_verify(rag_reader *reader, bint full, void (*report)(void *context, const rag_fault *fault) noexcept nogil,
+                           void *context, rag_verdict *verdict)
+
+    struct rag_writer:
+        pass
+
+    rag_status rag_writer_create(const char *path, rag_writer **writer, rag_fault *fault)
+    rag_status rag_writer_edit(const char *path, rag_writer **writer, rag_fault *fault)
+    rag_status rag_writer_replace(rag_writer *editor, rag_writer **writer, rag_fault *fault)
+    rag_status rag_writer_segment(rag_writer *writer, uint32_t *number, rag_fault *fault)
+    rag_status rag_writer_rows(rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live, rag_fault *fault)
+    rag_status rag_section_begin(rag_writer *writer, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
+                                 rag_fault *fault)
+    rag_status rag_section_write(rag_writer *writer, const void *bytes, size_t size, rag_fault *fault)
+    rag_status rag_section_end(rag_writer *writer, uint64_t items, rag_fault *fault)
+    rag_status rag_section_drop(rag_writer *writer, const char *name, uint32_t segment, rag_fault *fault)
+    rag_status rag_writer_commit(rag_writer *writer, uint64_t created, const char *message, size_t message_size,
+                                 rag_fault *fault)
+    void rag_writer_discard(rag_writer *writer)
 
     # (pairs)
 

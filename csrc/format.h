@@ -1,0 +1,93 @@
+/* format.h - the 1.0 container in numbers: offsets, sizes, limits. spec/ragfile.md part 2 says the same in words.
+ *
+ *   0        front page, 4096 bytes
+ *              0    "RAGFILE"  7 major  8 minor  9 patch  10 byte order (0)
+ *              11   directory: rag.head-(…,…) 00 vector-(…,…) 00 … 00     (20-digit offsets, inclusive ends)
+ *              …    zero
+ *              3968 superblock (SUPER_*), byte 4095 is zero
+ *   4096     section extents, each 64-aligned:
+ *              size bytes | zero to 8 | one xxh3-64 per 64 KiB block | zero to 64, at least one byte
+ *   …        table of contents (TOC_*, ENTRY_*, SEGMENT_*), zero to 64, at least one byte
+ *   …        footer (FOOTER_*), 64 bytes: the commit is made when this is durable
+ *   …        next commit: extents, table of contents, footer; … to the end of the file
+ *
+ * All numbers are little-endian. Offsets are from the start of the file. */
+#ifndef RAG_FORMAT_H
+#define RAG_FORMAT_H
+
+enum {
+    HEADER_SIZE = 11,
+    FRONT_SIZE = 4096,
+    SECTION_ALIGN = 64,
+
+    SUPER_AT = 3968,
+    SUPER_SIZE = 128,
+    SUPER_READ_FEATURES = 8,   /* u64: a reader that does not know one of these bits refuses the file */
+    SUPER_WRITE_FEATURES = 16, /* u64: a writer that does not know one of these bits leaves the file alone */
+    SUPER_TOC_AT = 24,
+    SUPER_TOC_SIZE = 32,
+    SUPER_TOC_HASH = 40, /* the file's identity: every footer repeats it */
+    SUPER_FOOTER_AT = 48,
+    SUPER_CREATED = 56, /* ns since 1970, 0 = not recorded */
+    SUPER_HASH = 112,   /* xxh3-64 of the front page up to here */
+
+    TOC_HEAD_SIZE = 64,
+    TOC_GENERATION = 8,
+    TOC_CREATED = 16,
+    TOC_ENTRIES = 24,  /* u32 */
+    TOC_SEGMENTS = 28, /* u32 */
+    TOC_NAMES = 32,    /* u32: bytes of the names */
+    TOC_MESSAGE = 36,  /* u32: bytes of the message */
+    TOC_START = 40,    /* where this commit's extents begin */
+    TOC_NEXT_SEGMENT = 48,
+    TOC_ABANDONED = 56, /* xxh3-64 of the bytes between the footer before and start; 0 when there are none */
+
+    ENTRY_SIZE = 64,
+    ENTRY_FLAGS = 0,      /* u32 */
+    ENTRY_SEGMENT = 4,    /* u32, 0 = the whole file */
+    ENTRY_NAME = 8,       /* u32: offset among the names */
+    ENTRY_ZERO = 12,      /* u32 */
+    ENTRY_GENERATION = 16, /* the commit that wrote it */
+    ENTRY_AT = 24,
+    ENTRY_BYTES = 32,
+    ENTRY_ITEMS = 40, /* what it counts is the section's affair */
+    ENTRY_HASH = 48,  /* xxh3-64 of its block hashes */
+    ENTRY_ZERO_2 = 56,
+
+    SEGMENT_SIZE = 32,
+    SEGMENT_NUMBER = 0, /* u32, from 1 */
+    SEGMENT_ZERO = 4,   /* u32 */
+    SEGMENT_ROWS = 8,
+    SEGMENT_LIVE = 16,
+    SEGMENT_GENERATION = 24,
+
+    FOOTER_SIZE = 64,
+    FOOTER_GENERATION = 8,
+    FOOTER_TOC_AT = 16,
+    FOOTER_TOC_SIZE = 24,
+    FOOTER_TOC_HASH = 32,
+    FOOTER_PREVIOUS = 40, /* 0 for generation 1 */
+    FOOTER_IDENTITY = 48,
+    FOOTER_HASH = 56,
+
+    NAME_MAX_SIZE = 64,
+    MESSAGE_MAX_SIZE = 4096,
+    ENTRIES_MAX = 65536,
+    SEGMENTS_MAX = 65536,
+};
+
+#define SUPER_MAGIC "RAGHEAD1"
+#define TOC_MAGIC "RAGTOC01"
+#define FOOTER_MAGIC "RAGCOMIT"
+#define HEAD_NAME "rag.head"
+#define TOC_NAME "rag.toc"
+#define TOMBS_NAME "rag.tombs"
+
+#define TOC_SIZE_MAX ((uint64_t)64 << 20)
+#define FILE_SIZE_MAX ((uint64_t)1 << 60)
+#define ROWS_MAX ((uint64_t)1 << 40)
+
+#define ENTRY_MUST_READ 1u
+#define ENTRY_MUST_WRITE 2u
+
+#endif

@@ -1,0 +1,280 @@
+/* map.c - files and the operating system: the only file of the core that calls it for storage.
+ *
+ * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion (it belongs to the
+ * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for the one
+ * thing flock cannot tell, the holder's process id. Losing the second (a process closes another descriptor of the file)
+ * costs the pid in an error message, never the exclusion. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* Where the record lock lies: far behind any file's end. */
+#define PID_LOCK_AT ((off_t)1 << 61)
+
+static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
+    int error = errno;
+    rag_fail(fault, error == ENOMEM ? RAG_MEMORY : RAG_OS, 0, what);
+    if (fault) fault->os_error = error;
+    return error == ENOMEM ? RAG_MEMORY : RAG_OS;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- maps --- */
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    struct stat st;
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return os_fail(fault, "open");
+    if (fstat(fd, &st) != 0) goto failed;
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        goto failed;
+    }
+    map->device = (uint64_t)st.st_dev;
+    map->inode = (uint64_t)st.st_ino;
+    map->size = (size_t)st.st_size;
+    if (map->size > 0) {
+        void *bytes = mmap(NULL, map->size, PROT_READ, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) goto failed;
+        map->bytes = bytes;
+    }
+    close(fd);
+    return RAG_OK;
+failed:;
+    enum rag_status status = os_fail(fault, "map");
+    close(fd);
+    return status;
+}
+
+void rag_map_close(struct rag_map *map) {
+    if (map->bytes) munmap((void *)(uintptr_t)map->bytes, map->size);
+    memset(map, 0, sizeof *map);
+}
+
+enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    struct stat st;
+    if (stat(path, &st) != 0) return os_fail(fault, "stat");
+    *map = (struct rag_map){NULL, (size_t)st.st_size, (uint64_t)st.st_dev, (uint64_t)st.st_ino};
+    return RAG_OK;
+}
+
+void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = (uintptr_t)bytes & ~(page - 1), to = (uintptr_t)bytes + size;
+    int how = advice == RAG_ADVISE_RANDOM ? MADV_RANDOM : advice == RAG_ADVISE_SEQUENTIAL ? MADV_SEQUENTIAL : MADV_WILLNEED;
+#ifdef MADV_POPULATE_READ
+    if (advice == RAG_ADVISE_POPULATE) how = MADV_POPULATE_READ;
+#endif
+    if (size > 0) (void)madvise((void *)from, to - from, how); /* a hint: nothing depends on it */
+}
+
+/* ---------------------------------------------------------------------------------------------------------- locks --- */
+
+/* Held by this process, so that "who holds it" can be answered for ourselves too: a POSIX lock never conflicts with its
+ * own process. */
+enum { HELD_MAX = 256 };
+static struct held {
+    uint64_t device, inode;
+} held[HELD_MAX];
+static int held_lock; /* spin: taken for a few instructions */
+
+static void held_change(uint64_t device, uint64_t inode, bool add) {
+    const struct held none = {0, 0}, one = {device, inode};
+    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    const struct held from = add ? none : one, to = add ? one : none;
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].device == from.device && held[i].inode == from.inode) {
+            held[i] = to;
+            break;
+        }
+    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+}
+
+static bool held_here(uint64_t device, uint64_t inode) {
+    bool found = false;
+    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    for (int i = 0; i < HELD_MAX && !found; i++) found = held[i].device == device && held[i].inode == inode;
+    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+    return found;
+}
+
+static int64_t holder_of(int fd) {
+    struct stat st;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    if (fstat(fd, &st) == 0 && held_here((uint64_t)st.st_dev, (uint64_t)st.st_ino)) return getpid();
+    if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return lock.l_pid;
+    return 0;
+}
+
+int64_t rag_writer_pid(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    int64_t pid = holder_of(fd);
+    close(fd);
+    return pid;
+}
+
+/* Locks the file that path names now. A file that was renamed away between open and lock is let go and path tried again:
+ * whoever holds the lock of path's file is path's only writer. */
+static enum rag_status open_locked(const char *path, int flags, int *out, struct rag_fault *fault) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct stat mine, named;
+        int fd = open(path, flags | O_CLOEXEC, 0666);
+        if (fd < 0) return os_fail(fault, "open");
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            enum rag_status status;
+            if (errno == EWOULDBLOCK) {
+                status = rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd), "another writer holds the file");
+            } else {
+                status = os_fail(fault, "lock");
+            }
+            close(fd);
+            return status;
+        }
+        if (fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) {
+            struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+            (void)fcntl(fd, F_SETLK, &lock);
+            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, true);
+            *out = fd;
+            return RAG_OK;
+        }
+        close(fd);
+    }
+    return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");
+}
+
+/* -------------------------------------------------------------------------------------------------- files to write --- */
+
+struct rag_file {
+    int fd, target_fd; /* target_fd: lock of the file that a rename replaces, or -1 */
+    char *path;        /* where it shall end up */
+    char *partial;     /* where it is being made, or NULL when path itself is written */
+};
+
+static char *partial_path(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash + 1 - path) : 0;
+    char *name = NULL;
+    if (asprintf(&name, "%.*s.%s.partial", folder, path, path + folder) < 0) return NULL;
+    return name;
+}
+
+static void let_go(int fd) {
+    struct stat st;
+    if (fd < 0) return;
+    if (fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, false);
+    close(fd);
+}
+
+void rag_file_close(struct rag_file *file) {
+    if (!file) return;
+    let_go(file->fd);
+    let_go(file->target_fd);
+    free(file->path);
+    free(file->partial);
+    free(file);
+}
+
+static enum rag_status file_new(const char *path, bool partial, int flags, struct rag_file **out, struct rag_fault *fault) {
+    struct rag_file *file = calloc(1, sizeof *file);
+    if (!file) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    file->fd = file->target_fd = -1;
+    file->path = strdup(path);
+    file->partial = partial ? partial_path(path) : NULL;
+    enum rag_status status = RAG_OK;
+    if (!file->path || (partial && !file->partial)) status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    if (status == RAG_OK) status = open_locked(partial ? file->partial : path, flags, &file->fd, fault);
+    if (status == RAG_OK) *out = file;
+    else rag_file_close(file);
+    return status;
+}
+
+enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    enum rag_status status = file_new(path, true, O_RDWR | O_CREAT, out, fault);
+    if (status != RAG_OK) return status;
+    if (ftruncate((*out)->fd, 0) != 0) { /* a killed writer left its own behind */
+        status = os_fail(fault, "truncate");
+        rag_file_discard(*out);
+    }
+    return status;
+}
+
+enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    return file_new(path, false, O_RDWR, out, fault);
+}
+
+const char *rag_file_path(const struct rag_file *file) { return file->path; }
+
+enum rag_status rag_file_size(struct rag_file *file, uint64_t *size, struct rag_fault *fault) {
+    struct stat st;
+    if (fstat(file->fd, &st) != 0) return os_fail(fault, "stat");
+    *size = (uint64_t)st.st_size;
+    return RAG_OK;
+}
+
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault) {
+    const uint8_t *from = bytes;
+    while (size > 0) {
+        ssize_t done = pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = ENOSPC;
+        if (done <= 0) return os_fail(fault, "write");
+        from += done, at += (uint64_t)done, size -= (size_t)done;
+    }
+    return RAG_OK;
+}
+
+enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault) {
+#ifdef F_FULLFSYNC
+    if (fcntl(file->fd, F_FULLFSYNC) == 0) return RAG_OK;
+#endif
+    return fsync(file->fd) == 0 ? RAG_OK : os_fail(fault, "sync");
+}
+
+static enum rag_status sync_folder(const char *path, struct rag_fault *fault) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    if (!folder) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (fd < 0) return os_fail(fault, "open folder");
+    enum rag_status status = fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? RAG_OK : os_fail(fault, "sync folder");
+    close(fd);
+    return status;
+}
+
+/* The file that a rename is about to replace must have no other writer. */
+static enum rag_status lock_target(struct rag_file *file, struct rag_fault *fault) {
+    struct stat st;
+    if (stat(file->path, &st) != 0) return errno == ENOENT ? RAG_OK : os_fail(fault, "stat");
+    struct stat mine;
+    if (fstat(file->fd, &mine) != 0) return os_fail(fault, "stat");
+    (void)chmod(file->partial, st.st_mode & 07777); /* keeps who may read it */
+    return open_locked(file->path, O_RDONLY, &file->target_fd, fault);
+}
+
+enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault) {
+    enum rag_status status = rag_file_sync(file, fault);
+    if (status == RAG_OK && !replace_own) status = lock_target(file, fault);
+    if (status != RAG_OK) return status;
+    if (rename(file->partial, file->path) != 0) return os_fail(fault, "rename");
+    free(file->partial);
+    file->partial = NULL;
+    return sync_folder(file->path, fault);
+}
+
+void rag_file_discard(struct rag_file *file) {
+    if (file && file->partial) (void)unlink(file->partial); /* before the lock goes: it is surely ours */
+    rag_file_close(file);
+}

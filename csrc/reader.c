@@ -1,0 +1,410 @@
+/* reader.c - bytes to one validated generation of a 1.0 file.
+ *
+ * Opening finds the newest footer whose hash and table hold, walking back from the end in steps of 64 bytes, then checks
+ * the table's structure once: exact sizes, known flags, valid names, ordered extents inside the file that do not overlap,
+ * segments that add up. After that the accessors cannot fail. Section contents are checked lazily, block by block, through
+ * the guard that rag_reader_guard hands out. The work of opening is bounded: each candidate footer costs at most its
+ * table's hash, and all of them together at most the file's size and 64 MiB more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "format.h"
+#include "internal.h"
+#include "reader.h"
+
+static const uint8_t magic[7] = {'R', 'A', 'G', 'F', 'I', 'L', 'E'};
+
+enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header, struct rag_fault *fault) {
+    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+        return rag_fail(fault, RAG_NOT_RAGFILE, 0, "the first seven bytes are not RAGFILE");
+    if (size < HEADER_SIZE) return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its header");
+    *header = (struct rag_header){bytes[7], bytes[8], bytes[9], bytes[10] == 1};
+    if (bytes[7] > 1) return rag_fail(fault, RAG_VERSION, 7, "written by a newer major version");
+    if (bytes[10] > 1) return rag_fail(fault, RAG_FORMAT, 10, "byte order is neither 0 (little) nor 1 (big)");
+    return RAG_OK;
+}
+
+uint64_t rag_extent(uint64_t size) {
+    if (size > FILE_SIZE_MAX) return 0;
+    uint64_t blocks = (size + RAG_BLOCK - 1) / RAG_BLOCK;
+    return align_up(align_up(size, 8) + 8 * blocks + 1, SECTION_ALIGN);
+}
+
+bool rag_name_valid(const char *name, size_t size) {
+    if (size == 0 || size > NAME_MAX_SIZE) return false;
+    for (size_t i = 0; i < size; i++) {
+        const char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
+        if (!letter && !digit && !strchr("_.+@/", c)) return false;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- front page --- */
+
+struct front {
+    uint64_t toc_at, toc_size, identity, footer_at;
+    bool read_only;
+};
+
+static enum rag_status read_front(const uint8_t *bytes, size_t size, struct front *front, struct rag_fault *fault) {
+    struct rag_header header;
+    enum rag_status status = rag_header_read(bytes, size, &header, fault);
+    if (status != RAG_OK) return status;
+    if (header.major != 1) return rag_fail(fault, RAG_VERSION, 7, "not a 1.x file");
+    if (header.big_endian) return rag_fail(fault, RAG_FORMAT, 10, "a 1.x file is little-endian");
+    if (size < FRONT_SIZE + FOOTER_SIZE) return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its front page");
+    const uint8_t *super = bytes + SUPER_AT;
+    if (memcmp(super, SUPER_MAGIC, 8) != 0) return rag_fail(fault, RAG_CORRUPT, SUPER_AT, "no superblock");
+    if (load_u64(super + SUPER_HASH) != rag_hash(bytes, SUPER_AT + SUPER_HASH))
+        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_HASH, "front page checksum does not match");
+    if (load_u64(super + SUPER_READ_FEATURES) != 0)
+        return rag_fail(fault, RAG_VERSION, SUPER_AT + SUPER_READ_FEATURES, "needs a feature that this version does not have");
+    *front = (struct front){load_u64(super + SUPER_TOC_AT), load_u64(super + SUPER_TOC_SIZE), load_u64(super + SUPER_TOC_HASH),
+                            load_u64(super + SUPER_FOOTER_AT), load_u64(super + SUPER_WRITE_FEATURES) != 0};
+    if (front->footer_at % FOOTER_SIZE != 0 || front->footer_at < FRONT_SIZE || front->footer_at > size - FOOTER_SIZE)
+        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_FOOTER_AT, "the first commit lies outside the file");
+    return RAG_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- footers --- */
+
+bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer) {
+    const uint8_t *f = bytes + at;
+    if (memcmp(f, FOOTER_MAGIC, 8) != 0 || load_u64(f + FOOTER_HASH) != rag_hash(f, FOOTER_HASH)) return false;
+    *footer = (struct footer){at,
+                              load_u64(f + FOOTER_GENERATION),
+                              load_u64(f + FOOTER_TOC_AT),
+                              load_u64(f + FOOTER_TOC_SIZE),
+                              load_u64(f + FOOTER_TOC_HASH),
+                              load_u64(f + FOOTER_PREVIOUS)};
+    if (load_u64(f + FOOTER_IDENTITY) != identity || footer->generation == 0) return false;
+    if (footer->toc_size < TOC_HEAD_SIZE || footer->toc_size > TOC_SIZE_MAX || footer->toc_at < FRONT_SIZE) return false;
+    if (footer->toc_at % SECTION_ALIGN != 0 || footer->toc_at > at) return false;
+    if (align_up(footer->toc_size + 1, SECTION_ALIGN) != at - footer->toc_at) return false;
+    if ((footer->generation == 1) != (footer->previous == 0)) return false;
+    if (footer->generation == 1 && footer->toc_hash != identity) return false;
+    return footer->previous % FOOTER_SIZE == 0 && footer->previous < footer->toc_at;
+}
+
+static bool toc_holds(const uint8_t *bytes, const struct footer *footer) {
+    return rag_hash(bytes + footer->toc_at, footer->toc_size) == footer->toc_hash;
+}
+
+/* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn commit leaves none, for a
+ * footer never crosses a disk sector; a damaged disk does. */
+static bool footer_remains(const uint8_t *f, uint64_t identity) {
+    return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
+}
+
+/* The newest commit: the first footer from the end that stands on a table that holds. A commit behind it that was made and
+ * is damaged is lost_generation. */
+static enum rag_status find_newest(struct rag_reader *r, const struct front *front, struct footer *found,
+                                   struct rag_fault *fault) {
+    uint64_t budget = r->size + TOC_SIZE_MAX, damaged = 0;
+    for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE; at >= front->footer_at; at -= FOOTER_SIZE) {
+        if (!footer_remains(r->bytes + at, front->identity)) continue;
+        if (rag_footer_read(r->bytes, at, front->identity, found)) {
+            if (found->toc_size > budget) return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
+            budget -= found->toc_size;
+            if (toc_holds(r->bytes, found)) {
+                const uint64_t next = found->generation + 1;
+                const uint8_t *d = r->bytes + damaged;
+                if (damaged && (load_u64(d + FOOTER_PREVIOUS) == at || load_u64(d + FOOTER_GENERATION) == next))
+                    r->commit.lost_generation = next;
+                r->commit.tail = r->size - (at + FOOTER_SIZE);
+                return RAG_OK;
+            }
+        }
+        damaged = at;
+    }
+    return rag_fail(fault, RAG_CORRUPT, front->footer_at, "no commit is whole");
+}
+
+static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, uint64_t generation, struct footer *footer,
+                                       struct rag_fault *fault) {
+    if (generation > footer->generation) return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
+    while (footer->generation > generation) {
+        const struct footer later = *footer;
+        if (!rag_footer_read(r->bytes, later.previous, identity, footer) || footer->generation != later.generation - 1)
+            return rag_fail(fault, RAG_CORRUPT, later.previous, "the chain of commits is broken");
+    }
+    if (!toc_holds(r->bytes, footer)) return rag_fail(fault, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match");
+    return RAG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- table of contents --- */
+
+static const uint8_t *entry_at(const struct rag_reader *r, uint32_t i) { return r->entries + (size_t)i * ENTRY_SIZE; }
+static const char *entry_name(const struct rag_reader *r, uint32_t i) {
+    return (const char *)r->names + load_u32(entry_at(r, i) + ENTRY_NAME);
+}
+
+static enum rag_status read_head(struct rag_reader *r, const struct footer *footer, struct rag_fault *fault) {
+    const uint8_t *toc = r->bytes + footer->toc_at;
+    struct rag_commit *c = &r->commit;
+    if (memcmp(toc, TOC_MAGIC, 8) != 0) return rag_fail(fault, RAG_FORMAT, footer->toc_at, "no table of contents");
+    c->generation = load_u64(toc + TOC_GENERATION);
+    c->created = load_u64(toc + TOC_CREATED);
+    c->start = load_u64(toc + TOC_START);
+    c->end = footer->at + FOOTER_SIZE;
+    c->previous = footer->previous;
+    c->entries = load_u32(toc + TOC_ENTRIES);
+    c->segments = load_u32(toc + TOC_SEGMENTS);
+    const uint64_t next_segment = load_u64(toc + TOC_NEXT_SEGMENT);
+    const uint32_t names = load_u32(toc + TOC_NAMES), message = load_u32(toc + TOC_MESSAGE);
+    const uint64_t need = TOC_HEAD_SIZE + (uint64_t)c->entries * ENTRY_SIZE + (uint64_t)c->segments * SEGMENT_SIZE + names + message;
+    if (c->entries > ENTRIES_MAX || c->segments > SEGMENTS_MAX || message > MESSAGE_MAX_SIZE)
+        return rag_fail(fault, RAG_LIMIT, footer->toc_at + TOC_ENTRIES, "table of contents over its limits");
+    if (need != footer->toc_size)
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at, "table of contents does not add up");
+    if (c->generation != footer->generation || next_segment == 0 || next_segment > UINT32_MAX)
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_GENERATION, "table of contents contradicts its footer");
+    const uint64_t earliest = footer->generation == 1 ? FRONT_SIZE : footer->previous + FOOTER_SIZE;
+    if (c->start % SECTION_ALIGN != 0 || c->start < earliest || c->start > footer->toc_at ||
+        (footer->generation == 1 && c->start != FRONT_SIZE))
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_START, "the commit starts outside its own bytes");
+    c->next_segment = (uint32_t)next_segment;
+    r->toc_at = footer->toc_at;
+    r->entries = toc + TOC_HEAD_SIZE;
+    r->segments = r->entries + (size_t)c->entries * ENTRY_SIZE;
+    r->names = r->segments + (size_t)c->segments * SEGMENT_SIZE;
+    r->names_size = names;
+    c->message = (const char *)r->names + names;
+    c->message_size = message;
+    return RAG_OK;
+}
+
+static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fault) {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < r->commit.segments; i++) {
+        struct rag_segment s;
+        rag_reader_segment(r, i, &s);
+        const uint64_t at = (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE;
+        if (s.number <= before || s.number >= r->commit.next_segment || load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
+            return rag_fail(fault, RAG_FORMAT, at, "segment numbers are not in order");
+        if (s.rows == 0 || s.rows > ROWS_MAX || s.live > s.rows)
+            return rag_fail(fault, RAG_FORMAT, at + SEGMENT_ROWS, "a segment's rows do not add up");
+        if (s.generation == 0 || s.generation > r->commit.generation)
+            return rag_fail(fault, RAG_FORMAT, at + SEGMENT_GENERATION, "a segment from a later commit");
+        before = s.number;
+    }
+    return RAG_OK;
+}
+
+static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < r->commit.entries; i++) {
+        const uint64_t place = (uint64_t)(entry_at(r, i) - r->bytes) + ENTRY_NAME;
+        if (load_u32(entry_at(r, i) + ENTRY_NAME) != at || at >= r->names_size)
+            return rag_fail(fault, RAG_FORMAT, place, "section names are not in order");
+        const uint8_t *end = memchr(r->names + at, 0, r->names_size - at);
+        if (!end || !rag_name_valid((const char *)r->names + at, (size_t)(end - (r->names + at))))
+            return rag_fail(fault, RAG_FORMAT, place, "a section's name is not [A-Za-z0-9_.+@/]{1,64}");
+        at = (uint32_t)(end + 1 - r->names);
+    }
+    if (at != r->names_size) return rag_fail(fault, RAG_FORMAT, r->toc_at + TOC_NAMES, "bytes behind the last section name");
+    return RAG_OK;
+}
+
+static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status, const char *what,
+                                  struct rag_fault *fault) {
+    rag_fail(fault, status, (uint64_t)(entry_at(r, i) - r->bytes), what);
+    if (fault) strncpy(fault->section, entry_name(r, i), sizeof fault->section - 1);
+    return status;
+}
+
+/* Sections that this build has code for; any other is skipped unless its flags forbid that. */
+static bool name_known(const char *name) {
+    return strncmp(name, "rag.", 4) == 0 || strcmp(name, "vector") == 0 || strcmp(name, "keyword") == 0;
+}
+
+static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *end, struct rag_fault *fault) {
+    struct rag_entry e;
+    rag_reader_entry(r, i, &e);
+    const uint8_t *raw = entry_at(r, i);
+    if (e.flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE)) return fail_entry(r, i, RAG_VERSION, "a section flag of a newer version", fault);
+    if (load_u32(raw + ENTRY_ZERO) != 0 || load_u64(raw + ENTRY_ZERO_2) != 0)
+        return fail_entry(r, i, RAG_FORMAT, "reserved bytes are not zero", fault);
+    if (e.at % SECTION_ALIGN != 0 || e.at < *end || e.extent == 0 || e.extent > r->toc_at || e.at > r->toc_at - e.extent)
+        return fail_entry(r, i, RAG_CORRUPT, "the section lies outside the file or over another", fault);
+    const bool own = e.generation == r->commit.generation;
+    if (e.generation == 0 || e.generation > r->commit.generation || own != (e.at >= r->commit.start))
+        return fail_entry(r, i, RAG_FORMAT, "the section's generation contradicts its place", fault);
+    if (e.items > ROWS_MAX) return fail_entry(r, i, RAG_LIMIT, "more items than a section may hold", fault);
+    if (e.segment != 0 && rag_segment_index(r, e.segment) < 0) return fail_entry(r, i, RAG_FORMAT, "the section's segment is not listed", fault);
+    if (!name_known(e.name) && (e.flags & ENTRY_MUST_READ))
+        return fail_entry(r, i, RAG_VERSION, "a section that must be understood and is not", fault);
+    if (!name_known(e.name) && (e.flags & ENTRY_MUST_WRITE)) r->commit.read_only = true;
+    *end = e.at + e.extent;
+    r->seen_bits += (e.size + RAG_BLOCK - 1) / RAG_BLOCK;
+    return RAG_OK;
+}
+
+static enum rag_status read_entries(struct rag_reader *r, struct rag_fault *fault) {
+    uint64_t end = FRONT_SIZE;
+    for (uint32_t i = 0; i < r->commit.entries; i++) {
+        enum rag_status status = read_entry(r, i, &end, fault);
+        if (status != RAG_OK) return status;
+    }
+    return RAG_OK;
+}
+
+/* Order of (name, segment), for finding. */
+static int compare_key(const char *a, uint32_t segment_a, const char *b, uint32_t segment_b) {
+    int names = strcmp(a, b);
+    return names ? names : (segment_a > segment_b) - (segment_a < segment_b);
+}
+
+static int compare_entries(const struct rag_reader *r, uint32_t a, uint32_t b) {
+    return compare_key(entry_name(r, a), load_u32(entry_at(r, a) + ENTRY_SEGMENT), entry_name(r, b),
+                       load_u32(entry_at(r, b) + ENTRY_SEGMENT));
+}
+
+/* Heap sort: no recursion, no allocation, no quadratic case for a hostile table. */
+static void sift_down(const struct rag_reader *r, uint32_t *order, uint32_t root, uint32_t count) {
+    for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && compare_entries(r, order[child], order[child + 1]) < 0) child++;
+        if (compare_entries(r, order[root], order[child]) >= 0) return;
+        uint32_t swap = order[root];
+        order[root] = order[child];
+        order[child] = swap;
+    }
+}
+
+static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *fault) {
+    const uint32_t count = r->commit.entries;
+    r->order = malloc(count * sizeof *r->order + 1);
+    r->seen_at = malloc(count * sizeof *r->seen_at + 1);
+    r->seen = calloc(r->seen_bits / 8 + count + 1, 1);
+    if (!r->order || !r->seen_at || !r->seen) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    for (uint32_t i = 0; i < count; i++) r->order[i] = i;
+    for (uint32_t i = count / 2; i-- > 0;) sift_down(r, r->order, i, count);
+    for (uint32_t left = count; left-- > 1;) {
+        uint32_t swap = r->order[0];
+        r->order[0] = r->order[left];
+        r->order[left] = swap;
+        sift_down(r, r->order, 0, left);
+    }
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
+            return fail_entry(r, r->order[i], RAG_FORMAT, "two sections of the same name and segment", fault);
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
+        r->seen_at[i] = at;
+        at += (load_u64(entry_at(r, i) + ENTRY_BYTES) + RAG_BLOCK * 8 - 1) / (RAG_BLOCK * 8);
+    }
+    return RAG_OK;
+}
+
+/* A segment lives in full, or has a bitmap of what was deleted. */
+static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault) {
+    for (uint32_t i = 0; i < r->commit.segments; i++) {
+        struct rag_segment s;
+        struct rag_entry e = {0};
+        rag_reader_segment(r, i, &s);
+        int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number);
+        if (tombs >= 0) rag_reader_entry(r, (uint32_t)tombs, &e);
+        if (e.items != s.rows - s.live || (tombs >= 0 && e.size != (s.rows + 63) / 64 * 8))
+            return rag_fail(fault, RAG_FORMAT, (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE,
+                            "a segment's deletions do not add up");
+    }
+    return RAG_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- open, close --- */
+
+enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer, struct rag_fault *fault) {
+    enum rag_status status = read_head(r, footer, fault);
+    if (status == RAG_OK) status = read_names(r, fault);
+    if (status == RAG_OK) status = read_segments(r, fault);
+    if (status == RAG_OK) status = read_entries(r, fault);
+    if (status == RAG_OK) status = sort_entries(r, fault);
+    return status == RAG_OK ? check_tombs(r, fault) : status;
+}
+
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **out,
+                                struct rag_fault *fault) {
+    struct front front;
+    struct footer footer;
+    enum rag_status status = read_front(bytes, size, &front, fault);
+    if (status != RAG_OK) return status;
+    struct rag_reader *r = calloc(1, sizeof *r);
+    if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    r->bytes = bytes;
+    r->size = size;
+    r->commit.identity = front.identity;
+    r->commit.read_only = front.read_only;
+    status = find_newest(r, &front, &footer, fault);
+    if (status == RAG_OK && generation != 0) status = find_generation(r, front.identity, generation, &footer, fault);
+    if (status == RAG_OK) status = rag_toc_read(r, &footer, fault);
+    if (status == RAG_OK) *out = r;
+    else rag_reader_close(r);
+    return status;
+}
+
+void rag_reader_close(struct rag_reader *r) {
+    if (!r) return;
+    free(r->order);
+    free(r->seen_at);
+    free(r->seen);
+    free(r);
+}
+
+/* ------------------------------------------------------------------------------------------------------- accessors --- */
+
+void rag_reader_commit(const struct rag_reader *r, struct rag_commit *commit) { *commit = r->commit; }
+
+void rag_reader_entry(const struct rag_reader *r, uint32_t i, struct rag_entry *entry) {
+    const uint8_t *e = entry_at(r, i);
+    const uint64_t size = load_u64(e + ENTRY_BYTES);
+    *entry = (struct rag_entry){entry_name(r, i),
+                                load_u32(e + ENTRY_SEGMENT),
+                                load_u32(e + ENTRY_FLAGS),
+                                load_u64(e + ENTRY_GENERATION),
+                                load_u64(e + ENTRY_AT),
+                                size,
+                                load_u64(e + ENTRY_ITEMS),
+                                rag_extent(size)};
+}
+
+void rag_reader_segment(const struct rag_reader *r, uint32_t i, struct rag_segment *segment) {
+    const uint8_t *s = r->segments + (size_t)i * SEGMENT_SIZE;
+    *segment = (struct rag_segment){load_u32(s + SEGMENT_NUMBER), load_u64(s + SEGMENT_ROWS), load_u64(s + SEGMENT_LIVE),
+                                    load_u64(s + SEGMENT_GENERATION)};
+}
+
+int64_t rag_segment_index(const struct rag_reader *r, uint32_t number) {
+    uint32_t low = 0, high = r->commit.segments;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2, found = load_u32(r->segments + (size_t)middle * SEGMENT_SIZE);
+        if (found == number) return middle;
+        if (found < number) low = middle + 1;
+        else high = middle;
+    }
+    return -1;
+}
+
+int64_t rag_reader_find(const struct rag_reader *r, const char *name, uint32_t segment) {
+    uint32_t low = 0, high = r->commit.entries;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2, i = r->order[middle];
+        const int order = compare_key(entry_name(r, i), load_u32(entry_at(r, i) + ENTRY_SEGMENT), name, segment);
+        if (order == 0) return i;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return -1;
+}
+
+enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_guard *guard, struct rag_fault *fault) {
+    struct rag_entry e;
+    rag_reader_entry(r, i, &e);
+    const uint8_t *sums = r->bytes + e.at + align_up(e.size, 8);
+    const size_t blocks = (e.size + RAG_BLOCK - 1) / RAG_BLOCK;
+    if (rag_hash(sums, 8 * blocks) != load_u64(entry_at(r, i) + ENTRY_HASH))
+        return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
+    *guard = (struct rag_guard){r->bytes + e.at, e.size, (const uint64_t *)(const void *)sums, r->seen + r->seen_at[i]};
+    return RAG_OK;
+}

@@ -1,0 +1,33 @@
+/* reader.h - an open generation from inside, for reader.c, verify.c and writer.c. */
+#ifndef RAG_READER_H
+#define RAG_READER_H
+
+#include "internal.h"
+
+struct rag_reader {
+    const uint8_t *bytes;
+    size_t size;
+    struct rag_commit commit;
+    uint64_t toc_at;
+    const uint8_t *entries, *segments, *names; /* inside the table of contents */
+    uint32_t names_size;
+    uint32_t *order;    /* entries by (name, segment) */
+    uint8_t *seen;      /* which blocks were found right, one bit each */
+    uint64_t *seen_at;  /* entry -> first byte in seen */
+    uint64_t seen_bits; /* blocks of all sections */
+};
+
+struct footer {
+    uint64_t at, generation, toc_at, toc_size, toc_hash, previous;
+};
+
+/* True when 64 bytes at `at` (inside the file) are a footer of this file that holds by itself; its table is not looked at. */
+bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer);
+
+/* Checks the table of a commit whose hash holds and fills the reader from it. */
+enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer, struct rag_fault *fault);
+
+/* Index of a segment's record, or -1. */
+int64_t rag_segment_index(const struct rag_reader *reader, uint32_t number);
+
+#endif

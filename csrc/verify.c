@@ -1,0 +1,201 @@
+/* verify.c - every byte of a 1.0 file against what the format says it must be.
+ *
+ * A generation is right when its front page, its table and each of its sections are. The full walk does the same for every
+ * older commit, so that superseded sections and tables are read too, and accounts for all bytes: commits tile the file, what
+ * lies between two of them was left behind by a writer that died and is counted as abandoned. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "format.h"
+#include "reader.h"
+
+struct walk {
+    struct rag_reader *reader;
+    void (*report)(void *context, const struct rag_fault *fault);
+    void *context;
+    struct rag_verdict *verdict;
+};
+
+static void found(struct walk *walk, enum rag_status status, uint64_t at, const char *what, const char *section) {
+    struct rag_fault fault;
+    rag_fail(&fault, status, at, what);
+    memset(fault.section, 0, sizeof fault.section);
+    strncpy(fault.section, section, sizeof fault.section - 1);
+    walk->verdict->faults++;
+    walk->report(walk->context, &fault);
+}
+
+static void check_zero(struct walk *walk, uint64_t from, uint64_t to, const char *section) {
+    for (uint64_t at = from; at < to; at++)
+        if (walk->reader->bytes[at] != 0) {
+            found(walk, RAG_CORRUPT, at, "padding is not zero", section);
+            return;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------- directory --- */
+
+/* "name-(start,end)" with 20-digit numbers; returns the bytes written. */
+static size_t put_entry(uint8_t *out, const char *name, uint64_t start, uint64_t end) {
+    const size_t size = strlen(name);
+    uint8_t *at = out + size;
+    memcpy(out, name, size);
+    *at++ = '-', *at++ = '(';
+    for (int number = 0; number < 2; number++) {
+        uint64_t rest = number == 0 ? start : end;
+        for (int digit = 19; digit >= 0; digit--, rest /= 10) at[digit] = (uint8_t)('0' + rest % 10);
+        at[20] = number == 0 ? ',' : ')';
+        at += 21;
+    }
+    return (size_t)(at - out);
+}
+
+enum { ENTRY_TEXT = 44, DIRECTORY_MAX = SUPER_AT - HEADER_SIZE - 1 };
+
+static bool listed_before(const struct rag_entry *entries, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(entries[i].name, entries[j].name) == 0) return true;
+    return strcmp(entries[i].name, HEAD_NAME) == 0 || strcmp(entries[i].name, TOC_NAME) == 0;
+}
+
+size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count, uint64_t toc_at, uint64_t footer_at) {
+    size_t size = strlen(HEAD_NAME) + ENTRY_TEXT, listed = 0;
+    for (; listed < count && !listed_before(entries, listed); listed++) {
+        const size_t more = 1 + strlen(entries[listed].name) + ENTRY_TEXT;
+        if (size + more > DIRECTORY_MAX) break;
+        size += more;
+    }
+    const size_t toc = 1 + strlen(TOC_NAME) + ENTRY_TEXT;
+    const bool whole = listed == count && size + toc <= DIRECTORY_MAX;
+    if (whole) size += toc;
+    size_t at = put_entry(out, HEAD_NAME, HEADER_SIZE + size + 1, FRONT_SIZE - 2);
+    for (size_t i = 0; i < listed; i++) {
+        out[at++] = 0;
+        at += put_entry(out + at, entries[i].name, entries[i].at, entries[i].at + entries[i].extent - 2);
+    }
+    if (whole) {
+        out[at++] = 0;
+        at += put_entry(out + at, TOC_NAME, toc_at, footer_at - 2);
+    }
+    return at;
+}
+
+/* The front page says what the first commit says. */
+static void check_front(struct walk *walk, const struct rag_reader *first, uint64_t footer_at) {
+    const uint8_t *bytes = walk->reader->bytes, *super = bytes + SUPER_AT;
+    uint8_t expected[FRONT_SIZE] = {0};
+    struct rag_entry *entries = calloc(first->commit.entries + 1, sizeof *entries);
+    if (!entries) {
+        found(walk, RAG_MEMORY, 0, "no memory", HEAD_NAME);
+        return;
+    }
+    for (uint32_t i = 0; i < first->commit.entries; i++) rag_reader_entry(first, i, &entries[i]);
+    rag_front_directory(expected + HEADER_SIZE, entries, first->commit.entries, first->toc_at, footer_at);
+    free(entries);
+    for (size_t at = HEADER_SIZE; at < SUPER_AT; at++)
+        if (bytes[at] != expected[at]) {
+            found(walk, RAG_FORMAT, at, "the directory contradicts the table of contents", HEAD_NAME);
+            break;
+        }
+    const uint8_t *footer = bytes + footer_at;
+    if (load_u64(super + SUPER_TOC_AT) != first->toc_at || load_u64(super + SUPER_FOOTER_AT) != footer_at ||
+        load_u64(super + SUPER_TOC_SIZE) != load_u64(footer + FOOTER_TOC_SIZE) ||
+        load_u64(super + SUPER_CREATED) != first->commit.created)
+        found(walk, RAG_FORMAT, SUPER_AT, "the superblock contradicts the first commit", HEAD_NAME);
+    check_zero(walk, SUPER_AT + SUPER_HASH + 8, FRONT_SIZE, HEAD_NAME);
+}
+
+/* -------------------------------------------------------------------------------------------------------- sections --- */
+
+static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
+    struct rag_guard guard;
+    struct rag_fault fault;
+    struct rag_entry e;
+    rag_reader_entry(r, i, &e);
+    walk->verdict->sections++;
+    if (rag_reader_guard(r, i, &guard, &fault) != RAG_OK) {
+        found(walk, RAG_CORRUPT, e.at, fault.what, e.name);
+        return;
+    }
+    for (size_t at = 0; at < e.size; at += RAG_BLOCK) {
+        const size_t size = e.size - at < RAG_BLOCK ? e.size - at : RAG_BLOCK;
+        walk->verdict->blocks++;
+        if (rag_hash(guard.bytes + at, size) != load_u64(guard.sums + at / RAG_BLOCK))
+            found(walk, RAG_CORRUPT, e.at + at, "block checksum does not match", e.name);
+    }
+    const uint64_t end = e.at + e.size, sums = align_up(end, 8);
+    check_zero(walk, end, sums, e.name);
+    check_zero(walk, sums + 8 * ((e.size + RAG_BLOCK - 1) / RAG_BLOCK), e.at + e.extent, e.name);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the chain --- */
+
+/* A commit's own extents fill its bytes from start to its table. */
+static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t footer_at, uint64_t toc_size) {
+    uint64_t at = r->commit.start;
+    for (uint32_t i = 0; i < r->commit.entries; i++) {
+        struct rag_entry e;
+        rag_reader_entry(r, i, &e);
+        if (e.generation != r->commit.generation) continue;
+        if (e.at != at) found(walk, RAG_FORMAT, at, "a hole before the section", e.name);
+        at = e.at + e.extent;
+    }
+    if (at != r->toc_at) found(walk, RAG_FORMAT, at, "a hole before the table of contents", TOC_NAME);
+    check_zero(walk, r->toc_at + toc_size, footer_at, TOC_NAME);
+}
+
+/* What a writer that died left behind is not read by anybody, but a flipped bit in it is a failing disk all the same. */
+static void check_abandoned(struct walk *walk, const struct rag_reader *r, const struct footer *footer) {
+    const uint64_t before = footer->previous ? footer->previous + FOOTER_SIZE : FRONT_SIZE, size = r->commit.start - before;
+    const uint64_t expected = load_u64(r->bytes + footer->toc_at + TOC_ABANDONED);
+    walk->verdict->abandoned += size;
+    if (expected != (size ? rag_hash(r->bytes + before, size) : 0))
+        found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");
+}
+
+static bool check_commit(struct walk *walk, const struct footer *footer, bool newest, bool full) {
+    struct rag_fault fault;
+    struct rag_reader r = {.bytes = walk->reader->bytes, .size = walk->reader->size};
+    r.commit.identity = walk->reader->commit.identity;
+    walk->verdict->commits++;
+    bool good = rag_hash(r.bytes + footer->toc_at, footer->toc_size) == footer->toc_hash;
+    if (!good) found(walk, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match", TOC_NAME);
+    if (good && rag_toc_read(&r, footer, &fault) != RAG_OK) {
+        found(walk, fault.status, fault.at, fault.what, fault.section[0] ? fault.section : TOC_NAME);
+        good = false;
+    }
+    if (good) {
+        for (uint32_t i = 0; i < r.commit.entries; i++) {
+            struct rag_entry e;
+            rag_reader_entry(&r, i, &e);
+            if (newest || e.generation == r.commit.generation) check_section(walk, &r, i);
+        }
+        if (full) check_tiling(walk, &r, footer->at, footer->toc_size);
+        if (footer->generation == 1) check_front(walk, &r, footer->at);
+        check_abandoned(walk, &r, footer);
+    }
+    free(r.order);
+    free(r.seen_at);
+    free(r.seen);
+    return good;
+}
+
+void rag_reader_verify(struct rag_reader *reader, bool full, void (*report)(void *context, const struct rag_fault *fault),
+                       void *context, struct rag_verdict *verdict) {
+    struct walk walk = {reader, report, context, verdict};
+    struct footer footer;
+    uint64_t at = reader->commit.end - FOOTER_SIZE, identity = reader->commit.identity;
+    bool newest = true;
+    memset(verdict, 0, sizeof *verdict);
+    while (rag_footer_read(reader->bytes, at, identity, &footer)) {
+        const bool first = footer.generation == 1;
+        if (newest || full || first) check_commit(&walk, &footer, newest, full);
+        if (first) break;
+        newest = false;
+        at = footer.previous;
+    }
+    if (footer.at != at) found(&walk, RAG_CORRUPT, at, "the chain of commits is broken", TOC_NAME);
+    if (reader->commit.tail > 0)
+        found(&walk, RAG_CORRUPT, reader->size - reader->commit.tail, "bytes behind the newest commit belong to none", "");
+}

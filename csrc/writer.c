@@ -1,0 +1,389 @@
+/* writer.c - sections to bytes, and commits.
+ *
+ * A section streams through a buffer of sixteen blocks: each full block is hashed and the buffer written where it belongs, so
+ * memory does not grow with the file. A commit is: extents, sync, table of contents and footer, sync. Nothing that was
+ * written before is changed; bytes left behind by a writer that died stay where they are and are stepped over. Two syncs
+ * instead of one mean that a footer never stands before sections that are not durable, so opening need not read them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "format.h"
+#include "reader.h"
+
+enum { BUFFER_SIZE = 16 * 65536 };
+
+struct planned { /* an entry of the next table of contents */
+    char name[NAME_MAX_SIZE + 1];
+    uint32_t segment, flags;
+    uint64_t generation, at, size, items, hash;
+};
+
+struct rag_writer {
+    struct rag_file *file;
+    struct rag_map map;        /* of an edited file */
+    struct rag_reader *reader; /* over that map */
+    bool replaces;             /* publishes over a file whose lock another writer object of ours holds */
+    uint64_t identity, generation, previous, start, end;
+    uint64_t abandoned; /* hash of the bytes between previous and start */
+    uint32_t next_segment;
+    struct planned *entries;
+    size_t count, room;
+    struct rag_segment *segments;
+    size_t segment_count;
+    bool open;          /* between begin and end */
+    uint8_t *buffer;    /* of the open section */
+    size_t buffered;
+    uint64_t written;   /* bytes of the open section already on disk */
+    uint64_t *sums;
+    size_t sum_count, sum_room;
+};
+
+/* ------------------------------------------------------------------------------------------------------ begin, end --- */
+
+static enum rag_status writer_new(struct rag_writer **out, struct rag_fault *fault) {
+    struct rag_writer *w = calloc(1, sizeof *w);
+    if (w) w->buffer = malloc(BUFFER_SIZE);
+    if (!w || !w->buffer) {
+        free(w);
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    }
+    w->generation = 1;
+    w->next_segment = 1;
+    w->start = w->end = FRONT_SIZE;
+    *out = w;
+    return RAG_OK;
+}
+
+enum rag_status rag_writer_create(const char *path, struct rag_writer **out, struct rag_fault *fault) {
+    struct rag_writer *w = NULL;
+    enum rag_status status = writer_new(&w, fault);
+    if (status == RAG_OK) status = rag_file_create(path, &w->file, fault);
+    if (status == RAG_OK) *out = w;
+    else rag_writer_discard(w);
+    return status;
+}
+
+enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **out, struct rag_fault *fault) {
+    enum rag_status status = rag_writer_create(rag_file_path(editor->file), out, fault);
+    if (status == RAG_OK) (*out)->replaces = true;
+    return status;
+}
+
+static enum rag_status grow(void **array, size_t count, size_t *room, size_t each, struct rag_fault *fault) {
+    if (count < *room) return RAG_OK;
+    const size_t more = *room ? *room * 2 : 16;
+    void *grown = realloc(*array, more * each);
+    if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    *array = grown;
+    *room = more;
+    return RAG_OK;
+}
+
+/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over. */
+static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
+    const uint64_t size = w->reader->size, padding = w->start - size;
+    const uint8_t zero[SECTION_ALIGN] = {0};
+    uint8_t *all = malloc(w->start - from);
+    if (!all) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    memcpy(all, w->reader->bytes + from, size - from);
+    memset(all + (size - from), 0, padding);
+    w->abandoned = rag_hash(all, w->start - from);
+    free(all);
+    return rag_file_write(w->file, size, zero, padding, fault);
+}
+
+static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) {
+    const struct rag_commit *c = &w->reader->commit;
+    w->room = c->entries + 16;
+    w->entries = calloc(w->room, sizeof *w->entries);
+    w->segments = calloc(c->segments + 1, sizeof *w->segments);
+    if (!w->entries || !w->segments) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    for (; w->count < c->entries; w->count++) {
+        struct rag_entry e;
+        struct planned *p = &w->entries[w->count];
+        rag_reader_entry(w->reader, (uint32_t)w->count, &e);
+        *p = (struct planned){.segment = e.segment, .flags = e.flags, .generation = e.generation, .at = e.at, .size = e.size, .items = e.items};
+        strcpy(p->name, e.name);
+        p->hash = load_u64(w->reader->entries + w->count * ENTRY_SIZE + ENTRY_HASH);
+    }
+    for (; w->segment_count < c->segments; w->segment_count++)
+        rag_reader_segment(w->reader, (uint32_t)w->segment_count, &w->segments[w->segment_count]);
+    w->identity = c->identity;
+    w->generation = c->generation + 1;
+    w->previous = c->end - FOOTER_SIZE;
+    w->next_segment = c->next_segment;
+    w->start = w->end = align_up(w->reader->size, SECTION_ALIGN);
+    return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
+}
+
+enum rag_status rag_writer_edit(const char *path, struct rag_writer **out, struct rag_fault *fault) {
+    struct rag_writer *w = NULL;
+    enum rag_status status = writer_new(&w, fault);
+    if (status == RAG_OK) status = rag_file_edit(path, &w->file, fault);
+    if (status == RAG_OK) status = rag_map_open(path, &w->map, fault);
+    if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
+    if (status == RAG_OK && w->reader->commit.read_only)
+        status = rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
+    if (status == RAG_OK) status = take_over(w, fault);
+    if (status == RAG_OK) *out = w;
+    else rag_writer_discard(w);
+    return status;
+}
+
+const struct rag_reader *rag_writer_reader(const struct rag_writer *w) { return w->reader; }
+
+void rag_writer_discard(struct rag_writer *w) {
+    if (!w) return;
+    rag_file_discard(w->file);
+    rag_reader_close(w->reader);
+    rag_map_close(&w->map);
+    free(w->entries);
+    free(w->segments);
+    free(w->buffer);
+    free(w->sums);
+    free(w);
+}
+
+/* -------------------------------------------------------------------------------------------------------- segments --- */
+
+enum rag_status rag_writer_segment(struct rag_writer *w, uint32_t *number, struct rag_fault *fault) {
+    if (w->segment_count >= SEGMENTS_MAX || w->next_segment == UINT32_MAX)
+        return rag_fail(fault, RAG_LIMIT, w->segment_count, "too many segments: compact the file");
+    *number = w->next_segment++;
+    return RAG_OK;
+}
+
+enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t rows, uint64_t live, struct rag_fault *fault) {
+    size_t i = 0;
+    while (i < w->segment_count && w->segments[i].number < segment) i++;
+    bool known = i < w->segment_count && w->segments[i].number == segment;
+    if (segment == 0 || segment >= w->next_segment) return rag_fail(fault, RAG_ARGUMENT, segment, "no such segment");
+    if (rows > ROWS_MAX || live > rows) return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
+    if (rows == 0) {
+        if (known) memmove(&w->segments[i], &w->segments[i + 1], (--w->segment_count - i) * sizeof *w->segments);
+        return RAG_OK;
+    }
+    if (!known) {
+        struct rag_segment *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
+        if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+        w->segments = grown;
+        memmove(&grown[i + 1], &grown[i], (w->segment_count++ - i) * sizeof *grown);
+        grown[i] = (struct rag_segment){segment, 0, 0, w->generation};
+    }
+    w->segments[i].rows = rows;
+    w->segments[i].live = live;
+    return RAG_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- sections --- */
+
+static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
+    for (size_t at = 0; at < w->buffered; at += RAG_BLOCK) {
+        enum rag_status status = grow((void **)&w->sums, w->sum_count, &w->sum_room, sizeof *w->sums, fault);
+        if (status != RAG_OK) return status;
+        const size_t size = w->buffered - at < RAG_BLOCK ? w->buffered - at : RAG_BLOCK;
+        w->sums[w->sum_count++] = rag_hash(w->buffer + at, size);
+    }
+    enum rag_status status = rag_file_write(w->file, w->end + w->written, w->buffer, w->buffered, fault);
+    w->written += w->buffered;
+    w->buffered = 0;
+    return status;
+}
+
+enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment, struct rag_fault *fault) {
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
+            memmove(&w->entries[i], &w->entries[i + 1], (--w->count - i) * sizeof *w->entries);
+            return RAG_OK;
+        }
+    return rag_fail(fault, RAG_ARGUMENT, segment, "no such section");
+}
+
+enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
+                                  struct rag_fault *fault) {
+    if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the section before was not ended");
+    if (!rag_name_valid(name, strlen(name)) || strcmp(name, HEAD_NAME) == 0 || strcmp(name, TOC_NAME) == 0)
+        return rag_fail(fault, RAG_ARGUMENT, 0, "a section's name is [A-Za-z0-9_.+@/]{1,64}, and not rag.head or rag.toc");
+    if (flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE)) return rag_fail(fault, RAG_ARGUMENT, flags, "no such section flag");
+    if (w->count >= ENTRIES_MAX) return rag_fail(fault, RAG_LIMIT, w->count, "too many sections: compact the file");
+    (void)rag_section_drop(w, name, segment, NULL);
+    enum rag_status status = grow((void **)&w->entries, w->count, &w->room, sizeof *w->entries, fault);
+    if (status != RAG_OK) return status;
+    struct planned *p = &w->entries[w->count];
+    *p = (struct planned){.segment = segment, .flags = flags, .generation = w->generation, .at = w->end};
+    strcpy(p->name, name);
+    w->open = true;
+    w->written = w->buffered = w->sum_count = 0;
+    *at = w->end;
+    return RAG_OK;
+}
+
+enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_t size, struct rag_fault *fault) {
+    if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
+    for (const uint8_t *from = bytes; size > 0;) {
+        const size_t room = BUFFER_SIZE - w->buffered, take = size < room ? size : room;
+        memcpy(w->buffer + w->buffered, from, take);
+        w->buffered += take, from += take, size -= take;
+        if (w->buffered < BUFFER_SIZE) break;
+        enum rag_status status = flush(w, fault);
+        if (status != RAG_OK) return status;
+    }
+    return RAG_OK;
+}
+
+enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag_fault *fault) {
+    if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
+    if (items > ROWS_MAX) return rag_fail(fault, RAG_ARGUMENT, items, "more items than a section may hold");
+    enum rag_status status = flush(w, fault);
+    if (status != RAG_OK) return status;
+    struct planned *p = &w->entries[w->count];
+    const uint64_t sums_at = align_up(w->written, 8), sums_end = sums_at + 8 * w->sum_count, extent = rag_extent(w->written);
+    const uint8_t zero[SECTION_ALIGN] = {0};
+    if (extent == 0 || p->at + extent > FILE_SIZE_MAX) return rag_fail(fault, RAG_LIMIT, p->at, "the file would be too large");
+    status = rag_file_write(w->file, p->at + w->written, zero, sums_at - w->written, fault);
+    if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_at, w->sums, 8 * w->sum_count, fault);
+    if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_end, zero, extent - sums_end, fault);
+    if (status != RAG_OK) return status;
+    p->size = w->written;
+    p->items = items;
+    p->hash = rag_hash(w->sums, 8 * w->sum_count);
+    w->count++;
+    w->end += extent;
+    w->open = false;
+    return RAG_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- commits --- */
+
+static uint8_t *put_names(const struct rag_writer *w, uint8_t *at) {
+    for (size_t i = 0; i < w->count; i++) {
+        const size_t size = strlen(w->entries[i].name) + 1;
+        memcpy(at, w->entries[i].name, size);
+        at += size;
+    }
+    return at;
+}
+
+static void put_entries(const struct rag_writer *w, uint8_t *at) {
+    uint32_t name = 0;
+    for (size_t i = 0; i < w->count; i++, at += ENTRY_SIZE) {
+        const struct planned *p = &w->entries[i];
+        store_u32(at + ENTRY_FLAGS, p->flags);
+        store_u32(at + ENTRY_SEGMENT, p->segment);
+        store_u32(at + ENTRY_NAME, name);
+        store_u64(at + ENTRY_GENERATION, p->generation);
+        store_u64(at + ENTRY_AT, p->at);
+        store_u64(at + ENTRY_BYTES, p->size);
+        store_u64(at + ENTRY_ITEMS, p->items);
+        store_u64(at + ENTRY_HASH, p->hash);
+        name += (uint32_t)strlen(p->name) + 1;
+    }
+}
+
+static void put_segments(const struct rag_writer *w, uint8_t *at) {
+    for (size_t i = 0; i < w->segment_count; i++, at += SEGMENT_SIZE) {
+        store_u32(at + SEGMENT_NUMBER, w->segments[i].number);
+        store_u64(at + SEGMENT_ROWS, w->segments[i].rows);
+        store_u64(at + SEGMENT_LIVE, w->segments[i].live);
+        store_u64(at + SEGMENT_GENERATION, w->segments[i].generation);
+    }
+}
+
+/* The table of contents with room for its padding and the footer behind it; calloc, so what is not stored is zero. */
+static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message, size_t message_size, uint64_t *toc_size) {
+    size_t names = 0;
+    for (size_t i = 0; i < w->count; i++) names += strlen(w->entries[i].name) + 1;
+    const uint64_t entries = (uint64_t)w->count * ENTRY_SIZE, segments = (uint64_t)w->segment_count * SEGMENT_SIZE;
+    *toc_size = TOC_HEAD_SIZE + entries + segments + names + message_size;
+    uint8_t *toc = calloc(align_up(*toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE, 1);
+    if (!toc) return NULL;
+    memcpy(toc, TOC_MAGIC, 8);
+    store_u64(toc + TOC_GENERATION, w->generation);
+    store_u64(toc + TOC_CREATED, created);
+    store_u32(toc + TOC_ENTRIES, (uint32_t)w->count);
+    store_u32(toc + TOC_SEGMENTS, (uint32_t)w->segment_count);
+    store_u32(toc + TOC_NAMES, (uint32_t)names);
+    store_u32(toc + TOC_MESSAGE, (uint32_t)message_size);
+    store_u64(toc + TOC_START, w->start);
+    store_u64(toc + TOC_NEXT_SEGMENT, w->next_segment);
+    store_u64(toc + TOC_ABANDONED, w->abandoned);
+    put_entries(w, toc + TOC_HEAD_SIZE);
+    put_segments(w, toc + TOC_HEAD_SIZE + entries);
+    uint8_t *end = put_names(w, toc + TOC_HEAD_SIZE + entries + segments);
+    if (message_size) memcpy(end, message, message_size);
+    return toc;
+}
+
+static void put_footer(const struct rag_writer *w, uint8_t *footer, uint64_t toc_size, uint64_t toc_hash) {
+    memcpy(footer, FOOTER_MAGIC, 8);
+    store_u64(footer + FOOTER_GENERATION, w->generation);
+    store_u64(footer + FOOTER_TOC_AT, w->end);
+    store_u64(footer + FOOTER_TOC_SIZE, toc_size);
+    store_u64(footer + FOOTER_TOC_HASH, toc_hash);
+    store_u64(footer + FOOTER_PREVIOUS, w->previous);
+    store_u64(footer + FOOTER_IDENTITY, w->generation == 1 ? toc_hash : w->identity);
+    store_u64(footer + FOOTER_HASH, rag_hash(footer, FOOTER_HASH));
+}
+
+static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint64_t toc_size, uint64_t toc_hash,
+                                   uint64_t footer_at, struct rag_fault *fault) {
+    uint8_t front[FRONT_SIZE] = {'R', 'A', 'G', 'F', 'I', 'L', 'E', 1, 0, 0, 0};
+    uint8_t *super = front + SUPER_AT;
+    struct rag_entry *entries = calloc(w->count + 1, sizeof *entries);
+    if (!entries) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    for (size_t i = 0; i < w->count; i++) {
+        const struct planned *p = &w->entries[i];
+        entries[i] = (struct rag_entry){.name = p->name, .at = p->at, .size = p->size, .extent = rag_extent(p->size)};
+    }
+    rag_front_directory(front + HEADER_SIZE, entries, w->count, w->end, footer_at);
+    free(entries);
+    memcpy(super, SUPER_MAGIC, 8);
+    store_u64(super + SUPER_TOC_AT, w->end);
+    store_u64(super + SUPER_TOC_SIZE, toc_size);
+    store_u64(super + SUPER_TOC_HASH, toc_hash);
+    store_u64(super + SUPER_FOOTER_AT, footer_at);
+    store_u64(super + SUPER_CREATED, created);
+    store_u64(super + SUPER_HASH, rag_hash(front, SUPER_AT + SUPER_HASH));
+    return rag_file_write(w->file, 0, front, sizeof front, fault);
+}
+
+/* Deleted rows are counted by the bitmap section of their segment; a table whose sums are wrong is not written. */
+static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *fault) {
+    for (size_t i = 0; i < w->count; i++) {
+        size_t s = 0;
+        while (s < w->segment_count && w->segments[s].number != w->entries[i].segment) s++;
+        if (w->entries[i].segment != 0 && s == w->segment_count)
+            return rag_fail(fault, RAG_ARGUMENT, w->entries[i].segment, "a section of a segment that has no rows");
+    }
+    for (size_t s = 0; s < w->segment_count; s++) {
+        uint64_t dead = 0;
+        for (size_t i = 0; i < w->count; i++)
+            if (w->entries[i].segment == w->segments[s].number && strcmp(w->entries[i].name, TOMBS_NAME) == 0) dead = w->entries[i].items;
+        if (dead != w->segments[s].rows - w->segments[s].live)
+            return rag_fail(fault, RAG_ARGUMENT, w->segments[s].number, "a segment's deletions do not add up");
+    }
+    return RAG_OK;
+}
+
+enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const char *message, size_t message_size,
+                                  struct rag_fault *fault) {
+    uint64_t toc_size;
+    if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the last section was not ended");
+    if (message_size > MESSAGE_MAX_SIZE) return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
+    enum rag_status status = check_plan(w, fault);
+    if (status != RAG_OK) return status;
+    uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
+    if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN), footer_at = w->end + padded, hash = rag_hash(toc, toc_size);
+    if (toc_size > TOC_SIZE_MAX) status = rag_fail(fault, RAG_LIMIT, toc_size, "the table of contents would be too large");
+    put_footer(w, toc + padded, toc_size, hash);
+    const bool first = w->generation == 1;
+    if (status == RAG_OK && !first) status = rag_file_sync(w->file, fault);
+    if (status == RAG_OK) status = rag_file_write(w->file, w->end, toc, padded + FOOTER_SIZE, fault);
+    free(toc);
+    if (status != RAG_OK) return status;
+    if (!first) return rag_file_sync(w->file, fault);
+    status = write_front(w, created, toc_size, hash, footer_at, fault);
+    return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;
+}

@@ -1,0 +1,281 @@
+# The container in Python's hands: Map, Reader, Writer.
+
+
+cdef class Map:
+    """A file mapped for reading; a buffer. Views keep it alive."""
+
+    cdef rag_map map
+    cdef readonly str path
+
+    def __cinit__(self, path):
+        cdef rag_fault fault
+        self.path = os.fspath(path)
+        name = os.fsencode(path)
+        cdef const char *raw = name
+        cdef rag_status status
+        with nogil:
+            status = rag_map_open(raw, &self.map, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        rag_map_close(&self.map)
+
+    def __len__(self):
+        return self.map.size
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("a mapped RAGFile is read-only")
+        PyBuffer_FillInfo(buffer, self, <void *>self.map.bytes, self.map.size, 1, flags)
+
+    @property
+    def identity(self):
+        """(device, inode, size): changes when the path names another file or the file grew."""
+        return self.map.device, self.map.inode, self.map.size
+
+    def header(self):
+        """(major, minor, patch, big_endian) of the first eleven bytes, or FormatError."""
+        cdef rag_fault fault
+        cdef rag_header header
+        check(rag_header_read(self.map.bytes, self.map.size, &header, &fault), &fault, self.path)
+        return header.major, header.minor, header.patch, header.big_endian
+
+
+def file_identity(path):
+    """(device, inode, size) of the file that path names now."""
+    cdef rag_fault fault
+    cdef rag_map found
+    name = os.fsencode(path)
+    check(rag_map_stat(name, &found, &fault), &fault, os.fspath(path))
+    return found.device, found.inode, found.size
+
+
+def writer_pid(path):
+    """The process that writes to path now, or 0."""
+    return rag_writer_pid(os.fsencode(path))
+
+
+cdef entry_as_dict(const rag_entry *e):
+    return {
+        "name": e.name.decode(), "segment": e.segment, "flags": e.flags, "generation": e.generation,
+        "at": e.at, "size": e.size, "items": e.items, "extent": e.extent,
+    }
+
+
+cdef class Reader:
+    """One generation of a 1.0 file over a buffer (a Map, or bytes)."""
+
+    cdef rag_reader *reader
+    cdef const uint8_t[::1] bytes
+    cdef readonly object owner
+    cdef readonly str path
+    cdef dict sections
+
+    def __cinit__(self, owner not None, uint64_t generation=0):
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef const uint8_t *start
+        self.owner = owner
+        self.sections = {}
+        self.path = getattr(owner, "path", None)
+        self.bytes = owner
+        start = &self.bytes[0] if self.bytes.shape[0] else NULL
+        cdef size_t size = self.bytes.shape[0]
+        with nogil:
+            status = rag_reader_open(start, size, generation, &self.reader, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        rag_reader_close(self.reader)
+
+    @property
+    def commit(self):
+        """What the newest (or chosen) commit says of itself."""
+        cdef rag_commit c
+        rag_reader_commit(self.reader, &c)
+        return {
+            "generation": c.generation, "created": c.created, "identity": c.identity, "start": c.start, "end": c.end,
+            "previous": c.previous, "tail": c.tail, "lost_generation": c.lost_generation,
+            "next_segment": c.next_segment, "read_only": c.read_only,
+            "message": c.message[:c.message_size].decode("utf-8", "replace"),
+        }
+
+    @property
+    def entries(self):
+        cdef rag_commit c
+        cdef rag_entry e
+        cdef uint32_t i
+        rag_reader_commit(self.reader, &c)
+        found = []
+        for i in range(c.entries):
+            rag_reader_entry(self.reader, i, &e)
+            found.append(entry_as_dict(&e))
+        return found
+
+    @property
+    def segments(self):
+        """[(number, rows, live, generation)] in order of number."""
+        cdef rag_commit c
+        cdef rag_segment s
+        cdef uint32_t i
+        rag_reader_commit(self.reader, &c)
+        found = []
+        for i in range(c.segments):
+            rag_reader_segment(self.reader, i, &s)
+            found.append((s.number, s.rows, s.live, s.generation))
+        return found
+
+    def entry(self, str name, uint32_t segment=0):
+        """The entry as a dict, or None."""
+        cdef rag_entry e
+        cdef int64_t i = rag_reader_find(self.reader, name.encode(), segment)
+        if i < 0:
+            return None
+        rag_reader_entry(self.reader, <uint32_t>i, &e)
+        return entry_as_dict(&e)
+
+    def section(self, str name, uint32_t segment=0):
+        """The section's bytes under lazy checksums, or None when the file has no such section."""
+        cdef rag_fault fault
+        cdef Section section = self.sections.get((name, segment))
+        cdef int64_t i
+        if section is not None:
+            return section
+        i = rag_reader_find(self.reader, name.encode(), segment)
+        if i < 0:
+            return None
+        section = Section.__new__(Section)
+        check(rag_reader_guard(self.reader, <uint32_t>i, &section.guard, &fault), &fault, self.path)
+        section.name = name
+        section.owner = self
+        return self.sections.setdefault((name, segment), section)
+
+    def verify(self, bint full=True):
+        """Every byte against the format: (faults, counts). A fault is (status, at, what, section)."""
+        cdef rag_verdict verdict
+        faults = []
+        cdef void *context = <void *>faults
+        with nogil:
+            rag_reader_verify(self.reader, full, collect_fault, context, &verdict)
+        counts = {
+            "sections": verdict.sections, "blocks": verdict.blocks, "commits": verdict.commits,
+            "abandoned": verdict.abandoned, "faults": verdict.faults,
+        }
+        return faults, counts
+
+
+cdef void collect_fault(void *context, const rag_fault *fault) noexcept nogil:
+    with gil:
+        if len(<list>context) < 1000:
+            (<list>context).append((STATUS[fault.status][0].__name__, fault.at, fault.what.decode(), fault.section.decode()))
+
+
+cdef class Writer:
+    """A commit in the making: create(path) a new file, or edit(path) for the next commit of an old one. One thread."""
+
+    cdef rag_writer *writer
+    cdef readonly str path
+
+    @staticmethod
+    def create(path):
+        return open_writer(path, False)
+
+    @staticmethod
+    def edit(path):
+        return open_writer(path, True)
+
+    def replacement(self):
+        """A new file to be renamed over the one that this writer edits."""
+        cdef rag_fault fault
+        cdef Writer other = Writer.__new__(Writer)
+        other.path = self.path
+        check(rag_writer_replace(self.alive(), &other.writer, &fault), &fault, self.path)
+        return other
+
+    def __dealloc__(self):
+        rag_writer_discard(self.writer)
+
+    cdef rag_writer *alive(self) except NULL:
+        if self.writer == NULL:
+            raise ValueError(f"{self.path}: this writer was closed")
+        return self.writer
+
+    def segment(self):
+        """A new segment's number."""
+        cdef rag_fault fault
+        cdef uint32_t number
+        check(rag_writer_segment(self.alive(), &number, &fault), &fault, self.path)
+        return number
+
+    def rows(self, uint32_t segment, uint64_t rows, live=None):
+        """Records a segment's rows and how many live; rows=0 forgets the segment."""
+        cdef rag_fault fault
+        cdef uint64_t alive = rows if live is None else live
+        check(rag_writer_rows(self.alive(), segment, rows, alive, &fault), &fault, self.path)
+
+    def begin(self, str name, uint32_t segment=0, uint32_t flags=0):
+        """Begins a section; returns the offset at which its bytes will lie."""
+        cdef rag_fault fault
+        cdef uint64_t at = 0
+        check(rag_section_begin(self.alive(), name.encode(), segment, flags, &at, &fault), &fault, self.path)
+        return at
+
+    def write(self, const uint8_t[::1] data not None):
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef const uint8_t *start
+        cdef size_t size = data.shape[0]
+        cdef rag_writer *writer = self.alive()
+        if size == 0:
+            return
+        start = &data[0]
+        with nogil:
+            status = rag_section_write(writer, start, size, &fault)
+        check(status, &fault, self.path)
+
+    def end(self, uint64_t items=0):
+        cdef rag_fault fault
+        check(rag_section_end(self.alive(), items, &fault), &fault, self.path)
+
+    def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):
+        """A whole section from one buffer."""
+        self.begin(name, segment, flags)
+        self.write(data)
+        self.end(items)
+
+    def drop(self, str name, uint32_t segment=0):
+        """Leaves a section out of the next commit."""
+        cdef rag_fault fault
+        check(rag_section_drop(self.alive(), name.encode(), segment, &fault), &fault, self.path)
+
+    def commit(self, uint64_t created=0, str message=""):
+        """Makes everything durable and visible, and closes."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_writer *writer = self.alive()
+        raw = message.encode("utf-8")
+        cdef const char *text = raw
+        cdef size_t size = len(raw)
+        with nogil:
+            status = rag_writer_commit(writer, created, text, size, &fault)
+        check(status, &fault, self.path)
+        self.close()
+
+    def close(self):
+        """Lets the lock go; what was not committed is gone."""
+        rag_writer_discard(self.writer)
+        self.writer = NULL
+
+
+cdef Writer open_writer(path, bint edit):
+    cdef rag_fault fault
+    cdef rag_status status
+    cdef Writer self = Writer.__new__(Writer)
+    cdef rag_writer **out = &self.writer
+    self.path = os.fspath(path)
+    name = os.fsencode(path)
+    cdef const char *raw = name
+    with nogil:
+        status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)
+    check(status, &fault, self.path)
+    return self
