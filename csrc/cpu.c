@@ -28,8 +28,8 @@ static unsigned machine_features(void) {
     unsigned features = 0;
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("popcnt"))
-        features |= RAG_CPU_AVX2;
+        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
+        features |= RAG_CPU_AVX2; /* F16C came a generation before AVX2 */
     if ((features & RAG_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         features |= RAG_CPU_AVX512;

@@ -40,7 +40,7 @@ enum {
     TOC_MESSAGE = 36,  /* u32: bytes of the message */
     TOC_START = 40,    /* where this commit's extents begin */
     TOC_NEXT_SEGMENT = 48,
-    TOC_ABANDONED = 56, /* xxh3-64 of the bytes between the footer before and start; 0 when there are none */
+    TOC_ABANDONED = 56, /* hash of the block hashes of what lies between the footer before and start, or 0 */
 
     ENTRY_SIZE = 64,
     ENTRY_FLAGS = 0,      /* u32 */

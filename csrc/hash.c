@@ -3,6 +3,8 @@
  * Inputs up to 240 bytes are mixed 16 bytes at a time. Longer ones run eight 64-bit accumulators over 64-byte stripes,
  * scrambled every 1024 bytes; that loop is the only one that matters for speed, so it is written once on eight-lane
  * vectors and compiled once per target. */
+#include <stdlib.h>
+
 #include "bytes.h"
 #include "internal.h"
 
@@ -91,14 +93,18 @@ static uint64_t hash_to_240(const uint8_t *in, size_t size) {
 }
 
 typedef uint64_t lanes __attribute__((vector_size(64)));
+#ifdef __clang__
+#define SWAP_PAIRS(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
+#else
+#define SWAP_PAIRS(v) __builtin_shuffle(v, (lanes){1, 0, 3, 2, 5, 4, 7, 6})
+#endif
 
 static inline __attribute__((always_inline)) void stripe(lanes *sums, const uint8_t *in, size_t key_at) {
-    const lanes swap = {1, 0, 3, 2, 5, 4, 7, 6};
     lanes v, keyed;
     memcpy(&v, in, sizeof v);
     memcpy(&keyed, secret + key_at, sizeof keyed);
     keyed ^= v;
-    *sums += __builtin_shuffle(v, swap) + (keyed & 0xffffffff) * (keyed >> 32);
+    *sums += SWAP_PAIRS(v) + (keyed & 0xffffffff) * (keyed >> 32);
 }
 
 static inline __attribute__((always_inline)) void long_sums(uint64_t *out, const uint8_t *in, size_t size) {
@@ -124,8 +130,8 @@ static void long_sums_baseline(uint64_t *out, const uint8_t *in, size_t size) { 
 __attribute__((target("avx2"))) static void long_sums_avx2(uint64_t *out, const uint8_t *in, size_t size) {
     long_sums(out, in, size);
 }
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"))) static void long_sums_avx512(
-    uint64_t *out, const uint8_t *in, size_t size) {
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))) static void long_sums_avx512(uint64_t *out, const uint8_t *in,
+                                                                                          size_t size) {
     long_sums(out, in, size);
 }
 #endif
@@ -148,6 +154,19 @@ uint64_t rag_hash(const void *bytes, size_t size) {
     if (size <= 128) return hash_to_128(in, size);
     if (size <= 240) return hash_to_240(in, size);
     return hash_long(in, size);
+}
+
+enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash, struct rag_fault *fault) {
+    const size_t count = (size + RAG_BLOCK - 1) / RAG_BLOCK;
+    uint64_t *sums = malloc(count * sizeof *sums + 1);
+    if (!sums) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        const size_t rest = size - i * RAG_BLOCK;
+        sums[i] = rag_hash(bytes + i * RAG_BLOCK, rest < RAG_BLOCK ? rest : RAG_BLOCK);
+    }
+    *hash = rag_hash(sums, count * sizeof *sums);
+    free(sums);
+    return RAG_OK;
 }
 
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault) {

@@ -52,6 +52,9 @@ void rag_file_close(struct rag_file *file);
 /* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */
 uint64_t rag_extent(uint64_t size);
 
+/* xxh3-64 of the xxh3-64 of each block: what a section's entry holds. */
+enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash, struct rag_fault *fault);
+
 /* [A-Za-z0-9_.+@/]{1,64} */
 bool rag_name_valid(const char *name, size_t size);
 

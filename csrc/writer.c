@@ -82,15 +82,14 @@ static enum rag_status grow(void **array, size_t count, size_t *room, size_t eac
 
 /* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over. */
 static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
-    const uint64_t size = w->reader->size, padding = w->start - size;
     const uint8_t zero[SECTION_ALIGN] = {0};
-    uint8_t *all = malloc(w->start - from);
-    if (!all) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    memcpy(all, w->reader->bytes + from, size - from);
-    memset(all + (size - from), 0, padding);
-    w->abandoned = rag_hash(all, w->start - from);
-    free(all);
-    return rag_file_write(w->file, size, zero, padding, fault);
+    struct rag_map filled;
+    enum rag_status status = rag_file_write(w->file, w->reader->size, zero, w->start - w->reader->size, fault);
+    if (status == RAG_OK) status = rag_map_open(rag_file_path(w->file), &filled, fault);
+    if (status != RAG_OK) return status;
+    status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
+    rag_map_close(&filled);
+    return status;
 }
 
 static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) {
