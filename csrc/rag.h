@@ -197,6 +197,104 @@ enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, c
                                   struct rag_fault *fault);
 void rag_writer_discard(struct rag_writer *writer);
 
+/* ------------------------------------------------------------------------------------------- records: who and where --- */
+
+/* The four tables of a segment, each a section; bytes of a file, checked where they are used. Any number of threads. */
+struct rag_records {
+    struct rag_guard chunks, documents, ids;
+    uint64_t rows, count; /* chunks, documents */
+};
+
+struct rag_document {
+    const uint8_t *id;
+    uint32_t id_size;
+    uint64_t blob_at;                 /* in the text stream */
+    uint32_t text_size, blob_size;    /* bytes: the document's own text, and that plus texts that are no span of it */
+    uint32_t text_chars;              /* code points of the text */
+    bool has_text;                    /* false: it was added as loose chunks */
+    uint64_t meta_at;                 /* in the metadata stream */
+    uint32_t meta_size;
+    uint64_t first_row;
+    uint32_t rows;
+};
+
+struct rag_chunk {
+    uint32_t document, index;
+    uint32_t start, size;             /* bytes of the document's blob */
+    uint32_t char_start, char_size;   /* code points of the document's text; char_start RAG_NO_SPAN: not a span of it */
+    uint64_t meta_at;
+    uint32_t meta_size;
+};
+
+#define RAG_NO_SPAN UINT32_MAX
+enum { RAG_CHUNK_SIZE = 32, RAG_DOCUMENT_SIZE = 64 };
+
+/* Checks that the sections' sizes belong together. */
+enum rag_status rag_records_open(struct rag_records *records, struct rag_fault *fault);
+enum rag_status rag_records_chunk(const struct rag_records *records, uint64_t row, struct rag_chunk *chunk, struct rag_fault *fault);
+enum rag_status rag_records_document(const struct rag_records *records, uint64_t i, struct rag_document *document,
+                                     struct rag_fault *fault);
+
+/* The document with this id, or count when there is none. */
+enum rag_status rag_records_find(const struct rag_records *records, const uint8_t *id, size_t size, uint64_t *i,
+                                 struct rag_fault *fault);
+
+/* The row of a document's chunk with this index, or rows when there is none. */
+enum rag_status rag_records_row(const struct rag_records *records, uint64_t document, uint32_t index, uint64_t *row,
+                                struct rag_fault *fault);
+
+/* The hash that a bottom-k sample goes by: xxh3-64 of the id followed by the index, little-endian. */
+enum rag_status rag_records_sample(const struct rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows,
+                                   size_t k, size_t *found, struct rag_fault *fault);
+
+void rag_chunk_store(uint8_t *out, const struct rag_chunk *chunk);
+void rag_document_store(uint8_t *out, const struct rag_document *document);
+
+/* A list of byte strings: u64 count, count + 1 u64 offsets from the end of the offsets, the bytes. */
+enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes, size_t *size,
+                                struct rag_fault *fault);
+
+/* -------------------------------------------------------------------------------------- streams of compressed blocks --- */
+
+/* A long run of bytes cut into blocks of equal raw size, each compressed or not by the caller, with a table behind them:
+ * random access to any stretch costs the blocks it touches. */
+enum { RAG_STREAM_TRAILER = 64 };
+
+struct rag_stream {
+    struct rag_guard guard;
+    uint64_t raw_size, block_size, blocks, table_at;
+};
+
+struct rag_block {
+    const uint8_t *bytes;
+    size_t size, raw_size;
+    bool compressed; /* one zstd frame that unpacks to exactly raw_size bytes; else the raw bytes themselves */
+};
+
+enum rag_status rag_stream_open(struct rag_stream *stream, struct rag_fault *fault);
+enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i, struct rag_block *block, struct rag_fault *fault);
+
+/* What closes a stream, behind its table of block ends: u64 each, the highest bit set on a compressed block. */
+void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at);
+
+/* ---------------------------------------------------------------------------------------------- vectors in 1.0 files --- */
+
+enum { RAG_VECTOR_HEAD = 64, RAG_REFERENCE_SIZE = 16 };
+
+/* The first 64 bytes of a 1.0 vector section at file offset at: the 0.1.0 preamble and extension for rows of a constant
+ * stride of dim * bits / 8 + 16. */
+void rag_vector_head(uint8_t out[RAG_VECTOR_HEAD], uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows);
+
+/* Writes rows into pairs: component bytes, '-', "c" and ten digits of first + i, four NULs. */
+void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first, size_t rows);
+
+struct rag_vectors {
+    uint32_t dim, bits;
+    uint64_t rows, stride, at; /* at: of the first row, from the start of the section */
+};
+enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_at, struct rag_vectors *vectors,
+                                struct rag_fault *fault);
+
 /* --------------------------------------------------------------------------------------------- 0.1.0 and its pairs --- */
 /* (pairs) */
 

@@ -4,10 +4,12 @@ The parts are in files of their own, one for each part of rag.h, and make one mo
 """
 
 import os
+from array import array
 
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from ragfile._rag cimport *
 
@@ -95,6 +97,7 @@ cdef class Section:
 
 
 include "_core_file.pxi"
+include "_core_records.pxi"
 
 # (pairs)
 

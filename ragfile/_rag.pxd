@@ -103,6 +103,63 @@ cdef extern from "rag.h" nogil:
                                  rag_fault *fault)
     void rag_writer_discard(rag_writer *writer)
 
+    # records
+    struct rag_records:
+        rag_guard chunks, documents, ids
+        uint64_t rows, count
+
+    struct rag_document:
+        const uint8_t *id
+        uint32_t id_size
+        uint64_t blob_at
+        uint32_t text_size, blob_size, text_chars
+        bint has_text
+        uint64_t meta_at
+        uint32_t meta_size
+        uint64_t first_row
+        uint32_t rows
+
+    struct rag_chunk:
+        uint32_t document, index, start, size, char_start, char_size
+        uint64_t meta_at
+        uint32_t meta_size
+
+    const uint32_t RAG_NO_SPAN
+    const size_t RAG_REFERENCE_SIZE
+
+    rag_status rag_records_open(rag_records *records, rag_fault *fault)
+    rag_status rag_records_chunk(const rag_records *records, uint64_t row, rag_chunk *chunk, rag_fault *fault)
+    rag_status rag_records_document(const rag_records *records, uint64_t i, rag_document *document, rag_fault *fault)
+    rag_status rag_records_find(const rag_records *records, const uint8_t *id, size_t size, uint64_t *i, rag_fault *fault)
+    rag_status rag_records_row(const rag_records *records, uint64_t document, uint32_t index, uint64_t *row, rag_fault *fault)
+    rag_status rag_records_sample(const rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows, size_t k,
+                                  size_t *found, rag_fault *fault)
+    void rag_chunk_store(uint8_t *out, const rag_chunk *chunk)
+    void rag_document_store(uint8_t *out, const rag_document *document)
+
+    # streams
+    struct rag_stream:
+        rag_guard guard
+        uint64_t raw_size, block_size, blocks, table_at
+
+    struct rag_block:
+        const uint8_t *bytes
+        size_t size, raw_size
+        bint compressed
+
+    rag_status rag_stream_open(rag_stream *stream, rag_fault *fault)
+    rag_status rag_stream_block(const rag_stream *stream, uint64_t i, rag_block *block, rag_fault *fault)
+    void rag_stream_trailer(uint8_t *out, uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at)
+
+    # vectors in 1.0 files
+    struct rag_vectors:
+        uint32_t dim, bits
+        uint64_t rows, stride, at
+
+    void rag_vector_head(uint8_t *out, uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows)
+    void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first, size_t rows)
+    rag_status rag_vector_open(const rag_guard *guard, uint64_t section_at, rag_vectors *vectors, rag_fault *fault)
+
     # (pairs)
 
     # (vectors)

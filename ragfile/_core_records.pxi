@@ -1,0 +1,247 @@
+# Records, streams and vector rows: the tables that say what a row is, in Python's hands.
+
+cdef const char *SURROGATES = "surrogatepass"
+
+
+cdef str text_of(const uint8_t *start, size_t size):
+    """UTF-8 to str; a lone surrogate that a source had comes back as one."""
+    return PyUnicode_DecodeUTF8(<const char *>start, size, SURROGATES)
+
+
+cdef class Records:
+    """Who the rows of a segment are: documents, chunks, ids."""
+
+    cdef rag_records records
+    cdef object owners
+
+    def __cinit__(self, Section chunks not None, Section documents not None, Section ids not None):
+        cdef rag_fault fault
+        self.owners = (chunks, documents, ids)
+        self.records.chunks = chunks.guard
+        self.records.documents = documents.guard
+        self.records.ids = ids.guard
+        check(rag_records_open(&self.records, &fault), &fault)
+
+    def __len__(self):
+        return self.records.rows
+
+    @property
+    def documents(self):
+        """How many documents."""
+        return self.records.count
+
+    def chunk(self, uint64_t row):
+        """(document, index, start, size, char_start or None, char_size, meta_at, meta_size)"""
+        cdef rag_fault fault
+        cdef rag_chunk c
+        check(rag_records_chunk(&self.records, row, &c, &fault), &fault)
+        return (c.document, c.index, c.start, c.size, None if c.char_start == RAG_NO_SPAN else c.char_start, c.char_size,
+                c.meta_at, c.meta_size)
+
+    def document(self, uint64_t i):
+        """(id, blob_at, text_size, blob_size, text_chars, has_text, meta_at, meta_size, first_row, rows)"""
+        cdef rag_fault fault
+        cdef rag_document d
+        check(rag_records_document(&self.records, i, &d, &fault), &fault)
+        return (text_of(d.id, d.id_size), d.blob_at, d.text_size, d.blob_size, d.text_chars, bool(d.has_text),
+                d.meta_at, d.meta_size, d.first_row, d.rows)
+
+    def key(self, uint64_t row):
+        """(doc_id as UTF-8 bytes, chunk_index): what ties go by."""
+        cdef rag_fault fault
+        cdef rag_chunk c
+        cdef rag_document d
+        check(rag_records_chunk(&self.records, row, &c, &fault), &fault)
+        check(rag_records_document(&self.records, c.document, &d, &fault), &fault)
+        return (<const char *>d.id)[:d.id_size], c.index
+
+    def find(self, str doc_id not None):
+        """The document's number, or None."""
+        cdef rag_fault fault
+        cdef uint64_t i = 0
+        raw = doc_id.encode("utf-8", "surrogatepass")
+        cdef const uint8_t *start = raw
+        check(rag_records_find(&self.records, start, len(raw), &i, &fault), &fault)
+        return i if i < self.records.count else None
+
+    def row(self, uint64_t document, uint32_t index):
+        """The row of a document's chunk, or None."""
+        cdef rag_fault fault
+        cdef uint64_t row = 0
+        check(rag_records_row(&self.records, document, index, &row, &fault), &fault)
+        return row if row < self.records.rows else None
+
+    def sample(self, size_t k, const uint64_t[::1] live=None):
+        """[(hash, row)] of the k rows with the smallest hashes of (doc_id, chunk_index), in order."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t found = 0
+        cdef const uint64_t *bits = NULL
+        if live is not None:
+            if <uint64_t>live.shape[0] < (self.records.rows + 63) // 64:
+                raise ValueError("live has fewer bits than there are rows")
+            bits = &live[0] if live.shape[0] else NULL
+        hashes, rows = array("Q", bytes(8 * max(k, 1))), array("Q", bytes(8 * max(k, 1)))
+        cdef uint64_t[::1] hash_view = hashes
+        cdef uint64_t[::1] row_view = rows
+        with nogil:
+            status = rag_records_sample(&self.records, bits, &hash_view[0], &row_view[0], k, &found, &fault)
+        check(status, &fault)
+        return sorted(zip(hashes[:found], rows[:found]))
+
+
+cdef class RecordsBuilder:
+    """Collects the tables of one segment: documents in order of id, each followed by its chunks in order of index."""
+
+    cdef bytearray chunks, documents, ids
+    cdef object ends
+    cdef uint64_t rows
+    cdef uint32_t count
+
+    def __cinit__(self):
+        self.chunks, self.documents, self.ids = bytearray(), bytearray(), bytearray()
+        self.ends = array("Q", [0])
+
+    def document(self, str doc_id not None, uint64_t blob_at, uint32_t text_size, uint32_t blob_size, uint32_t text_chars,
+                 bint has_text, uint64_t meta_at, uint32_t meta_size, uint32_t rows):
+        cdef rag_document d
+        cdef uint8_t raw[64]
+        d.blob_at, d.text_size, d.blob_size, d.text_chars = blob_at, text_size, blob_size, text_chars
+        d.has_text, d.meta_at, d.meta_size = has_text, meta_at, meta_size
+        d.first_row, d.rows = self.rows, rows
+        rag_document_store(raw, &d)
+        self.documents += (<const char *>raw)[:64]
+        self.ids += doc_id.encode("utf-8", "surrogatepass")
+        self.ends.append(len(self.ids))
+        self.count += 1
+
+    def chunk(self, uint32_t index, uint32_t start, uint32_t size, char_start, uint32_t char_size, uint64_t meta_at,
+              uint32_t meta_size):
+        """A chunk of the document added last."""
+        cdef rag_chunk c
+        cdef uint8_t raw[32]
+        if meta_size >> 24 or meta_at >> 40:
+            raise ValueError("a chunk's metadata is limited to 16 MiB of JSON, all of them to 1 TiB")
+        c.document, c.index, c.start, c.size = self.count - 1, index, start, size
+        c.char_start = RAG_NO_SPAN if char_start is None else <uint32_t>char_start
+        c.char_size, c.meta_at, c.meta_size = char_size, meta_at, meta_size
+        rag_chunk_store(raw, &c)
+        self.chunks += (<const char *>raw)[:32]
+        self.rows += 1
+
+    def tables(self):
+        """(chunks, documents, ids): the bytes of the three sections."""
+        head = array("Q", [self.count])
+        return self.chunks, self.documents, head.tobytes() + self.ends.tobytes() + bytes(self.ids)
+
+
+cdef class Stream:
+    """Random access to a long run of bytes kept in compressed blocks."""
+
+    cdef rag_stream stream
+    cdef object owner, unpack
+    cdef dict cache
+    cdef readonly uint64_t size
+
+    def __cinit__(self, Section section not None, unpack):
+        cdef rag_fault fault
+        self.owner = section
+        self.unpack = unpack
+        self.cache = {}
+        self.stream.guard = section.guard
+        check(rag_stream_open(&self.stream, &fault), &fault)
+        self.size = self.stream.raw_size
+
+    cdef bytes block(self, uint64_t i):
+        cdef rag_fault fault
+        cdef rag_block b
+        found = self.cache.get(i)
+        if found is not None:
+            return found
+        check(rag_stream_block(&self.stream, i, &b, &fault), &fault)
+        raw = (<const char *>b.bytes)[:b.size]
+        if b.compressed:
+            raw = self.unpack(raw, b.raw_size)
+        if len(self.cache) >= 64:
+            self.cache.clear()
+        self.cache[i] = raw
+        return raw
+
+    def read(self, uint64_t at, uint64_t size):
+        """The bytes [at, at + size) of the run."""
+        cdef uint64_t first, last, i
+        if at > self.size or size > self.size - at:
+            raise CorruptError(f"bytes {at}+{size} lie behind the end of their stream of {self.size}", at=at, section=self.owner.name)
+        if size == 0:
+            return b""
+        first, last = at // self.stream.block_size, (at + size - 1) // self.stream.block_size
+        at -= first * self.stream.block_size
+        if first == last:
+            return self.block(first)[at:at + size]
+        return b"".join([self.block(i) for i in range(first, last + 1)])[at:at + size]
+
+
+cdef class StreamBuilder:
+    """Cuts what is written into blocks, packs each, and passes all on to `write`."""
+
+    cdef object write_out, pack
+    cdef bytearray pending
+    cdef object table
+    cdef readonly uint64_t size
+    cdef uint64_t stored, block_size
+
+    def __cinit__(self, write, pack, uint64_t block_size):
+        self.write_out, self.pack, self.block_size = write, pack, block_size
+        self.pending, self.table = bytearray(), array("Q")
+
+    cdef put(self, bytes raw):
+        packed = self.pack(raw) if self.pack is not None else None
+        cdef bint smaller = packed is not None and len(packed) < len(raw)
+        data = packed if smaller else raw
+        self.write_out(data)
+        self.stored += len(data)
+        self.table.append(self.stored | (<uint64_t>1 << 63 if smaller else 0))
+
+    def write(self, data):
+        """Returns the offset in the run at which data begins."""
+        cdef uint64_t at = self.size
+        self.pending += data
+        self.size += len(data)
+        while <uint64_t>len(self.pending) >= self.block_size:
+            self.put(bytes(self.pending[:self.block_size]))
+            del self.pending[:self.block_size]
+        return at
+
+    def finish(self):
+        cdef uint8_t trailer[64]
+        if self.pending:
+            self.put(bytes(self.pending))
+        self.write_out(bytes(-self.stored % 8))
+        rag_stream_trailer(trailer, self.size, self.block_size, len(self.table), self.stored + -self.stored % 8)
+        self.write_out(self.table.tobytes() + (<const char *>trailer)[:64])
+
+
+def vector_head(uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows):
+    """The first 64 bytes of a 1.0 vector section at file offset at."""
+    cdef uint8_t head[64]
+    rag_vector_head(head, at, dim, bits, rows)
+    return (<const char *>head)[:64]
+
+
+def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
+    """Rows of component bytes as pairs that refer to c<first>, c<first + 1>, …"""
+    cdef size_t rows = components.shape[0], size = components.shape[1]
+    out = bytearray(rows * (size + RAG_REFERENCE_SIZE))
+    cdef uint8_t[::1] view = out
+    if rows:
+        with nogil:
+            rag_vector_rows(&view[0], &components[0, 0], size, first, rows)
+    return out
+
+
+def vector_layout(Section section not None, uint64_t section_at):
+    """(dim, bits, rows, stride, at) of a 1.0 vector section, checked."""
+    cdef rag_fault fault
+    cdef rag_vectors v
+    check(rag_vector_open(&section.guard, section_at, &v, &fault), &fault)
+    return v.dim, v.bits, v.rows, v.stride, v.at
