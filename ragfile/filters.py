@@ -1,0 +1,332 @@
+"""Which chunks may be found: a Mongo-style condition on metadata, and tags, turned into a mask over rows.
+
+    compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns) -> bool[n]
+
+Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each positive
+condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose. Equality is typed:
+1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
+
+A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for each row
+the number of its value. A condition is decided once per distinct value (a range by bisection, without looking at the
+values between) and spread over the rows by numpy. `Dicts` makes such columns from metadata in memory; an index in a
+file can offer the same two things.
+"""
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+MAX_DEPTH = 32
+MAX_CONDITIONS = 10_000
+_MISSING = object()
+
+
+def sort_key(value):
+    """A JSON value as a tuple that compares and hashes by typed equality: null < bool < number < string < list < object."""
+    if isinstance(value, str):
+        return 3, value
+    if isinstance(value, bool | np.bool_):
+        return 1, bool(value)
+    if isinstance(value, int | float | np.integer | np.floating):
+        if value != value:
+            raise ValueError("NaN is not a JSON value: metadata and filters cannot hold it")
+        return 2, value if isinstance(value, int | float) else value.item()
+    if value is None:
+        return (0,)
+    if isinstance(value, list | tuple):
+        return 4, tuple(sort_key(v) for v in value)
+    if isinstance(value, dict):
+        return 5, tuple(sorted((k, sort_key(v)) for k, v in value.items()))
+    raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
+
+
+def resolve(metadata, path, default=None):
+    """The value at a path. A key that equals the whole path wins; else its part before the first dot is entered."""
+    while True:
+        if path in metadata:
+            return metadata[path]
+        head, dot, path = path.partition(".")
+        metadata = metadata.get(head)
+        if not dot or not isinstance(metadata, dict):
+            return default
+
+
+class Column:
+    """One path over all rows: `keys` are the distinct sort keys in order, `codes[row]` is a position in them or -1."""
+
+    def __init__(self, codes, keys):
+        self.codes, self.keys = codes, keys
+
+    @cached_property
+    def elements(self):
+        """For list values: element key → the codes of the lists that hold it."""
+        holders = {}
+        for code in range(*self.of_kind(4)):
+            for element in set(self.keys[code][1]):
+                holders.setdefault(element, []).append(code)
+        return holders
+
+    def of_kind(self, kind):
+        """The codes of the values of one type, as a range."""
+        return bisect_left(self.keys, (kind,)), bisect_left(self.keys, (kind + 1,))
+
+    def rows_in(self, low, high):
+        """Rows whose code is in [low, high); low ≥ 0 leaves out rows without a value."""
+        if high - low == 1:
+            return self.codes == low
+        return (self.codes >= low) & (self.codes < high)
+
+    def rows_of(self, codes):
+        """Rows whose code is one of `codes`."""
+        chosen = np.zeros(len(self.keys) + 1, dtype=bool)  # the last place is for -1
+        chosen[list(codes)] = True
+        return chosen[self.codes]
+
+
+class Columns(Protocol):
+    """What a filter needs of a collection. Metadata of document and chunk are one object here: the chunk's keys win."""
+
+    def __len__(self) -> int: ...
+
+    def column(self, path: str) -> Column: ...
+
+    def tags(self) -> Column:
+        """Tags as a column of lists."""
+
+
+class Dicts:
+    """Columns over metadata dicts in memory, built per path on first use and kept."""
+
+    def __init__(self, metadata, tags=None):
+        self._metadata, self._tags, self._columns = metadata, tags, {}
+
+    def __len__(self):
+        return len(self._metadata)
+
+    def column(self, path):
+        if path not in self._columns:
+            self._columns[path] = encode(resolve(m, path, _MISSING) for m in self._metadata)
+        return self._columns[path]
+
+    def tags(self):
+        if None not in self._columns:
+            self._columns[None] = encode([()] * len(self) if self._tags is None else self._tags)
+        return self._columns[None]
+
+
+def encode(values):
+    """A Column from values in row order; a missing one is `_MISSING`."""
+    keys = [None if value is _MISSING else sort_key(value) for value in values]
+    ordered = sorted({key for key in keys if key is not None})
+    place = {key: i for i, key in enumerate(ordered)}
+    place[None] = -1
+    return Column(np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered)
+
+
+class Filter:
+    """A compiled filter. `paths` are the metadata keys it reads; a filter without conditions is false as a bool."""
+
+    def __init__(self, test, paths):
+        self._test, self.paths = test, paths
+
+    def __bool__(self):
+        return self._test is not None
+
+    def mask(self, columns):
+        """bool[n]: the rows that pass."""
+        if self._test is None:
+            return np.ones(len(columns), dtype=bool)
+        return self._test(columns)
+
+
+def compile(where=None, *, tags_any=(), tags_all=()):
+    """Checks a condition and makes it a Filter. Empty tags do not restrict."""
+    compiler = _Compiler()
+    tests = [] if where is None or where == {} else [compiler.condition(where, 0)]
+    for wanted, found in ((tags_any, _any), (tags_all, _all)):
+        keys = [sort_key(tag) for tag in _tag_list(wanted)]
+        if keys:
+            tests.append(lambda columns, keys=keys, found=found: found(columns.tags(), keys))
+    return Filter(_every(tests) if tests else None, tuple(sorted(compiler.paths)))
+
+
+def _tag_list(tags):
+    if isinstance(tags, str):
+        raise TypeError(f"tags are a list of strings, not the string {tags!r}")
+    return list(tags or ())
+
+
+class _Compiler:
+    """From a condition to a function of Columns, with limits on depth and number."""
+
+    def __init__(self):
+        self.paths, self._count = set(), 0
+
+    def condition(self, where, depth):
+        if not isinstance(where, dict):
+            raise ValueError(f"a filter is an object, not {type(where).__name__}")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"a filter may nest {MAX_DEPTH} deep")
+        return _every([self._entry(key, value, depth + 1) for key, value in where.items()])
+
+    def _entry(self, key, value, depth):
+        self._count += 1
+        if self._count > MAX_CONDITIONS:
+            raise ValueError(f"a filter may hold {MAX_CONDITIONS} conditions")
+        if not isinstance(key, str):
+            raise ValueError(f"a filter's keys are strings, not {key!r}")
+        if key in ("$and", "$or"):
+            return self._list(key, value, depth)
+        if key == "$not":
+            return _complement(self.condition(value, depth))
+        if key.startswith("$"):
+            raise ValueError(f"unknown operator {key!r} where a field, $and, $or or $not may stand")
+        self.paths.add(key)
+        return self._field(key, value, depth)
+
+    def _list(self, key, value, depth):
+        if not isinstance(value, list | tuple) or not value:
+            raise ValueError(f"{key} takes a list of one or more filters")
+        return (_every if key == "$and" else _some)([self.condition(v, depth) for v in value])
+
+    def _field(self, path, value, depth):
+        if not isinstance(value, dict) or not any(isinstance(k, str) and k.startswith("$") for k in value):
+            return _on(path, _equal, sort_key(value))
+        return _every([self._operator(path, name, operand, depth) for name, operand in value.items()])
+
+    def _operator(self, path, name, operand, depth):
+        if depth > MAX_DEPTH:
+            raise ValueError(f"a filter may nest {MAX_DEPTH} deep")
+        if name == "$not":
+            if not isinstance(operand, dict) or not operand:
+                raise ValueError("$not below a field takes an object of operators")
+            return _complement(_every([self._operator(path, n, o, depth + 1) for n, o in operand.items()]))
+        if name not in _OPERATORS:
+            raise ValueError(f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not")
+        read, test = _OPERATORS[name]
+        negative = name in ("$ne", "$nin")
+        found = _on(path, test, read(name, operand))
+        return _complement(found) if negative else found
+
+
+def _on(path, test, operand):
+    return lambda columns: test(columns.column(path), operand)
+
+
+def _every(tests):
+    if len(tests) == 1:
+        return tests[0]
+    return lambda columns: _joined(np.logical_and, True, tests, columns)
+
+
+def _some(tests):
+    return lambda columns: _joined(np.logical_or, False, tests, columns)
+
+
+def _joined(join, start, tests, columns):
+    mask = np.full(len(columns), start)
+    for test in tests:
+        join(mask, test(columns), out=mask)
+    return mask
+
+
+def _complement(test):
+    return lambda columns: ~test(columns)
+
+
+# What an operator accepts, checked when the filter is compiled.
+
+
+def _value(name, operand):
+    return sort_key(operand)
+
+
+def _ordered(name, operand):
+    key = sort_key(operand)
+    if key[0] not in (2, 3):
+        raise ValueError(f"{name} compares with a number or a string, not {operand!r}")
+    return key
+
+
+def _values(name, operand):
+    if not isinstance(operand, list | tuple):
+        raise ValueError(f"{name} takes a list, not {operand!r}")
+    return [sort_key(v) for v in operand]
+
+
+def _flag(name, operand):
+    if not isinstance(operand, bool):
+        raise ValueError(f"{name} takes true or false, not {operand!r}")
+    return operand
+
+
+# What it finds in a column.
+
+
+def _equal(column, key):
+    code = bisect_left(column.keys, key)
+    if code == len(column.keys) or column.keys[code] != key:
+        return np.zeros(len(column.codes), dtype=bool)
+    return column.codes == code
+
+
+def _greater(column, key):
+    return column.rows_in(bisect_right(column.keys, key), column.of_kind(key[0])[1])
+
+
+def _greater_equal(column, key):
+    return column.rows_in(bisect_left(column.keys, key), column.of_kind(key[0])[1])
+
+
+def _less(column, key):
+    return column.rows_in(column.of_kind(key[0])[0], bisect_left(column.keys, key))
+
+
+def _less_equal(column, key):
+    return column.rows_in(column.of_kind(key[0])[0], bisect_right(column.keys, key))
+
+
+def _in(column, keys):
+    codes = (bisect_left(column.keys, key) for key in keys)
+    found = [c for c, key in zip(codes, keys, strict=True) if c < len(column.keys) and column.keys[c] == key]
+    return column.rows_of(found)
+
+
+def _exists(column, wanted):
+    return (column.codes >= 0) == wanted
+
+
+def _contains(column, key):
+    codes = list(column.elements.get(key, ()))
+    if key[0] == 3:
+        codes += [c for c in range(*column.of_kind(3)) if key[1] in column.keys[c][1]]
+    return column.rows_of(codes)
+
+
+def _any(column, keys):
+    return column.rows_of({code for key in keys for code in column.elements.get(key, ())})
+
+
+def _all(column, keys):
+    codes = set(range(*column.of_kind(4)))
+    for key in keys:
+        codes &= set(column.elements.get(key, ()))
+    return column.rows_of(codes)
+
+
+_OPERATORS = {
+    "$eq": (_value, _equal),
+    "$ne": (_value, _equal),
+    "$gt": (_ordered, _greater),
+    "$gte": (_ordered, _greater_equal),
+    "$lt": (_ordered, _less),
+    "$lte": (_ordered, _less_equal),
+    "$in": (_values, _in),
+    "$nin": (_values, _in),
+    "$exists": (_flag, _exists),
+    "$contains": (_value, _contains),
+    "$any": (_values, _any),
+    "$all": (_values, _all),
+}

@@ -1,0 +1,159 @@
+"""The nouns that the steps hand to one another: plain records, cheap to make, without behaviour of their own.
+
+Chunk and Candidate have the five and six fields of the canonical interface; beside them they carry the span of the
+text in its document (`start`, `end`, in code points), which is what lets every passage be traced to its source:
+
+    document.text[chunk.start:chunk.end] == chunk.content
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of a document that no chunk may cross: a page, a slide, a row. Its metadata goes on every chunk in it."""
+
+    start: int
+    end: int
+    metadata: dict = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Document:
+    """One source text, normalised. Without segments it is one piece."""
+
+    id: str
+    text: str
+    source: str = ""
+    metadata: dict = field(default_factory=dict)
+    tags: tuple = ()
+    segments: tuple = ()
+
+    @classmethod
+    def of(cls, value):
+        """A Document as it is, or one made from a mapping with its field names."""
+        return value if isinstance(value, cls) else cls(**value)
+
+
+@dataclass(slots=True)
+class Chunk:
+    """The unit that is indexed and found. `start` is -1 where the chunk did not come from a known document."""
+
+    doc_id: str
+    chunk_index: int
+    content: str
+    tags: tuple = ()
+    metadata: dict = field(default_factory=dict)
+    start: int = -1
+    end: int = -1
+
+    @property
+    def text(self):
+        return self.content
+
+    def to_dict(self):
+        """The canonical five fields."""
+        return {
+            "doc_id": self.doc_id,
+            "chunk_index": self.chunk_index,
+            "content": self.content,
+            "tags": list(self.tags),
+            "metadata": dict(self.metadata),
+        }
+
+    @classmethod
+    def of(cls, value):
+        return value if isinstance(value, cls) else cls(**value)
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A chunk that a leg proposes, with that leg's score. Higher is better."""
+
+    doc_id: str
+    chunk_index: int
+    content: str
+    score: float
+    tags: tuple = ()
+    metadata: dict = field(default_factory=dict)
+    start: int = -1
+    end: int = -1
+
+    @property
+    def key(self):
+        """What names a chunk, and what decides a tie."""
+        return self.doc_id, self.chunk_index
+
+    @property
+    def text(self):
+        return self.content
+
+    def to_dict(self):
+        """The canonical six fields."""
+        return {
+            "doc_id": self.doc_id,
+            "chunk_index": self.chunk_index,
+            "content": self.content,
+            "score": self.score,
+            "tags": list(self.tags),
+            "metadata": dict(self.metadata),
+        }
+
+    def scored(self, score):
+        """The same candidate with another score; the original is left alone."""
+        return Candidate(
+            self.doc_id, self.chunk_index, self.content, score, self.tags, self.metadata, self.start, self.end
+        )
+
+    @classmethod
+    def of(cls, value):
+        return value if isinstance(value, cls) else cls(**value)
+
+
+def best_first(candidates):
+    """Candidates by falling score, ties by (doc_id, chunk_index)."""
+    return sorted(candidates, key=lambda c: (-c.score, c.doc_id, c.chunk_index))
+
+
+@dataclass(slots=True)
+class Plan:
+    """How to retrieve: which legs, how deep, through which filters, and how the legs are put together."""
+
+    k: int = 12
+    pool: int = 50
+    rrf_k: int = 60
+    fusion: str = "rrf"
+    vector: bool = True
+    lexical: bool = True
+    where: dict | None = None
+    tags_any: tuple = ()
+    tags_all: tuple = ()
+
+
+@dataclass(slots=True)
+class Hit:
+    """One passage of an answer: where it is from, why it is here (`scores` by leg), and its exact text."""
+
+    id: str
+    doc_id: str
+    chunk_index: int
+    text: str
+    score: float
+    score_type: str = "score"
+    scores: dict = field(default_factory=dict)
+    tags: tuple = ()
+    metadata: dict = field(default_factory=dict)
+    source: str = ""
+    start: int = -1
+    end: int = -1
+
+
+class Hits(list):
+    """A list of Hit, best first. `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage."""
+
+    __slots__ = ("degraded", "timings")
+
+    def __init__(self, hits=(), *, degraded="", timings=None):
+        super().__init__(hits)
+        self.degraded = degraded
+        self.timings = {} if timings is None else timings

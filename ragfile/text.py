@@ -1,0 +1,219 @@
+"""The one normalisation of text, and the two ways of cutting text that several steps share: sentences and words.
+
+Everything here is fixed by this file and VERSION, never by a locale or by the running Python's Unicode tables: classes
+of characters are written out, and composition (NFC) uses the Unicode 3.2 data that every CPython carries unchanged.
+
+    normalize(raw) -> Normalized      .text, and .raw_span(start, end) back into raw; .restore() == raw
+
+Three layers, each a list of edits (most texts need none of them, and then nothing is copied):
+    characters   line ends become LF, other spaces U+0020; controls, zero-width marks and soft hyphens go;
+                 tabs, ZWJ and ZWNJ stay (they carry meaning in code, emoji, Persian and Indic scripts)
+    composition  NFC
+    lines        blanks before a line end go; more than two empty lines become two
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache
+
+VERSION = 1
+
+_UNICODE = unicodedata.ucd_3_2_0
+_CHARACTERS = re.compile(
+    "(\r\n|[\r\v\f\x85\u2028\u2029])"
+    "|([\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff]+)"
+    "|([\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+)"
+    "|([\ud800-\udfff]+)"
+)
+# The look-behinds keep a long run of blanks from being tried again at each of its characters.
+_LINES = re.compile(r"(?<![ \t])[ \t]*+\n(?:[ \t]*+\n){3,}+|(?<![ \t])[ \t]++(?=\n|\Z)")
+
+
+class Edits:
+    """One layer: where its output differs from its input."""
+
+    __slots__ = ("at", "raw", "raw_at", "size")
+
+    def __init__(self):
+        self.at, self.size = [], []  # place and length in the output
+        self.raw_at, self.raw = [], []  # place and text in the input
+
+    def add(self, at, size, raw_at, raw):
+        self.at.append(at)
+        self.size.append(size)
+        self.raw_at.append(raw_at)
+        self.raw.append(raw)
+
+    def __len__(self):
+        return len(self.at)
+
+    def bounds(self, i):
+        """The input span that output character i came from."""
+        k = bisect_right(self.at, i) - 1
+        if k < 0:
+            return i, i + 1
+        inside, size, raw_at, raw_size = i - self.at[k], self.size[k], self.raw_at[k], len(self.raw[k])
+        if inside >= size:
+            start = raw_at + raw_size + inside - size
+            return start, start + 1
+        if size == raw_size:
+            return raw_at + inside, raw_at + inside + 1
+        return raw_at, raw_at + raw_size
+
+    def undo(self, text):
+        pieces, last = [], 0
+        for at, size, raw in zip(self.at, self.size, self.raw, strict=True):
+            pieces += (text[last:at], raw)
+            last = at + size
+        return "".join(pieces) + text[last:]
+
+
+@dataclass(slots=True)
+class Normalized:
+    text: str
+    layers: tuple = ()
+
+    def raw_span(self, start, end):
+        """Where text[start:end] stands in the raw text: from its first character's to its last one's."""
+        if start >= end:
+            place = self._bounds(start)[0] if start < len(self.text) else self._end()
+            return place, place
+        return self._bounds(start)[0], self._bounds(end - 1)[1]
+
+    def restore(self):
+        """The raw text, character for character."""
+        text = self.text
+        for layer in reversed(self.layers):
+            text = layer.undo(text)
+        return text
+
+    def _bounds(self, i):
+        start, end = i, i + 1
+        for layer in reversed(self.layers):
+            start, end = layer.bounds(start)[0], layer.bounds(end - 1)[1]
+        return start, end
+
+    def _end(self):
+        return self._bounds(len(self.text) - 1)[1] if self.text else 0
+
+
+def normalize(raw):
+    """The text that is chunked, stored and searched, with the way back to what was read."""
+    text, layers = raw, []
+    for step in (_characters, _composition, _lines):
+        text, edits = step(text)
+        if edits:
+            layers.append(edits)
+    return Normalized(text, tuple(layers))
+
+
+def _edit(text, pieces):
+    """`pieces` are (start, end, new) in order: the edited text and its Edits."""
+    edits, out, last, size = Edits(), [], 0, 0
+    for start, end, new in pieces:
+        out += (text[last:start], new)
+        size += start - last
+        edits.add(size, len(new), start, text[start:end])
+        size += len(new)
+        last = end
+    if not edits:
+        return text, edits
+    out.append(text[last:])
+    return "".join(out), edits
+
+
+def _characters(text):
+    news = ("", "\n", "", " ", "\ufffd")
+    return _edit(
+        text,
+        (
+            (m.start(), m.end(), news[m.lastindex] * (len(m[0]) if m.lastindex > 2 else 1))
+            for m in _CHARACTERS.finditer(text)
+        ),
+    )
+
+
+def _composition(text):
+    if text.isascii() or _UNICODE.is_normalized("NFC", text):
+        return text, ()
+    return _edit(text, _compositions(text))
+
+
+def _compositions(text):
+    # A line end neither composes nor is reordered, so lines are independent and most need no closer look.
+    at = 0
+    for line in text.split("\n"):
+        if not _UNICODE.is_normalized("NFC", line):
+            for m in _clusters().finditer(line):
+                new = _UNICODE.normalize("NFC", m[0])
+                if new != m[0]:
+                    yield at + m.start(), at + m.end(), new
+        at += len(line) + 1
+
+
+@cache
+def _clusters():
+    """A character with all that may join it: marks, and the vowels and finals that compose with what is before."""
+    joining = "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e"
+    marks = "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c)))
+    return re.compile(f"[^\\x00-\\x7f][{joining}{marks}]*+|[\\x00-\\x7f][{joining}{marks}]++")
+
+
+def _lines(text):
+    pieces = ((m.start(), m.end(), "\n\n\n" if "\n" in m[0] else "") for m in _LINES.finditer(text))
+    return _edit(text, pieces)
+
+
+# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line that starts
+# a list item, heading, quotation or table row.
+_STOP = re.compile(
+    "([.!?…]+[\"'”’»)\\]]*)(?=[ \t\n]|\\Z)|[。！？｡]+[\"”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])"
+)
+_LOWER = re.compile("[ \t\n]+[a-zß-öø-ÿα-ωа-я]")
+_ABBREVIATION = re.compile(
+    r"(?:^|[ \t\n(\[])(?:[A-Za-z]|e\.g|i\.e|cf|vs|etc|al|approx|resp|no|nos|vol|fig|figs|eq|sec|ch|pp|ed|eds|inc|ltd|co"
+    r"|corp|dept|est|mr|mrs|ms|dr|prof|sr|jr|st|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|a\.m|p\.m)\.$",
+    re.IGNORECASE | re.ASCII,
+)
+_BLANKS = " \t\n"
+
+
+def sentences(text):
+    """The spans of the sentences of a text, in order, without the blanks around them."""
+    spans, start = [], 0
+    for m in _STOP.finditer(text):
+        if m[1] is None or _ends_sentence(text, m):
+            _add_trimmed(spans, text, start, m.end())
+            start = m.end()
+    _add_trimmed(spans, text, start, len(text))
+    return spans
+
+
+def _ends_sentence(text, m):
+    if m[1] != ".":
+        return not _LOWER.match(text, m.end())
+    return not (_LOWER.match(text, m.end()) or _ABBREVIATION.search(text, max(0, m.start() - 12), m.end()))
+
+
+def _add_trimmed(spans, text, start, end):
+    while start < end and text[start] in _BLANKS:
+        start += 1
+    while start < end and text[end - 1] in _BLANKS:
+        end -= 1
+    if start < end:
+        spans.append((start, end))
+
+
+# Han, kana and Thai are written without spaces: each character counts as a word.
+UNSPACED = "\u0e01-\u0e4e\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_MARKS = (
+    "\x00-/:-@\\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf×÷\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3040\uff01-\uff0f"
+)
+_WORD = re.compile(f"[{UNSPACED}]|[^{_MARKS}{UNSPACED}]+")
+
+
+def words(text):
+    """The words of a text in lower case: what the built-in re-ranker and the extraction of spans compare."""
+    return _WORD.findall(text.lower())
