@@ -205,11 +205,18 @@ cdef class StreamBuilder:
     def write(self, data):
         """Returns the offset in the run at which data begins."""
         cdef uint64_t at = self.size
-        self.pending += data
-        self.size += len(data)
-        while <uint64_t>len(self.pending) >= self.block_size:
-            self.put(bytes(self.pending[:self.block_size]))
-            del self.pending[:self.block_size]
+        cdef Py_ssize_t done = 0, block = self.block_size, size = len(data)
+        view = memoryview(data)
+        if len(self.pending) + size >= block:
+            if self.pending:
+                done = block - len(self.pending)
+                self.put(bytes(self.pending) + view[:done])
+                self.pending.clear()
+            while size - done >= block:
+                self.put(bytes(view[done:done + block]))
+                done += block
+        self.pending += view[done:]
+        self.size += size
         return at
 
     def finish(self):

@@ -13,7 +13,9 @@ from ragfile import _core
 SOURCE = np.random.default_rng(7).integers(0, 256, 1 << 18, dtype=np.uint8)
 
 
-@pytest.mark.parametrize("sizes", [range(0, 600), range(960, 1100), range(4000, 4200), [65535, 65536, 65537, 1 << 18]])
+@pytest.mark.parametrize(
+    "sizes", [range(0, 600), range(960, 1100), range(4000, 4200), [65535, 65536, 65537, 1 << 18]]
+)
 def test_hash_equals_the_xxhash_library(sizes):
     for size in sizes:
         data = SOURCE[:size]
@@ -28,7 +30,11 @@ def test_hash_is_the_same_on_every_target_of_this_machine(target):
         "print(_core.target(), [_core.hash64(data[:n]) for n in (0, 3, 8, 16, 100, 200, 241, 1024, 5000)])"
     )
     run = lambda name: subprocess.run(  # noqa: E731
-        [sys.executable, "-c", code], env={**os.environ, "RAGFILE_TARGET": name}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env={**os.environ, "RAGFILE_TARGET": name},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     narrowed, widest = run(target), run("")
     if "does not have it" in narrowed.stderr:

@@ -1,0 +1,3 @@
+from ragfile.cli import main
+
+main()

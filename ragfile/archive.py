@@ -1,0 +1,386 @@
+"""An open 1.0 file: segments of rows, and what each row is.
+
+Rows are numbered through the segments in order; a deleted row keeps its number until compaction. Everything is read from the
+map when it is asked for; what is kept in memory is small and can be thrown away.
+"""
+
+import json
+import os
+
+import numpy as np
+import zstandard
+
+from . import _core
+from .errors import CorruptError
+from .records import Chunk, Document, Hit
+
+NO_METADATA = {}
+
+
+def unpack(data, raw_size):
+    """One zstd frame whose stated size is believed only when it is the one that the block must have."""
+    if zstandard.frame_content_size(data) != raw_size:
+        raise CorruptError("a compressed block does not state its size, or another one than it must have")
+    try:
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise CorruptError(f"a compressed block does not unpack: {error}") from None
+
+
+def _are_fields(fields):
+    """What the metadata stream may hold for a document or chunk."""
+    return (
+        isinstance(fields, dict)
+        and isinstance(fields.get("metadata", {}), dict)
+        and isinstance(fields.get("source", ""), str)
+        and isinstance(fields.get("tags", []), list)
+        and all(isinstance(tag, str) for tag in fields.get("tags", ()))
+    )
+
+
+class Segment:
+    """The rows that one commit added."""
+
+    def __init__(self, reader, number, rows, live, base):
+        self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
+        self._records = self._texts = self._meta = self._alive = None
+
+    def section(self, name):
+        return self.reader.section(name, self.number)
+
+    def need(self, name):
+        section = self.section(name)
+        if section is None:
+            raise CorruptError(f"segment {self.number} has no section {name}", section=name)
+        return section
+
+    @property
+    def records(self):
+        if self._records is None:
+            records = _core.Records(self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids"))
+            if len(records) != self.rows:
+                raise CorruptError(
+                    f"segment {self.number} has {self.rows} rows but {len(records)} chunk records"
+                )
+            self._records = records
+        return self._records
+
+    @property
+    def texts(self):
+        if self._texts is None:
+            self._texts = _core.Stream(self.need("rag.text"), unpack)
+        return self._texts
+
+    @property
+    def meta(self):
+        if self._meta is None:
+            self._meta = _core.Stream(self.need("rag.meta"), unpack)
+        return self._meta
+
+    @property
+    def alive(self):
+        """Bits of the rows that are not deleted, as uint64 words, or None when none is."""
+        if self.live == self.rows:
+            return None
+        if self._alive is None:
+            section = self.need("rag.tombs")
+            section.check()
+            words = ~np.frombuffer(section, dtype="<u8")
+            if self.rows % 64:
+                words[-1] &= np.uint64((1 << self.rows % 64) - 1)
+            self._alive = words
+        return self._alive
+
+    def is_live(self, row):
+        return self.alive is None or bool(self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1))
+
+    def vectors(self):
+        """The matrix as a strided view of the map, or None."""
+        section = self.section("vector")
+        if section is None:
+            return None
+        at = self.reader.entry("vector", self.number)["at"]
+        dim, bits, rows, stride, first = _core.vector_layout(section, at)
+        if rows != self.rows:
+            raise CorruptError(
+                f"segment {self.number} has {self.rows} rows but {rows} vectors", section="vector"
+            )
+        dtype = np.dtype("<f4" if bits == 32 else "<f2")
+        return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
+
+    def fields(self, at, size):
+        """A JSON object of the metadata stream."""
+        if not size:
+            return NO_METADATA
+        try:
+            fields = json.loads(self.meta.read(at, size).decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            fields = None
+        if not _are_fields(fields):
+            raise CorruptError(
+                f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta"
+            )
+        return fields
+
+    def text(self, document, start, size):
+        return self.texts.read(document[1] + start, size).decode("utf-8", "surrogatepass")
+
+
+class Archive:
+    """A 1.0 file opened for reading; see the package's open()."""
+
+    def __init__(self, path, *, generation=0, strict=False):
+        self.path = os.fspath(path)
+        self._options = {"generation": generation, "strict": strict}
+        self._open()
+
+    def _open(self):
+        self._map = _core.Map(self.path)
+        self._reader = _core.Reader(self._map, self._options["generation"])
+        self._commit = self._reader.commit
+        if self._options["strict"] and self._commit["lost_generation"]:
+            raise CorruptError(
+                f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
+            )
+        self._segments, base = [], 0
+        for number, rows, live, _ in self._reader.segments:
+            self._segments.append(Segment(self._reader, number, rows, live, base))
+            base += rows
+        self.rows = base
+        self._fields, self._config = {}, None
+
+    def __reduce__(self):
+        return _reopen, (type(self), self.path, self._options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+
+    def close(self):
+        """Lets the file go. Views that were handed out stay valid as long as they live."""
+        self._map = self._reader = None
+        self._segments, self._fields = [], {}
+
+    def refresh(self):
+        """Looks for a newer commit, or a newer file under the same name; True when there was one."""
+        if self._options["generation"] or self._map.identity == _core.file_identity(self.path):
+            return False
+        before = self._commit
+        self._open()
+        return (before["identity"], before["generation"]) != (
+            self._commit["identity"],
+            self._commit["generation"],
+        )
+
+    # ------------------------------------------------------------------------------------------------ what is in it --
+
+    def __len__(self):
+        """Live chunks."""
+        return sum(segment.live for segment in self._segments)
+
+    @property
+    def generation(self):
+        return self._commit["generation"]
+
+    @property
+    def config(self):
+        """What the file records of how it was made."""
+        if self._config is None:
+            section = self._reader.section("rag.config")
+            if section is None:
+                self._config = {}
+            else:
+                section.check()
+                try:
+                    self._config = json.loads(bytes(section))
+                except (ValueError, RecursionError):
+                    raise CorruptError(f"{self.path}: rag.config is not JSON", section="rag.config") from None
+        return self._config
+
+    @property
+    def dim(self):
+        return self.config.get("dim")
+
+    @property
+    def strategies(self):
+        """Names of the sections, in file order."""
+        return list(dict.fromkeys(entry["name"] for entry in self._reader.entries))
+
+    @property
+    def info(self):
+        """The file at a glance."""
+        commit = self._commit
+        return {
+            "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
+            "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
+            "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self._segments),
+            "documents": sum(segment.records.documents for segment in self._segments if segment.section("rag.ids")),
+            "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
+            "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
+            "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
+        }  # fmt: skip
+
+    @property
+    def entries(self):
+        """The table of contents: one dict a section."""
+        return self._reader.entries
+
+    def section(self, name, segment=None):
+        """The bytes of a section, as a read-only buffer with lazy checksums; None when there is none."""
+        if segment is not None:
+            return self._reader.section(name, segment)
+        numbers = [0, *(s.number for s in self._segments)]
+        return next((found for n in numbers if (found := self._reader.section(name, n)) is not None), None)
+
+    def verify(self, full=True):
+        """(faults, counts) of every byte of the file."""
+        return self._reader.verify(full)
+
+    # -------------------------------------------------------------------------------------------------------- rows --
+
+    def _place(self, row):
+        for segment in self._segments:
+            if 0 <= row - segment.base < segment.rows:
+                return segment, int(row - segment.base)
+        raise IndexError(f"row {row} of {self.rows}")
+
+    def _document_fields(self, segment, number, document):
+        key = segment.number, number
+        found = self._fields.get(key)
+        if found is None:
+            if len(self._fields) >= 4096:
+                self._fields.clear()
+            found = self._fields[key] = segment.fields(document[6], document[7])
+        return found
+
+    def _read(self, row):
+        segment, local = self._place(row)
+        number, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(local)
+        document = segment.records.document(number)
+        shared, own = self._document_fields(segment, number, document), segment.fields(meta_at, meta_size)
+        metadata = {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)}
+        tags = tuple(own["tags"] if "tags" in own else shared.get("tags", ()))
+        first, last = (-1, -1) if char_start is None else (char_start, char_start + char_size)
+        return (
+            document[0],
+            index,
+            segment.text(document, start, size),
+            tags,
+            metadata,
+            first,
+            last,
+            shared.get("source", ""),
+        )
+
+    def chunk(self, row):
+        """The Chunk of a row; its metadata includes the document's."""
+        doc_id, index, text, tags, metadata, first, last, _ = self._read(row)
+        return Chunk(doc_id, index, text, tags, metadata, first, last)
+
+    def hit(self, row, score=0.0, score_type="score", scores=None):
+        """The Hit of a row."""
+        doc_id, index, text, tags, metadata, first, last, source = self._read(row)
+        return Hit(
+            f"{doc_id}#{index}",
+            doc_id,
+            index,
+            text,
+            score,
+            score_type,
+            scores or {},
+            tags,
+            metadata,
+            source,
+            first,
+            last,
+        )
+
+    def row(self, chunk_id):
+        """The live row of a chunk id ("document#index"), or None."""
+        doc_id, _, index = chunk_id.rpartition("#")
+        if not index.isdecimal() or not index.isascii():
+            return None
+        for segment in reversed(self._segments):
+            number = segment.records.find(doc_id)
+            row = None if number is None else segment.records.row(number, int(index))
+            if row is not None and segment.is_live(row):
+                return segment.base + row
+        return None
+
+    def vectors(self, segment=None):
+        """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them."""
+        if segment is None and len(self._segments) > 1:
+            raise ValueError(f"the file has {len(self._segments)} segments: name one, or compact the file")
+        chosen = self._segments[segment or 0] if self._segments else None
+        return None if chosen is None else chosen.vectors()
+
+    def vector(self, row):
+        """The stored vector of a row, a view of the map."""
+        segment, local = self._place(row)
+        vectors = segment.vectors()
+        if vectors is None:
+            raise ValueError(f"{self.path} has no vectors")
+        return vectors[local]
+
+    # --------------------------------------------------------------------------------------------------- documents --
+
+    def _live_documents(self):
+        """(segment, number) of documents with a live row."""
+        for segment in self._segments:
+            for number in range(segment.records.documents):
+                first, rows = segment.records.document(number)[8:]
+                if (
+                    segment.alive is None
+                    or not rows
+                    or any(segment.is_live(r) for r in range(first, first + rows))
+                ):
+                    yield segment, number
+
+    def documents(self):
+        """Every document, in order of segment and id."""
+        for segment, number in self._live_documents():
+            yield self._document(segment, number)
+
+    def _document(self, segment, number):
+        document = segment.records.document(number)
+        fields = self._document_fields(segment, number, document)
+        text = segment.text(document, 0, document[2])
+        return Document(
+            document[0],
+            text,
+            fields.get("source", ""),
+            fields.get("metadata", {}),
+            tuple(fields.get("tags", ())),
+        )
+
+    def document(self, doc_id):
+        """The Document with this id, or None."""
+        for segment in reversed(self._segments):
+            number = segment.records.find(doc_id)
+            if number is None:
+                continue
+            first, rows = segment.records.document(number)[8:]
+            if not rows or any(segment.is_live(r) for r in range(first, first + rows)):
+                return self._document(segment, number)
+        return None
+
+    def sources(self, chunk_ids):
+        """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
+        return [self.document(doc_id) for doc_id in ids]
+
+    def context(self, chunk_id, before=200, after=200):
+        """The chunk's text with up to so many characters of its document on either side."""
+        row = self.row(chunk_id)
+        if row is None:
+            raise KeyError(chunk_id)
+        chunk, document = self.chunk(row), self.document(chunk_id.rpartition("#")[0])
+        if chunk.start < 0 or not document.text:
+            return chunk.content
+        return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+
+def _reopen(kind, path, options):
+    return kind(path, **options)

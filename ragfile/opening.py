@@ -1,0 +1,36 @@
+"""One way to open, whatever the content is."""
+
+import builtins
+import os
+
+from . import _core
+from .archive import Archive
+from .errors import FormatError
+
+
+def open(path, *, dim=None, dialect="auto", generation=0, strict=False):
+    """Opens a knowledge base for reading. The content decides what it is, not the suffix.
+
+    generation opens an older commit of a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
+    0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
+    "auto" (strict, else reference with a warning).
+    """
+    with builtins.open(path, "rb") as file:
+        head = file.read(11)
+    if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
+        from .pairs import PairFile
+
+        return PairFile(path, dim=dim, dialect=dialect)
+    if head[:7] == b"RAGFILE" or not _looks_like_text(head):
+        return Archive(path, generation=generation, strict=strict)
+    raise FormatError(f"{os.fspath(path)}: not a RAGFile: the first seven bytes are not RAGFILE", at=0)
+
+
+def _looks_like_text(head):
+    return head.lstrip(b"\xef\xbb\xbf")[:3] == b"---"
+
+
+def verify(path, *, full=True):
+    """Checks every byte of a file: a list of faults (kind, offset, what, section), empty when all is well, and counts."""
+    reader = _core.Reader(_core.Map(path))
+    return reader.verify(full)

@@ -1,0 +1,235 @@
+"""Making a file: what is added is staged, put in order, and written section by section under one commit."""
+
+import json
+import os
+
+import numpy as np
+import zstandard
+
+from . import _core
+from .chunking import Policy, split
+from .errors import ModelError
+from .records import Chunk, Document
+from .staging import LOOSE, NO_SPAN, Staging
+
+TEXT_BLOCK = 16 << 10
+META_BLOCK = 16 << 10
+GATHER_ROWS = 8192
+METRICS = ("cosine", "ip", "l2")
+
+
+def creation_time():
+    """Nanoseconds since 1970 from SOURCE_DATE_EPOCH, or 0: a file does not record the clock unless it is told to."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    return int(epoch) * 10**9 if epoch else 0
+
+
+class Writer:
+    """A file in the making: nothing is visible before it is whole, and nothing is left behind when it fails."""
+
+    def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, portable=False,
+                 created=None, config=None):  # fmt: skip
+        if metric not in METRICS:
+            raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
+        if precision not in (16, 32):
+            raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
+        self.path = os.fspath(path)
+        self.metric, self.precision, self.embedder, self.portable = metric, precision, embedder, portable
+        self.policy = Policy.of(chunking)
+        self.created = creation_time() if created is None else created
+        self._config, self._extra = dict(config or {}), []
+        self._file = _core.Writer.create(self.path)
+        try:
+            dtype = np.float16 if precision == 16 else np.float32
+            self._staging = Staging(os.path.dirname(os.path.abspath(self.path)), dim, dtype)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __len__(self):
+        """Chunks added so far."""
+        return len(self._staging)
+
+    def add(self, chunks, vectors=None):
+        """Chunk objects, or mappings with their fields, of any documents; with a vector each, or an embedder, or neither."""
+        chunks = [Chunk.of(chunk) for chunk in chunks]
+        self._staging.add_chunks(chunks)
+        self._add_vectors(chunks, vectors)
+
+    def add_documents(self, documents, vectors=None):
+        """Document objects, or mappings with their fields: cut into chunks and, with an embedder, embedded here."""
+        for document in documents:
+            document = Document.of(document)
+            raw = self._staging.add_document(document)
+            chunks = split(document, self.policy)
+            self._staging.add_chunks(chunks, document.text, raw)
+            self._add_vectors(chunks, vectors)
+
+    def add_document(self, document, chunks, vectors=None, *, extra=None):
+        """A document with chunks that were cut elsewhere: those with a start are spans of its text, others are loose."""
+        document = Document.of(document)
+        raw = self._staging.add_document(document)
+        if extra:
+            self._staging.describe(
+                document.id,
+                source=document.source,
+                metadata=document.metadata,
+                tags=document.tags,
+                extra=extra,
+            )
+        self._staging.add_chunks(chunks, document.text, raw)
+        self._add_vectors(chunks, vectors)
+
+    def add_section(self, name, data, *, items=0, must_read=False, must_write=False):
+        """A section of your own, found again with rf.section(name)."""
+        self._extra.append((name, bytes(data), items, must_read | must_write << 1))
+
+    def _add_vectors(self, chunks, vectors):
+        if vectors is None and self.embedder is not None:
+            vectors = self.embedder.embed([chunk.content for chunk in chunks], role="document")
+        if vectors is not None:
+            self._staging.add_vectors(vectors, len(chunks))
+        if self._staging.vector_rows not in (0, len(self._staging)):
+            raise ModelError("either every chunk has a vector or none has")
+
+    def close(self):
+        """Writes the file and makes it durable under its name."""
+        try:
+            SegmentWriter(self._file, self._staging, self).write()
+            self._file.add(
+                "rag.config", json.dumps(self.config(), sort_keys=True, ensure_ascii=False).encode(), items=1
+            )
+            for name, data, items, flags in self._extra:
+                self._file.add(name, data, 0, flags, items)
+            self._file.commit(self.created)
+        finally:
+            self.discard()
+
+    def config(self):
+        """What a reader must know of how the file was made."""
+        model = getattr(self.embedder, "identity", None)
+        return {
+            "dim": self._staging.dim, "metric": self.metric, "precision": self.precision,
+            "chunking": self.policy.record(), "model": model, **self._config,
+        }  # fmt: skip
+
+    def discard(self):
+        """Gives up what was not written; after close, does nothing."""
+        self._file.close()
+        self._staging.close()
+
+
+class SegmentWriter:
+    """The sections of one segment, from what was staged."""
+
+    def __init__(self, file, staging, options):
+        self.file, self.staging, self.options = file, staging, options
+
+    def write(self):
+        ids, columns, order = self.staging.ordered()
+        if not len(order):
+            return
+        self.segment = self.file.segment()
+        self.file.rows(self.segment, len(order))
+        if self.staging.vector_rows:
+            self._write_vectors(order)
+        self._write_texts(ids, columns)
+
+    def _section(self, name, items, blocks):
+        self.file.begin(name, self.segment)
+        for block in blocks:
+            self.file.write(block)
+        self.file.end(items)
+
+    def _write_vectors(self, order):
+        staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
+        at = self.file.begin("vector", self.segment)
+        self.file.write(_core.vector_head(at, self.staging.dim, self.options.precision, len(order)))
+        for first in range(0, len(order), GATHER_ROWS):
+            rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
+            self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
+        self.file.end(len(order))
+
+    def _write_texts(self, ids, columns):
+        records, meta = _core.RecordsBuilder(), bytearray()
+        self.file.begin("rag.text", self.segment)
+        pack = zstandard.ZstdCompressor(level=3).compress
+        stream = _core.StreamBuilder(self.file.write, pack, TEXT_BLOCK)
+        counts = np.bincount(columns["document"], minlength=len(ids)).tolist()
+        rows = iter(
+            zip(
+                *(columns[n].tolist() for n in ("index", "place", "size", "char_start", "char_size", "json")),
+                strict=True,
+            )
+        )
+        for doc_id, count in zip(ids, counts, strict=True):
+            self._write_document(doc_id, count, rows, records, stream, meta)
+        stream.finish()
+        self.file.end(len(ids))
+        self._write_meta(meta, len(ids))
+        chunks, documents, id_list = records.tables()
+        self._section("rag.chunks", len(columns["index"]), [chunks])
+        self._section("rag.documents", len(ids), [documents])
+        self._section("rag.ids", len(ids), [id_list])
+
+    def _write_document(self, doc_id, count, rows, records, stream, meta):
+        entry, spool = self.staging.documents[doc_id], self.staging.texts
+        blob_at = stream.write(spool.read(entry.text_at, entry.text_size))
+        blob_size, placed = entry.text_size, []
+        for index, place, size, char_start, char_size, own in (next(rows) for _ in range(count)):
+            start = place
+            if place & LOOSE:
+                start = blob_size
+                stream.write(spool.read(place & ~LOOSE, size))
+                blob_size += size
+                if blob_size >= NO_SPAN:
+                    raise ValueError(f"document {doc_id!r} and its chunks are over the limit of 4 GiB")
+            meta_at, meta_size = len(meta), own & 0xFFFFFF
+            meta += spool.read(own >> 24, meta_size)
+            placed.append(
+                (
+                    index,
+                    start,
+                    size,
+                    None if char_start == NO_SPAN else char_start,
+                    char_size,
+                    meta_at,
+                    meta_size,
+                )
+            )
+        meta_at = len(meta)
+        meta += spool.read(*entry.json)
+        records.document(
+            doc_id,
+            blob_at,
+            entry.text_size,
+            blob_size,
+            entry.chars,
+            entry.has_text,
+            meta_at,
+            entry.json[1],
+            count,
+        )
+        for chunk in placed:
+            records.chunk(*chunk)
+
+    def _write_meta(self, meta, documents):
+        self.file.begin("rag.meta", self.segment)
+        stream = _core.StreamBuilder(self.file.write, zstandard.ZstdCompressor(level=3).compress, META_BLOCK)
+        stream.write(meta)
+        stream.finish()
+        self.file.end(documents)
+
+
+def create(path, **options):
+    """A new file: `with ragfile.create(path, dim=…) as w: w.add(…)`. See Writer for the options."""
+    return Writer(path, **options)
