@@ -59,9 +59,7 @@ class Segment:
         if self._records is None:
             records = _core.Records(self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids"))
             if len(records) != self.rows:
-                raise CorruptError(
-                    f"segment {self.number} has {self.rows} rows but {len(records)} chunk records"
-                )
+                raise CorruptError(f"segment {self.number} has {self.rows} rows but {len(records)} chunk records")
             self._records = records
         return self._records
 
@@ -102,9 +100,7 @@ class Segment:
         at = self.reader.entry("vector", self.number)["at"]
         dim, bits, rows, stride, first = _core.vector_layout(section, at)
         if rows != self.rows:
-            raise CorruptError(
-                f"segment {self.number} has {self.rows} rows but {rows} vectors", section="vector"
-            )
+            raise CorruptError(f"segment {self.number} has {self.rows} rows but {rows} vectors", section="vector")
         dtype = np.dtype("<f4" if bits == 32 else "<f2")
         return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
 
@@ -117,9 +113,7 @@ class Segment:
         except (ValueError, RecursionError):
             fields = None
         if not _are_fields(fields):
-            raise CorruptError(
-                f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta"
-            )
+            raise CorruptError(f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta")
         return fields
 
     def text(self, document, start, size):
@@ -331,11 +325,7 @@ class Archive:
         for segment in self._segments:
             for number in range(segment.records.documents):
                 first, rows = segment.records.document(number)[8:]
-                if (
-                    segment.alive is None
-                    or not rows
-                    or any(segment.is_live(r) for r in range(first, first + rows))
-                ):
+                if segment.alive is None or not rows or any(segment.is_live(r) for r in range(first, first + rows)):
                     yield segment, number
 
     def documents(self):

@@ -102,9 +102,7 @@ def _show_hex(file, at, as_json):
 
 
 def _show_pairs(rf, name, as_json):
-    pairs = (
-        (key if isinstance(key, str) else [float(x) for x in key], content) for key, content in rf.pairs(name)
-    )
+    pairs = ((key if isinstance(key, str) else [float(x) for x in key], content) for key, content in rf.pairs(name))
     for key, content in pairs:
         if as_json:
             click.echo(json.dumps([key, content]))

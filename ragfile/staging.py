@@ -25,11 +25,7 @@ def to_utf8(text):
 
 def to_json(value):
     """One line of JSON, or nothing for nothing."""
-    return (
-        to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-        if value
-        else b""
-    )
+    return to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)) if value else b""
 
 
 def byte_offsets(text, raw, positions):
@@ -163,15 +159,11 @@ class Staging:
         """Vectors of the chunks added last."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
-            raise ValueError(
-                f"{count} chunks need {count} vectors, not an array of shape {np.shape(vectors)}"
-            )
+            raise ValueError(f"{count} chunks need {count} vectors, not an array of shape {np.shape(vectors)}")
         if self.dim is None:
             self.dim = rows.shape[1]
         if rows.shape[1] != self.dim:
-            raise ValueError(
-                f"vectors of dimension {rows.shape[1]} do not fit a file of dimension {self.dim}"
-            )
+            raise ValueError(f"vectors of dimension {rows.shape[1]} do not fit a file of dimension {self.dim}")
         stored = rows.astype(self.dtype)
         bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
         if len(bad):
@@ -198,14 +190,10 @@ class Staging:
         order = np.lexsort((columns["index"], documents))
         columns = {name: column[order] for name, column in columns.items()}
         columns["document"] = documents[order]
-        same = (np.diff(columns["document"].astype(np.int64)) == 0) & (
-            np.diff(columns["index"].astype(np.int64)) == 0
-        )
+        same = (np.diff(columns["document"].astype(np.int64)) == 0) & (np.diff(columns["index"].astype(np.int64)) == 0)
         if same.any():
             row = int(np.flatnonzero(same)[0])
-            raise ValueError(
-                f"chunk {columns['index'][row]} of {ids[columns['document'][row]]!r} was added twice"
-            )
+            raise ValueError(f"chunk {columns['index'][row]} of {ids[columns['document'][row]]!r} was added twice")
         return ids, columns, order
 
     def close(self):
