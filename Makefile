@@ -1,0 +1,39 @@
+# The targets a person needs. PY is the Python of a virtual environment that `make setup` makes.
+PY ?= .venv/bin/python
+CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
+
+.PHONY: setup build test lint strict sanitize vectors conformance clean
+
+setup:                ## a virtual environment with everything the tests need
+	python3 -m venv .venv
+	$(PY) -m pip install -q --upgrade pip
+	$(PY) -m pip install -q -e ".[test,dev]"
+
+build:                ## compile again after a change in csrc/ or a .pyx
+	$(PY) -m pip install -q -e .
+
+test:                 ## the whole suite, under five minutes
+	$(PY) -m pytest -q
+
+lint:
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+strict:               ## the C core alone, as strictly as the compiler can
+	for file in csrc/*.c; do $(CC) $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o /dev/null || exit 1; done
+
+sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
+	python3 -m venv .venv-sanitize
+	RAGFILE_SANITIZE=1 .venv-sanitize/bin/python -m pip install -q ".[test]"
+	cd tests && LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+		../.venv-sanitize/bin/python -m pytest -q -p no:cacheprovider
+
+vectors:              ## write spec/vectors/ again (refused unless the bytes stay the same or the spec version moves)
+	$(PY) spec/vectors/make.py
+
+conformance:          ## a reader against the files of spec/vectors/
+	$(PY) -m ragfile.conformance
+	$(PY) -m ragfile.conformance --reader spec/reader.py
+
+clean:
+	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info
