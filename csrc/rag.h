@@ -178,9 +178,10 @@ enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer 
 /* Gives out a segment number. */
 enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number, struct rag_fault *fault);
 
-/* Records how many rows a segment has and how many of them live. rows 0 forgets the segment. */
+/* Records how many rows a segment has and how many of them live; or that it is no more (its sections are dropped first). */
 enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live,
                                 struct rag_fault *fault);
+void rag_writer_forget(struct rag_writer *writer, uint32_t segment);
 
 /* A section is begun, written in any pieces, ended. at tells where its bytes will lie in the file. An older section of the
  * same name and segment is dropped. */

@@ -184,7 +184,7 @@ static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fau
         const uint64_t at = (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE;
         if (s.number <= before || s.number >= r->commit.next_segment || load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
             return rag_fail(fault, RAG_FORMAT, at, "segment numbers are not in order");
-        if (s.rows == 0 || s.rows > ROWS_MAX || s.live > s.rows)
+        if (s.rows > ROWS_MAX || s.live > s.rows)
             return rag_fail(fault, RAG_FORMAT, at + SEGMENT_ROWS, "a segment's rows do not add up");
         if (s.generation == 0 || s.generation > r->commit.generation)
             return rag_fail(fault, RAG_FORMAT, at + SEGMENT_GENERATION, "a segment from a later commit");

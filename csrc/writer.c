@@ -159,10 +159,6 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
     bool known = i < w->segment_count && w->segments[i].number == segment;
     if (segment == 0 || segment >= w->next_segment) return rag_fail(fault, RAG_ARGUMENT, segment, "no such segment");
     if (rows > ROWS_MAX || live > rows) return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
-    if (rows == 0) {
-        if (known) memmove(&w->segments[i], &w->segments[i + 1], (--w->segment_count - i) * sizeof *w->segments);
-        return RAG_OK;
-    }
     if (!known) {
         struct rag_segment *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
         if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
@@ -173,6 +169,12 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
     w->segments[i].rows = rows;
     w->segments[i].live = live;
     return RAG_OK;
+}
+
+void rag_writer_forget(struct rag_writer *w, uint32_t segment) {
+    for (size_t i = 0; i < w->segment_count; i++)
+        if (w->segments[i].number == segment)
+            memmove(&w->segments[i], &w->segments[i + 1], (--w->segment_count - i) * sizeof *w->segments);
 }
 
 /* -------------------------------------------------------------------------------------------------------- sections --- */

@@ -1,5 +1,6 @@
 """ragfile: one file that holds everything retrieval needs, opened by memory map, searched exactly."""
 
+from ragfile.editing import compact, edit
 from ragfile.errors import (
     CorruptError,
     FormatError,
@@ -9,15 +10,25 @@ from ragfile.errors import (
     RagfileError,
     VersionError,
 )
+from ragfile.opening import open, verify
+from ragfile.records import Chunk, Document
+from ragfile.writing import create
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Chunk",
     "CorruptError",
+    "Document",
     "FormatError",
     "LockedError",
     "ModelError",
     "ProviderError",
     "RagfileError",
     "VersionError",
+    "compact",
+    "create",
+    "edit",
+    "open",
+    "verify",
 ]

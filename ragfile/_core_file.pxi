@@ -208,10 +208,14 @@ cdef class Writer:
         return number
 
     def rows(self, uint32_t segment, uint64_t rows, live=None):
-        """Records a segment's rows and how many live; rows=0 forgets the segment."""
+        """Records a segment's rows and how many live."""
         cdef rag_fault fault
         cdef uint64_t alive = rows if live is None else live
         check(rag_writer_rows(self.alive(), segment, rows, alive, &fault), &fault, self.path)
+
+    def forget(self, uint32_t segment):
+        """Leaves a segment out of the next commit; its sections are dropped first."""
+        rag_writer_forget(self.alive(), segment)
 
     def begin(self, str name, uint32_t segment=0, uint32_t flags=0):
         """Begins a section; returns the offset at which its bytes will lie."""

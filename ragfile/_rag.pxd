@@ -94,6 +94,7 @@ cdef extern from "rag.h" nogil:
     rag_status rag_writer_replace(rag_writer *editor, rag_writer **writer, rag_fault *fault)
     rag_status rag_writer_segment(rag_writer *writer, uint32_t *number, rag_fault *fault)
     rag_status rag_writer_rows(rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live, rag_fault *fault)
+    void rag_writer_forget(rag_writer *writer, uint32_t segment)
     rag_status rag_section_begin(rag_writer *writer, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
                                  rag_fault *fault)
     rag_status rag_section_write(rag_writer *writer, const void *bytes, size_t size, rag_fault *fault)

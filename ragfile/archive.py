@@ -38,6 +38,12 @@ def _are_fields(fields):
     )
 
 
+def _bit(section, i):
+    section.check()
+    view = memoryview(section)
+    return i // 8 < len(view) and bool(view[i // 8] >> i % 8 & 1)
+
+
 class Segment:
     """The rows that one commit added."""
 
@@ -89,8 +95,31 @@ class Segment:
             self._alive = words
         return self._alive
 
+    def live_mask(self):
+        """bool[rows]: the rows that are not deleted."""
+        if self.alive is None:
+            return np.ones(self.rows, dtype=bool)
+        return np.unpackbits(self.alive.view(np.uint8), bitorder="little")[: self.rows].astype(bool)
+
     def is_live(self, row):
         return self.alive is None or bool(self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1))
+
+    def document_is_live(self, number):
+        """A document lives or dies with all its rows; one without rows dies by name."""
+        first, rows = self.records.document(number)[8:]
+        if rows:
+            return self.is_live(first)
+        gone = self.section("rag.gone")
+        return gone is None or not _bit(gone, number)
+
+    def live_documents(self):
+        """Numbers of the live documents, in order of id."""
+        return [n for n in range(self.records.documents) if self.document_is_live(n)]
+
+    def find(self, doc_id):
+        """The number of the live document with this id, or None."""
+        number = self.records.find(doc_id)
+        return number if number is not None and self.document_is_live(number) else None
 
     def vectors(self):
         """The matrix as a strided view of the map, or None."""
@@ -210,7 +239,7 @@ class Archive:
             "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
             "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
             "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self._segments),
-            "documents": sum(segment.records.documents for segment in self._segments if segment.section("rag.ids")),
+            "documents": sum(len(segment.live_documents()) for segment in self._segments if segment.section("rag.ids")),
             "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
             "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
             "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
@@ -294,14 +323,18 @@ class Archive:
     def row(self, chunk_id):
         """The live row of a chunk id ("document#index"), or None."""
         doc_id, _, index = chunk_id.rpartition("#")
-        if not index.isdecimal() or not index.isascii():
+        if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
             return None
+        segment, number = self._find(doc_id)
+        row = None if segment is None else segment.records.row(number, int(index))
+        return None if row is None else segment.base + row
+
+    def _find(self, doc_id):
+        """(segment, number) of a live document, or (None, None): an id lives in one segment at most."""
         for segment in reversed(self._segments):
-            number = segment.records.find(doc_id)
-            row = None if number is None else segment.records.row(number, int(index))
-            if row is not None and segment.is_live(row):
-                return segment.base + row
-        return None
+            if (number := segment.find(doc_id)) is not None:
+                return segment, number
+        return None, None
 
     def vectors(self, segment=None):
         """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them."""
@@ -320,41 +353,23 @@ class Archive:
 
     # --------------------------------------------------------------------------------------------------- documents --
 
-    def _live_documents(self):
-        """(segment, number) of documents with a live row."""
-        for segment in self._segments:
-            for number in range(segment.records.documents):
-                first, rows = segment.records.document(number)[8:]
-                if segment.alive is None or not rows or any(segment.is_live(r) for r in range(first, first + rows)):
-                    yield segment, number
-
     def documents(self):
         """Every document, in order of segment and id."""
-        for segment, number in self._live_documents():
-            yield self._document(segment, number)
+        for segment in self._segments:
+            for number in segment.live_documents():
+                yield self._document(segment, number)
+
+    def document(self, doc_id):
+        """The Document with this id, or None."""
+        segment, number = self._find(doc_id)
+        return None if segment is None else self._document(segment, number)
 
     def _document(self, segment, number):
         document = segment.records.document(number)
         fields = self._document_fields(segment, number, document)
         text = segment.text(document, 0, document[2])
-        return Document(
-            document[0],
-            text,
-            fields.get("source", ""),
-            fields.get("metadata", {}),
-            tuple(fields.get("tags", ())),
-        )
-
-    def document(self, doc_id):
-        """The Document with this id, or None."""
-        for segment in reversed(self._segments):
-            number = segment.records.find(doc_id)
-            if number is None:
-                continue
-            first, rows = segment.records.document(number)[8:]
-            if not rows or any(segment.is_live(r) for r in range(first, first + rows)):
-                return self._document(segment, number)
-        return None
+        tags = tuple(fields.get("tags", ()))
+        return Document(document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags)
 
     def sources(self, chunk_ids):
         """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""

@@ -43,7 +43,7 @@ class Spool:
     """A temporary file that is appended to and read at random."""
 
     def __init__(self, folder):
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115 - closed by close()
         self._clean = True
         self.size = 0
 
@@ -147,13 +147,40 @@ class Staging:
         if tuple(chunk.tags) != entry.tags:
             own["tags"] = list(chunk.tags)
         raw = to_json(own)
+        own = self.texts.append(raw) << 24 | len(raw) if raw else 0
+        start = chunk.start if chunk.start >= 0 else NO_SPAN
+        self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), own)
+
+    def _append(self, entry, index, place, size, char_start, char_size, own):
         self._document.append(entry.number)
-        self._index.append(chunk.chunk_index)
+        self._index.append(index)
         self._place.append(place)
         self._size.append(size)
-        self._char_start.append(chunk.start if chunk.start >= 0 else NO_SPAN)
-        self._char_size.append(len(chunk.content))
-        self._json.append(self.texts.append(raw) << 24 | len(raw) if raw else 0)
+        self._char_start.append(char_start)
+        self._char_size.append(char_size)
+        self._json.append(own)
+
+    def carry(self, segment, number):
+        """A document of an open file as it is, byte for byte. Returns its rows there."""
+        doc_id, at, text_size, _, chars, has_text, meta_at, meta_size, first, count = segment.records.document(number)
+        entry = self.document(doc_id)
+        entry.text_at, entry.text_size = self.texts.append(segment.texts.read(at, text_size)), text_size
+        entry.chars, entry.has_text = chars, has_text
+        entry.json = self.texts.append(segment.meta.read(meta_at, meta_size)), meta_size
+        for row in range(first, first + count):
+            _, index, start, size, char_start, char_size, own_at, own_size = segment.records.chunk(row)
+            place = start
+            if start + size > text_size:
+                place = LOOSE | self.texts.append(segment.texts.read(at + start, size))
+            own = self.texts.append(segment.meta.read(own_at, own_size)) << 24 | own_size if own_size else 0
+            self._append(entry, index, place, size, NO_SPAN if char_start is None else char_start, char_size, own)
+        return range(first, first + count)
+
+    def carry_vectors(self, rows):
+        """Stored vectors of the chunks carried last."""
+        self.dim = rows.shape[1]
+        self.vectors.append(np.ascontiguousarray(rows, dtype=self.dtype).tobytes())
+        self.vector_rows += len(rows)
 
     def add_vectors(self, vectors, count):
         """Vectors of the chunks added last."""

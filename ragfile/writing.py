@@ -33,17 +33,21 @@ class Writer:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
-        self.path = os.fspath(path)
-        self.metric, self.precision, self.embedder, self.portable = metric, precision, embedder, portable
         self.policy = Policy.of(chunking)
+        record = {
+            "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable,
+            "model": getattr(embedder, "identity", None), **(config or {}),
+        }  # fmt: skip
+        self._begin(_core.Writer.create(path), record, dim, embedder, created)
+
+    def _begin(self, file, record, dim, embedder, created):
+        self._file, self.record, self.embedder, self._extra = file, record, embedder, []
         self.created = creation_time() if created is None else created
-        self._config, self._extra = dict(config or {}), []
-        self._file = _core.Writer.create(self.path)
         try:
-            dtype = np.float16 if precision == 16 else np.float32
-            self._staging = Staging(os.path.dirname(os.path.abspath(self.path)), dim, dtype)
+            dtype = np.float16 if record["precision"] == 16 else np.float32
+            self._staging = Staging(os.path.dirname(os.path.abspath(file.path)), dim, dtype)
         except BaseException:
-            self._file.close()
+            file.close()
             raise
 
     def __enter__(self):
@@ -104,23 +108,21 @@ class Writer:
     def close(self):
         """Writes the file and makes it durable under its name."""
         try:
-            SegmentWriter(self._file, self._staging, self).write()
-            self._file.add(
-                "rag.config", json.dumps(self.config(), sort_keys=True, ensure_ascii=False).encode(), items=1
-            )
-            for name, data, items, flags in self._extra:
-                self._file.add(name, data, 0, flags, items)
+            self._write_segment()
+            self._write_rest()
             self._file.commit(self.created)
         finally:
             self.discard()
 
-    def config(self):
-        """What a reader must know of how the file was made."""
-        model = getattr(self.embedder, "identity", None)
-        return {
-            "dim": self._staging.dim, "metric": self.metric, "precision": self.precision,
-            "chunking": self.policy.record(), "model": model, **self._config,
-        }  # fmt: skip
+    def _write_segment(self):
+        SegmentWriter(self._file, self._staging, self.record).write()
+
+    def _write_rest(self):
+        """What belongs to the whole file."""
+        record = {**self.record, "dim": self._staging.dim}
+        self._file.add("rag.config", json.dumps(record, sort_keys=True, ensure_ascii=False).encode(), items=1)
+        for name, data, items, flags in self._extra:
+            self._file.add(name, data, 0, flags, items)
 
     def discard(self):
         """Gives up what was not written; after close, does nothing."""
@@ -131,18 +133,20 @@ class Writer:
 class SegmentWriter:
     """The sections of one segment, from what was staged."""
 
-    def __init__(self, file, staging, options):
-        self.file, self.staging, self.options = file, staging, options
+    def __init__(self, file, staging, record):
+        self.file, self.staging, self.record = file, staging, record
 
     def write(self):
+        """Returns the segment's number, or 0 when there was nothing to write."""
         ids, columns, order = self.staging.ordered()
-        if not len(order):
-            return
+        if not ids:
+            return 0
         self.segment = self.file.segment()
         self.file.rows(self.segment, len(order))
         if self.staging.vector_rows:
             self._write_vectors(order)
         self._write_texts(ids, columns)
+        return self.segment
 
     def _section(self, name, items, blocks):
         self.file.begin(name, self.segment)
@@ -153,7 +157,7 @@ class SegmentWriter:
     def _write_vectors(self, order):
         staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
         at = self.file.begin("vector", self.segment)
-        self.file.write(_core.vector_head(at, self.staging.dim, self.options.precision, len(order)))
+        self.file.write(_core.vector_head(at, self.staging.dim, self.record["precision"], len(order)))
         for first in range(0, len(order), GATHER_ROWS):
             rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
             self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))

@@ -1,0 +1,233 @@
+"""What is put into a file comes out of it: documents, chunks, spans, vectors, metadata, in order, to the byte."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ragfile
+from ragfile import _core
+from ragfile.archive import Archive
+
+TEXT = "Grüße 😀 an alle. " * 60
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "kb.ragfile"
+
+
+def documents(count):
+    return [
+        {"id": f"doc{i}", "text": f"{i}: {TEXT}", "source": f"a/{i}.md", "metadata": {"n": i, "deep": {"x": [1, None]}}, "tags": ("t",)}
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def test_every_chunk_is_the_span_of_its_document_that_it_claims(path):
+    with ragfile.create(path) as w:
+        w.add_documents(documents(30))
+    with ragfile.open(path) as rf:
+        assert len(rf) > 30
+        for row in range(len(rf)):
+            chunk = rf.chunk(row)
+            document = rf.document(chunk.doc_id)
+            assert document.text[chunk.start : chunk.end] == chunk.content
+            assert rf.row(f"{chunk.doc_id}#{chunk.chunk_index}") == row
+
+
+def test_rows_are_ordered_by_utf8_bytes_of_the_id_and_then_by_index(path):
+    ids = ["b", "a", "ab", "ü", "\uffff", "\U00010000", "Z", "\ud800"]
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": i, "chunk_index": n, "content": f"{n}"} for n in (2, 0, 300, 1) for i in ids])
+    with ragfile.open(path) as rf:
+        keys = [(rf.chunk(row).doc_id, rf.chunk(row).chunk_index) for row in range(len(rf))]
+    assert keys == sorted(keys, key=lambda key: (key[0].encode("utf-8", "surrogatepass"), key[1]))
+    assert len(keys) == 32
+
+
+def test_vectors_are_a_strided_view_of_the_file_in_row_order(path):
+    made = np.random.default_rng(1).standard_normal((50, 7)).astype(np.float32)
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": f"d{i % 5}", "chunk_index": i, "content": ""} for i in range(50)], made)
+    with ragfile.open(path) as rf:
+        view = rf.vectors()
+        assert view.strides == (7 * 4 + 16, 4)
+        assert not view.flags.owndata
+        assert all((rf.vector(row) == made[rf.chunk(row).chunk_index]).all() for row in range(50))
+
+
+def test_half_precision_halves_the_vectors_and_keeps_what_16_bits_can_hold(path):
+    made = np.random.default_rng(1).standard_normal((10, 6)).astype(np.float32)
+    with ragfile.create(path, precision=16) as w:
+        w.add([{"doc_id": "d", "chunk_index": i, "content": ""} for i in range(10)], made)
+    with ragfile.open(path) as rf:
+        assert rf.vectors().dtype == np.dtype("<f2")
+        assert (rf.vectors() == made.astype(np.float16)).all()
+
+
+def test_metadata_of_document_and_chunk_are_one_and_the_chunk_wins(path):
+    with ragfile.create(path) as w:
+        w.add_document(
+            {"id": "d", "text": "hello world", "source": "s", "metadata": {"a": 1, "b": 1}, "tags": ("x",)},
+            [
+                ragfile.Chunk("d", 0, "hello", ("x",), {"b": 2}, 0, 5),
+                ragfile.Chunk("d", 1, "elsewhere", ("y",), {}),
+            ],
+        )
+    with ragfile.open(path) as rf:
+        first, second = rf.hit(0), rf.hit(1)
+    assert (first.metadata, first.tags, first.source, first.id) == ({"a": 1, "b": 2}, ("x",), "s", "d#0")
+    assert (second.text, second.tags, second.start) == ("elsewhere", ("y",), -1)
+
+
+def test_context_is_the_exact_text_around_a_chunk(path):
+    with ragfile.create(path, chunking="characters:50/0") as w:
+        w.add_documents([{"id": "d", "text": "".join(f"{i:04d}" for i in range(100))}])
+    with ragfile.open(path) as rf:
+        assert rf.context("d#1", 4, 4) == "".join(f"{i:04d}" for i in range(100))[46:104]
+        assert [d.id for d in rf.sources(["d#1", "d#0", "nobody#0", "nothing"])] == ["d"]
+        with pytest.raises(KeyError):
+            rf.context("d#99")
+
+
+def test_the_same_input_makes_the_same_bytes(tmp_path):
+    for name in ("one", "two"):
+        with ragfile.create(tmp_path / name) as w:
+            w.add_documents(documents(20) if name == "one" else reversed(documents(20)))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_writer_that_fails_leaves_nothing_behind(path):
+    with pytest.raises(ZeroDivisionError), ragfile.create(path) as w:
+        w.add_documents(documents(3))
+        raise ZeroDivisionError
+    assert os.listdir(path.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("chunks", "vectors", "reason"),
+    [
+        ([{"doc_id": "", "chunk_index": 0, "content": ""}], None, "not empty"),
+        ([{"doc_id": "d", "chunk_index": -1, "content": ""}], None, "chunk index -1"),
+        ([{"doc_id": "d", "chunk_index": 0, "content": ""}] * 2, None, "added twice"),
+        ([{"doc_id": "d", "chunk_index": 0, "content": ""}], [[1.0], [2.0]], "1 chunks need 1 vectors"),
+        ([{"doc_id": "d", "chunk_index": 0, "content": ""}], [[float("nan")]], "vector 0"),
+        ([{"doc_id": "d", "chunk_index": 0, "content": "", "metadata": {"x": float("inf")}}], None, "JSON"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_with_the_reason(path, chunks, vectors, reason):
+    with pytest.raises(ValueError, match=reason), ragfile.create(path) as w:
+        w.add(chunks, vectors)
+    assert not path.exists()
+
+
+def test_unknown_sections_are_kept_and_handed_out(path):
+    with ragfile.create(path) as w:
+        w.add_section("my.graph", b"nodes and edges", items=3)
+    with ragfile.open(path) as rf:
+        assert bytes(rf.section("my.graph")) == b"nodes and edges"
+        assert "my.graph" in rf.strategies
+        assert rf.section("nothing") is None
+
+
+def test_an_open_file_can_be_pickled_and_used_in_another_process(path):
+    with ragfile.create(path) as w:
+        w.add_documents(documents(2))
+    code = "import pickle, sys; rf = pickle.loads(sys.stdin.buffer.read()); print(len(rf), rf.chunk(0).doc_id)"
+    with ragfile.open(path) as rf:
+        done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(rf), capture_output=True, check=True)
+        assert done.stdout.split() == [str(len(rf)).encode(), b"doc0"]
+
+
+def test_refresh_sees_a_newer_commit_and_a_replaced_file(path):
+    with ragfile.create(path) as w:
+        w.add_documents(documents(2))
+    with ragfile.open(path) as rf:
+        before = len(rf)
+        assert rf.refresh() is False
+        with ragfile.edit(path) as w:
+            w.delete(["doc0"])
+        assert len(rf) == before
+        assert rf.refresh() is True
+        assert len(rf) < before
+        ragfile.compact(path)
+        assert rf.refresh() is True
+        assert rf.generation == 1
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+texts = st.text(st.characters(), max_size=200)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=8),
+        st.tuples(texts, st.dictionaries(st.text(), json_values, max_size=3)),
+        max_size=8,
+    )
+)
+def test_any_documents_come_back_as_they_went_in(tmp_path_factory, collection):
+    path = tmp_path_factory.mktemp("any") / "f.ragfile"
+    with ragfile.create(path, chunking="characters:60/10") as w:
+        w.add_documents({"id": i, "text": t, "metadata": m} for i, (t, m) in collection.items())
+    with ragfile.open(path) as rf:
+        back = {d.id: (d.text, d.metadata) for d in rf.documents()}
+        assert back == collection
+        for row in range(len(rf)):
+            chunk = rf.chunk(row)
+            assert collection[chunk.doc_id][0][chunk.start : chunk.end] == chunk.content
+        assert rf.verify() == ([], rf.verify()[1])
+
+
+def test_every_flipped_bit_is_an_error_or_changes_nothing(tmp_path, path):
+    """Through the whole archive: each value read from a damaged copy is the original's or a FormatError."""
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": f"d{i}", "text": f"text {i}", "metadata": {"n": i}} for i in range(4)])
+        w.add([{"doc_id": "x", "chunk_index": 0, "content": "loose"}])
+
+    def read(name):
+        rf = Archive(name)
+        return [rf.hit(row) for row in range(rf.rows)], list(rf.documents()), rf.config
+
+    good, raw, copy = read(path), bytearray(path.read_bytes()), tmp_path / "copy"
+    for at in list(range(0, 300)) + list(range(3960, len(raw))):
+        raw[at] ^= 1 << at % 8
+        copy.write_bytes(raw)
+        raw[at] ^= 1 << at % 8
+        try:
+            assert read(copy) == good, at
+        except ragfile.FormatError:
+            continue
+
+
+def test_a_lying_record_is_refused_by_the_section_that_holds_it(path):
+    """Checksums do not stop an attacker: tables with right sums and wrong contents are errors, never crashes."""
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": "d", "text": "some text"}])
+    for name, content in (
+        ("rag.chunks", b"\xff" * 32),
+        ("rag.documents", b"\xff" * 64),
+        ("rag.ids", b"\xff" * 40),
+        ("rag.ids", b""),
+        ("rag.text", b"\xff" * 64),
+        ("rag.text", b""),
+        ("rag.meta", b"\xff" * 100),
+    ):
+        w = _core.Writer.edit(path)
+        w.add(name, content, 1)
+        w.commit()
+        with pytest.raises(ragfile.FormatError):
+            ragfile.open(path).hit(0)
+        with ragfile.open(path, generation=1) as rf:
+            assert rf.hit(0).text == "some text"

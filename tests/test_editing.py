@@ -1,0 +1,168 @@
+"""Edits: whatever the history, the file holds what a fresh build of the same documents holds, and compacts to its bytes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ragfile
+
+
+class Letters:
+    """An embedder that needs no model: how often each letter occurs."""
+
+    def __init__(self):
+        self.asked = []
+
+    def embed(self, texts, role="document"):
+        self.asked.extend(texts)
+        return np.array([[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32).reshape(len(texts), 6)
+
+
+def facts(path):
+    with ragfile.open(path) as rf:
+        rows = [rf.row(f"{d.id}#{i}") for d in rf.documents() for i in range(100)]
+        chunks = [(rf.chunk(r), rf.vector(r).tolist()) for r in rows if r is not None]
+        return sorted((c.doc_id, c.chunk_index, c.content, v) for c, v in chunks), {d.id: d for d in rf.documents()}
+
+
+def fresh(path, documents):
+    with ragfile.create(path, chunking="characters:60/10", embedder=Letters()) as w:
+        w.add_documents(documents)
+
+
+operations = st.lists(
+    st.tuples(st.sampled_from(["upsert", "delete", "compact"]), st.lists(st.tuples(st.integers(0, 9), st.text("abcdefé \n", max_size=150)), max_size=4)),
+    max_size=8,
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(operations)
+def test_any_history_equals_a_fresh_build(tmp_path_factory, history):
+    folder = tmp_path_factory.mktemp("history")
+    living, path = {}, folder / "kb.ragfile"
+    fresh(path, [])
+    for kind, items in history:
+        documents = {f"d{i}": {"id": f"d{i}", "text": text, "metadata": {"n": i}} for i, text in items}
+        if kind == "compact":
+            ragfile.compact(path)
+            continue
+        with ragfile.edit(path, embedder=Letters()) as w:
+            if kind == "upsert":
+                w.upsert(documents.values())
+                living.update(documents)
+            else:
+                w.delete(documents)
+                living = {i: d for i, d in living.items() if i not in documents}
+        assert ragfile.verify(path) == ([], ragfile.verify(path)[1])
+    fresh(folder / "fresh", living.values())
+    assert facts(path) == facts(folder / "fresh")
+    ragfile.compact(path)
+    assert path.read_bytes() == (folder / "fresh").read_bytes()
+
+
+def test_an_edit_appends_and_changes_no_earlier_byte(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "abc " * 100} for i in range(50)])
+    before = path.read_bytes()
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d3", "text": "new"}, {"id": "d99", "text": "newer"}])
+        w.delete(["d5"])
+    after = path.read_bytes()
+    assert after[: len(before)] == before
+    assert w.report == {"inserted": 1, "updated": 1, "unchanged": 0, "deleted": 1}
+
+
+def test_only_chunks_with_new_text_are_embedded(tmp_path):
+    path, embedder = tmp_path / "f", Letters()
+    text = "".join(f"{c * 50}" for c in "abcdef")
+    fresh(path, [{"id": "d", "text": text}])
+    with ragfile.edit(path, embedder=embedder) as w:
+        w.upsert([{"id": "d", "text": text[:200] + "f" * 100}])
+    assert 0 < len(embedder.asked) < 6
+    assert all(t not in text for t in embedder.asked)
+    embedder.asked.clear()
+    with ragfile.edit(path, embedder=embedder) as w:
+        w.upsert([{"id": "d", "text": text[:200] + "f" * 100}])
+    assert embedder.asked == []
+    assert w.report["unchanged"] == 1
+    with ragfile.open(path) as rf:
+        assert rf.generation == 2
+
+
+def test_an_edit_that_fails_changes_nothing_that_a_reader_sees(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "abc"}])
+    before = facts(path)
+    with pytest.raises(ZeroDivisionError), ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d", "text": "other"}])
+        raise ZeroDivisionError
+    assert facts(path) == before
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "e", "text": "abc"}])
+    assert sorted(facts(path)[1]) == ["d", "e"]
+
+
+def test_older_generations_can_be_read_until_compaction(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with ragfile.edit(path, embedder=Letters(), message="two") as w:
+        w.upsert([{"id": "d", "text": "two"}])
+    assert [ragfile.open(path, generation=g).document("d").text for g in (1, 2)] == ["one", "two"]
+    assert ragfile.open(path).info["message"] == "two"
+    ragfile.compact(path)
+    with pytest.raises(ValueError, match="no such generation"):
+        ragfile.open(path, generation=2)
+
+
+def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
+    path, canary = tmp_path / "f", "Xq7zCanaryWord"
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": f"keep{i}", "text": f"something {i}"} for i in range(5)])
+        w.add_documents([{"id": canary + "Id", "text": canary + "Text", "metadata": {canary + "Key": 1}}])
+    with ragfile.edit(path) as w:
+        assert w.delete([canary + "Id", "unknown"]) == [canary + "Id"]
+    assert canary.encode() in path.read_bytes()
+    ragfile.compact(path)
+    assert canary.encode() not in path.read_bytes()
+
+
+def test_a_second_writer_is_told_who_holds_the_file(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [])
+    with ragfile.edit(path), pytest.raises(ragfile.LockedError, match="this one"):
+        ragfile.edit(path)
+
+
+def test_a_document_that_is_there_is_not_added_again_by_mistake(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with pytest.raises(ValueError, match="use upsert"), ragfile.edit(path, embedder=Letters()) as w:
+        w.add_documents([{"id": "d", "text": "two"}])
+
+
+def test_chunks_can_be_added_to_a_document_that_is_there(tmp_path):
+    path = tmp_path / "f"
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 0, "content": "a"}, {"doc_id": "e", "chunk_index": 0, "content": "e"}])
+    with ragfile.edit(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 1, "content": "b"}])
+    with ragfile.open(path) as rf:
+        assert [rf.chunk(rf.row(f"d#{i}")).content for i in (0, 1)] == ["a", "b"]
+        assert len(rf) == 3
+    with pytest.raises(ValueError, match="added twice"), ragfile.edit(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 1, "content": "b"}])
+
+
+def test_sections_of_a_third_party_survive_compaction(tmp_path):
+    path = tmp_path / "f"
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": "d", "text": "one"}])
+        w.add_section("my.graph", b"edges", items=2)
+    with ragfile.edit(path) as w:
+        w.delete(["d"])
+    ragfile.compact(path)
+    with ragfile.open(path) as rf:
+        assert bytes(rf.section("my.graph")) == b"edges"
+        assert len(rf) == 0
