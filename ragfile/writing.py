@@ -38,6 +38,7 @@ class Writer:
             "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable,
             "model": getattr(embedder, "identity", None), **(config or {}),
         }  # fmt: skip
+        dim = getattr(embedder, "dim", None) if dim is None else dim
         self._begin(_core.Writer.create(path), record, dim, embedder, created)
 
     def _begin(self, file, record, dim, embedder, created):
@@ -98,6 +99,8 @@ class Writer:
         self._extra.append((name, bytes(data), items, must_read | must_write << 1))
 
     def _add_vectors(self, chunks, vectors):
+        if not chunks:
+            return
         if vectors is None and self.embedder is not None:
             vectors = self.embedder.embed([chunk.content for chunk in chunks], role="document")
         if vectors is not None:

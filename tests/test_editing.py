@@ -11,6 +11,8 @@ import ragfile
 class Letters:
     """An embedder that needs no model: how often each letter occurs."""
 
+    dim = 6
+
     def __init__(self):
         self.asked = []
 
