@@ -34,7 +34,7 @@ static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
     struct stat st;
     memset(map, 0, sizeof *map);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused below, not waited for */
     if (fd < 0) return os_fail(fault, "open");
     if (fstat(fd, &st) != 0) goto failed;
     if (!S_ISREG(st.st_mode)) {
@@ -86,11 +86,12 @@ void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice) {
 enum { HELD_MAX = 256 };
 static struct held {
     uint64_t device, inode;
+    pid_t pid; /* a forked child inherits the table, and the locks stay its parent's */
 } held[HELD_MAX];
 static int held_lock; /* spin: taken for a few instructions */
 
 static void held_change(uint64_t device, uint64_t inode, bool add) {
-    const struct held none = {0, 0}, one = {device, inode};
+    const struct held none = {0, 0, 0}, one = {device, inode, getpid()};
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
     const struct held from = add ? none : one, to = add ? one : none;
     for (int i = 0; i < HELD_MAX; i++)
@@ -101,18 +102,19 @@ static void held_change(uint64_t device, uint64_t inode, bool add) {
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
 }
 
-static bool held_here(uint64_t device, uint64_t inode) {
-    bool found = false;
+static pid_t held_by(uint64_t device, uint64_t inode) {
+    pid_t pid = 0;
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
-    for (int i = 0; i < HELD_MAX && !found; i++) found = held[i].device == device && held[i].inode == inode;
+    for (int i = 0; i < HELD_MAX && !pid; i++)
+        if (held[i].device == device && held[i].inode == inode) pid = held[i].pid;
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
-    return found;
+    return pid;
 }
 
 static int64_t holder_of(int fd) {
     struct stat st;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-    if (fstat(fd, &st) == 0 && held_here((uint64_t)st.st_dev, (uint64_t)st.st_ino)) return getpid();
+    if (fstat(fd, &st) == 0 && held_by((uint64_t)st.st_dev, (uint64_t)st.st_ino) == getpid()) return getpid();
     if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return lock.l_pid;
     return 0;
 }
@@ -158,6 +160,7 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
 
 struct rag_file {
     int fd, target_fd; /* target_fd: lock of the file that a rename replaces, or -1 */
+    pid_t owner;       /* a forked child may neither write nor clean up */
     char *path;        /* where it shall end up */
     char *partial;     /* where it is being made, or NULL when path itself is written */
 };
@@ -170,17 +173,19 @@ static char *partial_path(const char *path) {
     return name;
 }
 
-static void let_go(int fd) {
+/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. */
+static void let_go(int fd, bool own) {
     struct stat st;
     if (fd < 0) return;
-    if (fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, false);
+    if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, false);
+    if (own) (void)flock(fd, LOCK_UN);
     close(fd);
 }
 
 void rag_file_close(struct rag_file *file) {
     if (!file) return;
-    let_go(file->fd);
-    let_go(file->target_fd);
+    let_go(file->fd, file->owner == getpid());
+    let_go(file->target_fd, file->owner == getpid());
     free(file->path);
     free(file->partial);
     free(file);
@@ -190,6 +195,7 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
     struct rag_file *file = calloc(1, sizeof *file);
     if (!file) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     file->fd = file->target_fd = -1;
+    file->owner = getpid();
     file->path = strdup(path);
     file->partial = partial ? partial_path(path) : NULL;
     enum rag_status status = RAG_OK;
@@ -201,12 +207,15 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
 }
 
 enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    struct stat st;
     enum rag_status status = file_new(path, true, O_RDWR | O_CREAT, out, fault);
     if (status != RAG_OK) return status;
-    if (ftruncate((*out)->fd, 0) != 0) { /* a killed writer left its own behind */
-        status = os_fail(fault, "truncate");
-        rag_file_discard(*out);
-    }
+    bool good = ftruncate((*out)->fd, 0) == 0; /* a killed writer left its own behind */
+    if (good && stat(path, &st) == 0) good = fchmod((*out)->fd, st.st_mode & 07777) == 0; /* before there is anything to read */
+    if (good) return RAG_OK;
+    status = os_fail(fault, "truncate");
+    rag_file_discard(*out);
+    *out = NULL;
     return status;
 }
 
@@ -225,6 +234,7 @@ enum rag_status rag_file_size(struct rag_file *file, uint64_t *size, struct rag_
 
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault) {
     const uint8_t *from = bytes;
+    if (file->owner != getpid()) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner, "this writer belongs to another process");
     while (size > 0) {
         ssize_t done = pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
@@ -258,9 +268,6 @@ static enum rag_status sync_folder(const char *path, struct rag_fault *fault) {
 static enum rag_status lock_target(struct rag_file *file, struct rag_fault *fault) {
     struct stat st;
     if (stat(file->path, &st) != 0) return errno == ENOENT ? RAG_OK : os_fail(fault, "stat");
-    struct stat mine;
-    if (fstat(file->fd, &mine) != 0) return os_fail(fault, "stat");
-    (void)chmod(file->partial, st.st_mode & 07777); /* keeps who may read it */
     return open_locked(file->path, O_RDONLY, &file->target_fd, fault);
 }
 
@@ -275,6 +282,6 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 }
 
 void rag_file_discard(struct rag_file *file) {
-    if (file && file->partial) (void)unlink(file->partial); /* before the lock goes: it is surely ours */
+    if (file && file->partial && file->owner == getpid()) (void)unlink(file->partial); /* before the lock goes: surely ours */
     rag_file_close(file);
 }
