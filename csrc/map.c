@@ -2,8 +2,9 @@
  *
  * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion (it belongs to the
  * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for the one
- * thing flock cannot tell, the holder's process id. Losing the second (a process closes another descriptor of the file)
- * costs the pid in an error message, never the exclusion. */
+ * thing flock cannot tell, the holder's process id. A process loses the second whenever it closes any descriptor of the
+ * file, so every close here takes it again; where somebody else's close cost it, an error message has no pid, and the
+ * exclusion stands. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -31,29 +32,33 @@ static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
 
 /* ----------------------------------------------------------------------------------------------------------- maps --- */
 
-enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+static void close_beside(int fd);
+
+static enum rag_status map_fd(int fd, struct rag_map *map, struct rag_fault *fault) {
     struct stat st;
     memset(map, 0, sizeof *map);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused below, not waited for */
-    if (fd < 0) return os_fail(fault, "open");
-    if (fstat(fd, &st) != 0) goto failed;
+    if (fstat(fd, &st) != 0) return os_fail(fault, "stat");
     if (!S_ISREG(st.st_mode)) {
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-        goto failed;
+        return os_fail(fault, "map");
     }
-    map->device = (uint64_t)st.st_dev;
-    map->inode = (uint64_t)st.st_ino;
-    map->size = (size_t)st.st_size;
-    if (map->size > 0) {
-        void *bytes = mmap(NULL, map->size, PROT_READ, MAP_SHARED, fd, 0);
-        if (bytes == MAP_FAILED) goto failed;
+    if (st.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) return os_fail(fault, "map");
         map->bytes = bytes;
     }
-    close(fd);
+    map->size = (size_t)st.st_size;
+    map->device = (uint64_t)st.st_dev;
+    map->inode = (uint64_t)st.st_ino;
     return RAG_OK;
-failed:;
-    enum rag_status status = os_fail(fault, "map");
-    close(fd);
+}
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    if (fd < 0) return os_fail(fault, "open");
+    enum rag_status status = map_fd(fd, map, fault);
+    close_beside(fd);
     return status;
 }
 
@@ -87,11 +92,17 @@ enum { HELD_MAX = 256 };
 static struct held {
     uint64_t device, inode;
     pid_t pid; /* a forked child inherits the table, and the locks stay its parent's */
+    int fd;
 } held[HELD_MAX];
 static int held_lock; /* spin: taken for a few instructions */
 
-static void held_change(uint64_t device, uint64_t inode, bool add) {
-    const struct held none = {0, 0, 0}, one = {device, inode, getpid()};
+static void take_pid_lock(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    (void)fcntl(fd, F_SETLK, &lock);
+}
+
+static void held_change(uint64_t device, uint64_t inode, int fd, bool add) {
+    const struct held none = {0}, one = {device, inode, getpid(), fd};
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
     const struct held from = add ? none : one, to = add ? one : none;
     for (int i = 0; i < HELD_MAX; i++)
@@ -99,6 +110,20 @@ static void held_change(uint64_t device, uint64_t inode, bool add) {
             held[i] = to;
             break;
         }
+    if (add) take_pid_lock(fd);
+    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Closes a descriptor of a file that a writer of this process may hold. */
+static void close_beside(int fd) {
+    struct stat st;
+    const bool known = fstat(fd, &st) == 0;
+    close(fd);
+    if (!known) return;
+    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
+            take_pid_lock(held[i].fd);
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -123,7 +148,7 @@ int64_t rag_writer_pid(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     int64_t pid = holder_of(fd);
-    close(fd);
+    close_beside(fd);
     return pid;
 }
 
@@ -141,13 +166,11 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
             } else {
                 status = os_fail(fault, "lock");
             }
-            close(fd);
+            close_beside(fd);
             return status;
         }
         if (fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) {
-            struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-            (void)fcntl(fd, F_SETLK, &lock);
-            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, true);
+            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, fd, true);
             *out = fd;
             return RAG_OK;
         }
@@ -177,7 +200,7 @@ static char *partial_path(const char *path) {
 static void let_go(int fd, bool own) {
     struct stat st;
     if (fd < 0) return;
-    if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, false);
+    if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, fd, false);
     if (own) (void)flock(fd, LOCK_UN);
     close(fd);
 }
@@ -225,11 +248,15 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct ra
 
 const char *rag_file_path(const struct rag_file *file) { return file->path; }
 
-enum rag_status rag_file_size(struct rag_file *file, uint64_t *size, struct rag_fault *fault) {
-    struct stat st;
-    if (fstat(file->fd, &st) != 0) return os_fail(fault, "stat");
-    *size = (uint64_t)st.st_size;
-    return RAG_OK;
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
+    return map_fd(file->fd, map, fault);
+}
+
+enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
+    struct stat mine, named;
+    if (fstat(file->fd, &mine) != 0 || stat(file->path, &named) != 0) return os_fail(fault, "stat");
+    if (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) return RAG_OK;
+    return rag_fail(fault, RAG_ARGUMENT, 0, "the file was replaced while this writer held it");
 }
 
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault) {

@@ -97,7 +97,7 @@ static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struc
     const uint8_t zero[SECTION_ALIGN] = {0};
     struct rag_map filled;
     enum rag_status status = rag_file_write(w->file, w->reader->size, zero, w->start - w->reader->size, fault);
-    if (status == RAG_OK) status = rag_map_open(rag_file_path(w->file), &filled, fault);
+    if (status == RAG_OK) status = rag_file_map(w->file, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
     rag_map_close(&filled);
@@ -132,7 +132,7 @@ enum rag_status rag_writer_edit(const char *path, struct rag_writer **out, struc
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
     if (status == RAG_OK) status = rag_file_edit(path, &w->file, fault);
-    if (status == RAG_OK) status = rag_map_open(path, &w->map, fault);
+    if (status == RAG_OK) status = rag_file_map(w->file, &w->map, fault);
     if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
     if (status == RAG_OK && w->reader->commit.read_only)
         status = rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
@@ -394,6 +394,7 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
     const uint64_t toc_size = load_u64(footer + FOOTER_TOC_SIZE), toc_hash = load_u64(footer + FOOTER_TOC_HASH);
     const bool first = w->generation == 1;
     enum rag_status status = first ? RAG_OK : rag_file_sync(w->file, fault);
+    if (status == RAG_OK && !first) status = rag_file_named(w->file, fault);
     if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
     if (status != RAG_OK) return status;
     if (!first) return rag_file_sync(w->file, fault);
