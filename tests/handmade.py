@@ -7,6 +7,7 @@ test can lie in any of them and still get valid checksums. `directory` reads a f
 import re
 import struct
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import xxhash
 
@@ -64,16 +65,13 @@ class Table:
     counts: dict = field(default_factory=dict)  # lies: entries, segments, names, message
 
     def pack(self):
-        names, offsets, entries = b"", [], b""
-        for entry in self.entries:
-            offsets.append(len(names))
-            names += entry.name.encode() + b"\0"
-        names = names if self.names is None else self.names
-        offsets = self.name_offsets or offsets
-        for e, name in zip(self.entries, offsets, strict=True):
-            entries += struct.pack(
-                "<IIII6Q", e.flags, e.segment, name, e.zero, e.generation, e.at, e.size, e.items, e.hash, e.zero_2
-            )
+        rows = [entry.name.encode() + b"\0" for entry in self.entries]
+        names = b"".join(rows) if self.names is None else self.names
+        offsets = self.name_offsets or [0, *accumulate(map(len, rows))][: len(rows)]
+        entries = b"".join(
+            struct.pack("<IIII6Q", e.flags, e.segment, name, e.zero, e.generation, e.at, e.size, e.items, e.hash, e.zero_2)
+            for e, name in zip(self.entries, offsets, strict=True)
+        )
         segments = b"".join(struct.pack("<IIQQQ", n, 0, rows, live, gen) for n, rows, live, gen in self.segments)
         count = {
             "entries": len(self.entries), "segments": len(self.segments), "names": len(names),

@@ -41,17 +41,21 @@ def record(folder):
 
 
 def parse(log):
-    at = 0
+    """Operations, with files numbered as they were created: the system gives an inode out again."""
+    at, files = 0, {}
     while at < len(log):
         end = log.index(b"\n", at)
         kind, *words = log[at:end].decode().split(" ")
         at = end + 1
         if kind == "W":
-            inode, offset, size = map(int, words)
-            yield "W", inode, offset, log[at : at + size]
-            at += size
-        elif kind in "CTS":
-            yield (kind, int(words[0]), *words[1:])
+            inode, offset, size = words
+            yield "W", files[inode], int(offset), log[at : at + int(size)]
+            at += int(size)
+        elif kind == "C":
+            files[words[0]] = at
+            yield "C", at, words[1]
+        elif kind in "TS":
+            yield (kind, files[words[0]], *words[1:])
         else:
             yield (kind, *words)
 
