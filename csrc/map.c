@@ -2,8 +2,9 @@
  *
  * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion (it belongs to the
  * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for the one
- * thing flock cannot tell, the holder's process id. Losing the second (a process closes another descriptor of the file)
- * costs the pid in an error message, never the exclusion. */
+ * thing flock cannot tell, the holder's process id. A process loses the second whenever it closes any descriptor of the
+ * file, so every close here takes it again; where somebody else's close cost it, an error message has no pid, and the
+ * exclusion stands. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -31,29 +32,33 @@ static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
 
 /* ----------------------------------------------------------------------------------------------------------- maps --- */
 
-enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+static void close_beside(int fd);
+
+static enum rag_status map_fd(int fd, struct rag_map *map, struct rag_fault *fault) {
     struct stat st;
     memset(map, 0, sizeof *map);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return os_fail(fault, "open");
-    if (fstat(fd, &st) != 0) goto failed;
+    if (fstat(fd, &st) != 0) return os_fail(fault, "stat");
     if (!S_ISREG(st.st_mode)) {
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-        goto failed;
+        return os_fail(fault, "map");
     }
-    map->device = (uint64_t)st.st_dev;
-    map->inode = (uint64_t)st.st_ino;
-    map->size = (size_t)st.st_size;
-    if (map->size > 0) {
-        void *bytes = mmap(NULL, map->size, PROT_READ, MAP_SHARED, fd, 0);
-        if (bytes == MAP_FAILED) goto failed;
+    if (st.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) return os_fail(fault, "map");
         map->bytes = bytes;
     }
-    close(fd);
+    map->size = (size_t)st.st_size;
+    map->device = (uint64_t)st.st_dev;
+    map->inode = (uint64_t)st.st_ino;
     return RAG_OK;
-failed:;
-    enum rag_status status = os_fail(fault, "map");
-    close(fd);
+}
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    if (fd < 0) return os_fail(fault, "open");
+    enum rag_status status = map_fd(fd, map, fault);
+    close_beside(fd);
     return status;
 }
 
@@ -86,11 +91,18 @@ void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice) {
 enum { HELD_MAX = 256 };
 static struct held {
     uint64_t device, inode;
+    pid_t pid; /* a forked child inherits the table, and the locks stay its parent's */
+    int fd;
 } held[HELD_MAX];
 static int held_lock; /* spin: taken for a few instructions */
 
-static void held_change(uint64_t device, uint64_t inode, bool add) {
-    const struct held none = {0, 0}, one = {device, inode};
+static void take_pid_lock(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    (void)fcntl(fd, F_SETLK, &lock);
+}
+
+static void held_change(uint64_t device, uint64_t inode, int fd, bool add) {
+    const struct held none = {0}, one = {device, inode, getpid(), fd};
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
     const struct held from = add ? none : one, to = add ? one : none;
     for (int i = 0; i < HELD_MAX; i++)
@@ -98,21 +110,36 @@ static void held_change(uint64_t device, uint64_t inode, bool add) {
             held[i] = to;
             break;
         }
+    if (add) take_pid_lock(fd);
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
 }
 
-static bool held_here(uint64_t device, uint64_t inode) {
-    bool found = false;
+/* Closes a descriptor of a file that a writer of this process may hold. */
+static void close_beside(int fd) {
+    struct stat st;
+    const bool known = fstat(fd, &st) == 0;
+    close(fd);
+    if (!known) return;
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
-    for (int i = 0; i < HELD_MAX && !found; i++) found = held[i].device == device && held[i].inode == inode;
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
+            take_pid_lock(held[i].fd);
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
-    return found;
+}
+
+static pid_t held_by(uint64_t device, uint64_t inode) {
+    pid_t pid = 0;
+    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    for (int i = 0; i < HELD_MAX && !pid; i++)
+        if (held[i].device == device && held[i].inode == inode) pid = held[i].pid;
+    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+    return pid;
 }
 
 static int64_t holder_of(int fd) {
     struct stat st;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-    if (fstat(fd, &st) == 0 && held_here((uint64_t)st.st_dev, (uint64_t)st.st_ino)) return getpid();
+    if (fstat(fd, &st) == 0 && held_by((uint64_t)st.st_dev, (uint64_t)st.st_ino) == getpid()) return getpid();
     if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return lock.l_pid;
     return 0;
 }
@@ -121,7 +148,7 @@ int64_t rag_writer_pid(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     int64_t pid = holder_of(fd);
-    close(fd);
+    close_beside(fd);
     return pid;
 }
 
@@ -139,13 +166,11 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
             } else {
                 status = os_fail(fault, "lock");
             }
-            close(fd);
+            close_beside(fd);
             return status;
         }
         if (fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) {
-            struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-            (void)fcntl(fd, F_SETLK, &lock);
-            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, true);
+            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, fd, true);
             *out = fd;
             return RAG_OK;
         }
@@ -158,6 +183,7 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
 
 struct rag_file {
     int fd, target_fd; /* target_fd: lock of the file that a rename replaces, or -1 */
+    pid_t owner;       /* a forked child may neither write nor clean up */
     char *path;        /* where it shall end up */
     char *partial;     /* where it is being made, or NULL when path itself is written */
 };
@@ -170,17 +196,19 @@ static char *partial_path(const char *path) {
     return name;
 }
 
-static void let_go(int fd) {
+/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. */
+static void let_go(int fd, bool own) {
     struct stat st;
     if (fd < 0) return;
-    if (fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, false);
+    if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, fd, false);
+    if (own) (void)flock(fd, LOCK_UN);
     close(fd);
 }
 
 void rag_file_close(struct rag_file *file) {
     if (!file) return;
-    let_go(file->fd);
-    let_go(file->target_fd);
+    let_go(file->fd, file->owner == getpid());
+    let_go(file->target_fd, file->owner == getpid());
     free(file->path);
     free(file->partial);
     free(file);
@@ -190,6 +218,7 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
     struct rag_file *file = calloc(1, sizeof *file);
     if (!file) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     file->fd = file->target_fd = -1;
+    file->owner = getpid();
     file->path = strdup(path);
     file->partial = partial ? partial_path(path) : NULL;
     enum rag_status status = RAG_OK;
@@ -201,12 +230,15 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
 }
 
 enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    struct stat st;
     enum rag_status status = file_new(path, true, O_RDWR | O_CREAT, out, fault);
     if (status != RAG_OK) return status;
-    if (ftruncate((*out)->fd, 0) != 0) { /* a killed writer left its own behind */
-        status = os_fail(fault, "truncate");
-        rag_file_discard(*out);
-    }
+    bool good = ftruncate((*out)->fd, 0) == 0; /* a killed writer left its own behind */
+    if (good && stat(path, &st) == 0) good = fchmod((*out)->fd, st.st_mode & 07777) == 0; /* before there is anything to read */
+    if (good) return RAG_OK;
+    status = os_fail(fault, "truncate");
+    rag_file_discard(*out);
+    *out = NULL;
     return status;
 }
 
@@ -216,15 +248,20 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct ra
 
 const char *rag_file_path(const struct rag_file *file) { return file->path; }
 
-enum rag_status rag_file_size(struct rag_file *file, uint64_t *size, struct rag_fault *fault) {
-    struct stat st;
-    if (fstat(file->fd, &st) != 0) return os_fail(fault, "stat");
-    *size = (uint64_t)st.st_size;
-    return RAG_OK;
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
+    return map_fd(file->fd, map, fault);
+}
+
+enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
+    struct stat mine, named;
+    if (fstat(file->fd, &mine) != 0 || stat(file->path, &named) != 0) return os_fail(fault, "stat");
+    if (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) return RAG_OK;
+    return rag_fail(fault, RAG_ARGUMENT, 0, "the file was replaced while this writer held it");
 }
 
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault) {
     const uint8_t *from = bytes;
+    if (file->owner != getpid()) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner, "this writer belongs to another process");
     while (size > 0) {
         ssize_t done = pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
@@ -258,9 +295,6 @@ static enum rag_status sync_folder(const char *path, struct rag_fault *fault) {
 static enum rag_status lock_target(struct rag_file *file, struct rag_fault *fault) {
     struct stat st;
     if (stat(file->path, &st) != 0) return errno == ENOENT ? RAG_OK : os_fail(fault, "stat");
-    struct stat mine;
-    if (fstat(file->fd, &mine) != 0) return os_fail(fault, "stat");
-    (void)chmod(file->partial, st.st_mode & 07777); /* keeps who may read it */
     return open_locked(file->path, O_RDONLY, &file->target_fd, fault);
 }
 
@@ -275,6 +309,6 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 }
 
 void rag_file_discard(struct rag_file *file) {
-    if (file && file->partial) (void)unlink(file->partial); /* before the lock goes: it is surely ours */
+    if (file && file->partial && file->owner == getpid()) (void)unlink(file->partial); /* before the lock goes: surely ours */
     rag_file_close(file);
 }

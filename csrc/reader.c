@@ -93,7 +93,7 @@ static bool toc_holds(const uint8_t *bytes, const struct footer *footer) {
 }
 
 /* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn commit leaves none, for a
- * footer never crosses a disk sector; a damaged disk does. */
+ * footer is written last, alone, when its table is durable, and never crosses a disk sector; a damaged disk does. */
 static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
@@ -211,7 +211,7 @@ static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault)
 static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status, const char *what,
                                   struct rag_fault *fault) {
     rag_fail(fault, status, (uint64_t)(entry_at(r, i) - r->bytes), what);
-    if (fault) strncpy(fault->section, entry_name(r, i), sizeof fault->section - 1);
+    if (fault) strcpy(fault->section, entry_name(r, i)); /* a valid name: 64 bytes at most, and its NUL */
     return status;
 }
 
@@ -230,6 +230,8 @@ static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *en
     if (e.at % SECTION_ALIGN != 0 || e.at < *end || e.extent == 0 || e.extent > r->toc_at || e.at > r->toc_at - e.extent)
         return fail_entry(r, i, RAG_CORRUPT, "the section lies outside the file or over another", fault);
     const bool own = e.generation == r->commit.generation;
+    if (!own && e.at + e.extent > r->commit.previous)
+        return fail_entry(r, i, RAG_CORRUPT, "an older section reaches into this commit", fault);
     if (e.generation == 0 || e.generation > r->commit.generation || own != (e.at >= r->commit.start))
         return fail_entry(r, i, RAG_FORMAT, "the section's generation contradicts its place", fault);
     if (e.items > ROWS_MAX) return fail_entry(r, i, RAG_LIMIT, "more items than a section may hold", fault);

@@ -15,6 +15,7 @@ struct walk {
     void (*report)(void *context, const struct rag_fault *fault);
     void *context;
     struct rag_verdict *verdict;
+    uint32_t left; /* entries of the generation whose commits were not met yet */
 };
 
 static void found(struct walk *walk, enum rag_status status, uint64_t at, const char *what, const char *section) {
@@ -108,6 +109,19 @@ static void check_front(struct walk *walk, const struct rag_reader *first, uint6
 
 /* -------------------------------------------------------------------------------------------------------- sections --- */
 
+/* As many bits as the entry counts, none of them behind the segment's last row. */
+static void check_tombs(struct walk *walk, const struct rag_reader *r, const struct rag_entry *e) {
+    struct rag_segment s;
+    uint64_t dead = 0;
+    rag_reader_segment(r, (uint32_t)rag_segment_index(r, e->segment), &s);
+    for (uint64_t at = 0; at < e->size; at += 8) {
+        const uint64_t bits = load_u64(r->bytes + e->at + at), first = at * 8;
+        if (s.rows - first < 64 && bits >> (s.rows - first)) found(walk, RAG_FORMAT, e->at + at, "a deleted row that the segment does not have", e->name);
+        dead += (uint64_t)__builtin_popcountll(bits);
+    }
+    if (dead != e->items) found(walk, RAG_FORMAT, e->at, "the bitmap has not as many rows as its entry says", e->name);
+}
+
 static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
     struct rag_guard guard;
     struct rag_fault fault;
@@ -127,6 +141,7 @@ static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
     const uint64_t end = e.at + e.size, sums = align_up(end, 8);
     check_zero(walk, end, sums, e.name);
     check_zero(walk, sums + 8 * ((e.size + RAG_BLOCK - 1) / RAG_BLOCK), e.at + e.extent, e.name);
+    if (e.segment != 0 && strcmp(e.name, TOMBS_NAME) == 0) check_tombs(walk, r, &e);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the chain --- */
@@ -155,6 +170,22 @@ static void check_abandoned(struct walk *walk, const struct rag_reader *r, const
         found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");
 }
 
+/* The generation lists a section exactly as the commit that wrote it does. Commits are met newest first and entries lie in
+ * file order, so one pass from the last entry to the first meets them all. */
+static void check_kept(struct walk *walk, const struct rag_reader *r) {
+    for (; walk->left > 0; walk->left--) {
+        struct rag_entry e, then;
+        rag_reader_entry(walk->reader, walk->left - 1, &e);
+        if (e.generation != r->commit.generation) return;
+        const int64_t i = rag_reader_find(r, e.name, e.segment);
+        if (i >= 0) rag_reader_entry(r, (uint32_t)i, &then);
+        const uint8_t *now = walk->reader->entries + (size_t)(walk->left - 1) * ENTRY_SIZE;
+        if (i < 0 || e.at != then.at || e.size != then.size || e.items != then.items || e.flags != then.flags ||
+            load_u64(now + ENTRY_HASH) != load_u64(r->entries + (size_t)i * ENTRY_SIZE + ENTRY_HASH))
+            found(walk, RAG_FORMAT, (uint64_t)(now - r->bytes), "the section is not the one that its commit wrote", e.name);
+    }
+}
+
 static bool check_commit(struct walk *walk, const struct footer *footer, bool newest, bool full) {
     struct rag_fault fault;
     struct rag_reader r = {.bytes = walk->reader->bytes, .size = walk->reader->size};
@@ -173,6 +204,7 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
             if (newest || e.generation == r.commit.generation) check_section(walk, &r, i);
         }
         if (full) check_tiling(walk, &r, footer->at, footer->toc_size);
+        if (full) check_kept(walk, &r);
         if (footer->generation == 1) check_front(walk, &r, footer->at);
         check_abandoned(walk, &r, footer);
     }
@@ -184,19 +216,23 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
 
 void rag_reader_verify(struct rag_reader *reader, bool full, void (*report)(void *context, const struct rag_fault *fault),
                        void *context, struct rag_verdict *verdict) {
-    struct walk walk = {reader, report, context, verdict};
+    struct walk walk = {reader, report, context, verdict, reader->commit.entries};
     struct footer footer;
-    uint64_t at = reader->commit.end - FOOTER_SIZE, identity = reader->commit.identity;
-    bool newest = true;
+    const uint64_t newest = reader->commit.generation, identity = reader->commit.identity;
+    uint64_t at = reader->commit.end - FOOTER_SIZE;
+    bool good = true;
     memset(verdict, 0, sizeof *verdict);
-    while (rag_footer_read(reader->bytes, at, identity, &footer)) {
-        const bool first = footer.generation == 1;
-        if (newest || full || first) check_commit(&walk, &footer, newest, full);
-        if (first) break;
-        newest = false;
+    for (uint64_t generation = newest; generation > 0; generation--) { /* ends: each footer lies before the one that names it */
+        if (!rag_footer_read(reader->bytes, at, identity, &footer) || footer.generation != generation) {
+            found(&walk, RAG_CORRUPT, at, "the chain of commits is broken", TOC_NAME);
+            good = false;
+            break;
+        }
+        if (generation == newest || full || generation == 1) good &= check_commit(&walk, &footer, generation == newest, full);
         at = footer.previous;
     }
-    if (footer.at != at) found(&walk, RAG_CORRUPT, at, "the chain of commits is broken", TOC_NAME);
+    if (full && good && walk.left > 0)
+        found(&walk, RAG_FORMAT, reader->toc_at + TOC_HEAD_SIZE, "a section of a commit that is not in the chain", TOC_NAME);
     if (reader->commit.tail > 0)
         found(&walk, RAG_CORRUPT, reader->size - reader->commit.tail, "bytes behind the newest commit belong to none", "");
 }

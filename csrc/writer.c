@@ -1,9 +1,10 @@
 /* writer.c - sections to bytes, and commits.
  *
  * A section streams through a buffer of sixteen blocks: each full block is hashed and the buffer written where it belongs, so
- * memory does not grow with the file. A commit is: extents, sync, table of contents and footer, sync. Nothing that was
+ * memory does not grow with the file. A commit is: extents and table of contents, sync, footer, sync. Nothing that was
  * written before is changed; bytes left behind by a writer that died stay where they are and are stepped over. Two syncs
- * instead of one mean that a footer never stands before sections that are not durable, so opening need not read them. */
+ * instead of one mean that a footer never stands on sections or a table that are not durable: opening need not read the
+ * sections, and a whole footer over a broken table is damage, never a commit that was cut short. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct rag_writer {
     size_t count, room;
     struct rag_segment *segments;
     size_t segment_count;
+    bool spoilt;        /* a write, a sync or an allocation failed: nothing may be committed any more */
     bool open;          /* between begin and end */
     uint8_t *buffer;    /* of the open section */
     size_t buffered;
@@ -80,12 +82,22 @@ static enum rag_status grow(void **array, size_t count, size_t *room, size_t eac
     return RAG_OK;
 }
 
+/* A sync that failed once may succeed when asked again, without the bytes: no second try. */
+static enum rag_status spoil(struct rag_writer *w, enum rag_status status) {
+    if (status != RAG_OK) w->spoilt = true;
+    return status;
+}
+
+static enum rag_status usable(const struct rag_writer *w, struct rag_fault *fault) {
+    return w->spoilt ? rag_fail(fault, RAG_ARGUMENT, w->generation, "the writer failed before and can only be closed") : RAG_OK;
+}
+
 /* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over. */
 static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
     const uint8_t zero[SECTION_ALIGN] = {0};
     struct rag_map filled;
     enum rag_status status = rag_file_write(w->file, w->reader->size, zero, w->start - w->reader->size, fault);
-    if (status == RAG_OK) status = rag_map_open(rag_file_path(w->file), &filled, fault);
+    if (status == RAG_OK) status = rag_file_map(w->file, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
     rag_map_close(&filled);
@@ -120,7 +132,7 @@ enum rag_status rag_writer_edit(const char *path, struct rag_writer **out, struc
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
     if (status == RAG_OK) status = rag_file_edit(path, &w->file, fault);
-    if (status == RAG_OK) status = rag_map_open(path, &w->map, fault);
+    if (status == RAG_OK) status = rag_file_map(w->file, &w->map, fault);
     if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
     if (status == RAG_OK && w->reader->commit.read_only)
         status = rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
@@ -195,6 +207,8 @@ static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
 enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment, struct rag_fault *fault) {
     for (size_t i = 0; i < w->count; i++)
         if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
+            if (w->entries[i].generation == w->generation) /* would leave a hole, and nothing is ever written twice */
+                return rag_fail(fault, RAG_ARGUMENT, segment, "this commit wrote the section");
             memmove(&w->entries[i], &w->entries[i + 1], (--w->count - i) * sizeof *w->entries);
             return RAG_OK;
         }
@@ -203,14 +217,19 @@ enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_
 
 enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
                                   struct rag_fault *fault) {
+    if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the section before was not ended");
     if (!rag_name_valid(name, strlen(name)) || strcmp(name, HEAD_NAME) == 0 || strcmp(name, TOC_NAME) == 0)
         return rag_fail(fault, RAG_ARGUMENT, 0, "a section's name is [A-Za-z0-9_.+@/]{1,64}, and not rag.head or rag.toc");
     if (flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE)) return rag_fail(fault, RAG_ARGUMENT, flags, "no such section flag");
     if (w->count >= ENTRIES_MAX) return rag_fail(fault, RAG_LIMIT, w->count, "too many sections: compact the file");
-    (void)rag_section_drop(w, name, segment, NULL);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
+            enum rag_status dropped = rag_section_drop(w, name, segment, fault);
+            if (dropped != RAG_OK) return dropped;
+        }
     enum rag_status status = grow((void **)&w->entries, w->count, &w->room, sizeof *w->entries, fault);
-    if (status != RAG_OK) return status;
+    if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
     *p = (struct planned){.segment = segment, .flags = flags, .generation = w->generation, .at = w->end};
     strcpy(p->name, name);
@@ -221,6 +240,7 @@ enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32
 }
 
 enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_t size, struct rag_fault *fault) {
+    if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
     for (const uint8_t *from = bytes; size > 0;) {
         const size_t room = BUFFER_SIZE - w->buffered, take = size < room ? size : room;
@@ -228,24 +248,26 @@ enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_
         w->buffered += take, from += take, size -= take;
         if (w->buffered < BUFFER_SIZE) break;
         enum rag_status status = flush(w, fault);
-        if (status != RAG_OK) return status;
+        if (status != RAG_OK) return spoil(w, status);
     }
     return RAG_OK;
 }
 
 enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag_fault *fault) {
+    if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
     if (items > ROWS_MAX) return rag_fail(fault, RAG_ARGUMENT, items, "more items than a section may hold");
     enum rag_status status = flush(w, fault);
-    if (status != RAG_OK) return status;
+    if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
     const uint64_t sums_at = align_up(w->written, 8), sums_end = sums_at + 8 * w->sum_count, extent = rag_extent(w->written);
     const uint8_t zero[SECTION_ALIGN] = {0};
-    if (extent == 0 || p->at + extent > FILE_SIZE_MAX) return rag_fail(fault, RAG_LIMIT, p->at, "the file would be too large");
+    if (extent == 0 || p->at + extent > FILE_SIZE_MAX)
+        return spoil(w, rag_fail(fault, RAG_LIMIT, p->at, "the file would be too large"));
     status = rag_file_write(w->file, p->at + w->written, zero, sums_at - w->written, fault);
     if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_at, w->sums, 8 * w->sum_count, fault);
     if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_end, zero, extent - sums_end, fault);
-    if (status != RAG_OK) return status;
+    if (status != RAG_OK) return spoil(w, status);
     p->size = w->written;
     p->items = items;
     p->hash = rag_hash(w->sums, 8 * w->sum_count);
@@ -291,13 +313,13 @@ static void put_segments(const struct rag_writer *w, uint8_t *at) {
     }
 }
 
-/* The table of contents with room for its padding and the footer behind it; calloc, so what is not stored is zero. */
+/* The table of contents and its padding; calloc, so what is not stored is zero. */
 static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message, size_t message_size, uint64_t *toc_size) {
     size_t names = 0;
     for (size_t i = 0; i < w->count; i++) names += strlen(w->entries[i].name) + 1;
     const uint64_t entries = (uint64_t)w->count * ENTRY_SIZE, segments = (uint64_t)w->segment_count * SEGMENT_SIZE;
     *toc_size = TOC_HEAD_SIZE + entries + segments + names + message_size;
-    uint8_t *toc = calloc(align_up(*toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE, 1);
+    uint8_t *toc = calloc(align_up(*toc_size + 1, SECTION_ALIGN), 1);
     if (!toc) return NULL;
     memcpy(toc, TOC_MAGIC, 8);
     store_u64(toc + TOC_GENERATION, w->generation);
@@ -358,33 +380,46 @@ static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *
             return rag_fail(fault, RAG_ARGUMENT, w->entries[i].segment, "a section of a segment that has no rows");
     }
     for (size_t s = 0; s < w->segment_count; s++) {
-        uint64_t dead = 0;
-        for (size_t i = 0; i < w->count; i++)
-            if (w->entries[i].segment == w->segments[s].number && strcmp(w->entries[i].name, TOMBS_NAME) == 0) dead = w->entries[i].items;
-        if (dead != w->segments[s].rows - w->segments[s].live)
+        const struct planned *tombs = NULL;
+        for (size_t i = 0; i < w->count && !tombs; i++)
+            if (w->entries[i].segment == w->segments[s].number && strcmp(w->entries[i].name, TOMBS_NAME) == 0) tombs = &w->entries[i];
+        const uint64_t dead = tombs ? tombs->items : 0, size = (w->segments[s].rows + 63) / 64 * 8;
+        if (dead != w->segments[s].rows - w->segments[s].live || (tombs && tombs->size != size))
             return rag_fail(fault, RAG_ARGUMENT, w->segments[s].number, "a segment's deletions do not add up");
     }
     return RAG_OK;
 }
 
+/* The footer alone, once all it stands on is durable; a new file becomes durable as a whole and then gets its name. */
+static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_t *footer, uint64_t footer_at,
+                            struct rag_fault *fault) {
+    const uint64_t toc_size = load_u64(footer + FOOTER_TOC_SIZE), toc_hash = load_u64(footer + FOOTER_TOC_HASH);
+    const bool first = w->generation == 1;
+    enum rag_status status = first ? RAG_OK : rag_file_sync(w->file, fault);
+    if (status == RAG_OK && !first) status = rag_file_named(w->file, fault);
+    if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
+    if (status != RAG_OK) return status;
+    if (!first) return rag_file_sync(w->file, fault);
+    status = write_front(w, created, toc_size, toc_hash, footer_at, fault);
+    return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;
+}
+
 enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const char *message, size_t message_size,
                                   struct rag_fault *fault) {
     uint64_t toc_size;
+    uint8_t footer[FOOTER_SIZE];
+    if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the last section was not ended");
     if (message_size > MESSAGE_MAX_SIZE) return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
+    w->spoilt = true; /* from here on there is one try */
     uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
     if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN), footer_at = w->end + padded, hash = rag_hash(toc, toc_size);
+    const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN);
+    put_footer(w, footer, toc_size, rag_hash(toc, toc_size));
     if (toc_size > TOC_SIZE_MAX) status = rag_fail(fault, RAG_LIMIT, toc_size, "the table of contents would be too large");
-    put_footer(w, toc + padded, toc_size, hash);
-    const bool first = w->generation == 1;
-    if (status == RAG_OK && !first) status = rag_file_sync(w->file, fault);
-    if (status == RAG_OK) status = rag_file_write(w->file, w->end, toc, padded + FOOTER_SIZE, fault);
+    if (status == RAG_OK) status = rag_file_write(w->file, w->end, toc, padded, fault);
     free(toc);
-    if (status != RAG_OK) return status;
-    if (!first) return rag_file_sync(w->file, fault);
-    status = write_front(w, created, toc_size, hash, footer_at, fault);
-    return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;
+    return status == RAG_OK ? seal(w, created, footer, w->end + padded, fault) : status;
 }

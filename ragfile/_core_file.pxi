@@ -128,7 +128,10 @@ cdef class Reader:
     def entry(self, str name, uint32_t segment=0):
         """The entry as a dict, or None."""
         cdef rag_entry e
-        cdef int64_t i = rag_reader_find(self.reader, name.encode(), segment)
+        cdef int64_t i = -1
+        raw = name.encode()
+        if 0 not in raw:
+            i = rag_reader_find(self.reader, raw, segment)
         if i < 0:
             return None
         rag_reader_entry(self.reader, <uint32_t>i, &e)
@@ -141,7 +144,8 @@ cdef class Reader:
         cdef int64_t i
         if section is not None:
             return section
-        i = rag_reader_find(self.reader, name.encode(), segment)
+        raw = name.encode()
+        i = -1 if 0 in raw else rag_reader_find(self.reader, raw, segment)
         if i < 0:
             return None
         section = Section.__new__(Section)
@@ -168,6 +172,14 @@ cdef void collect_fault(void *context, const rag_fault *fault) noexcept nogil:
     with gil:
         if len(<list>context) < 1000:
             (<list>context).append((STATUS[fault.status][0].__name__, fault.at, fault.what.decode(), fault.section.decode()))
+
+
+cdef section_name(str name):
+    """As C reads it: a NUL would end the name early and find or write another section."""
+    raw = name.encode()
+    if 0 in raw:
+        raise ValueError("a section's name holds a null character")
+    return raw
 
 
 cdef class Writer:
@@ -221,7 +233,8 @@ cdef class Writer:
         """Begins a section; returns the offset at which its bytes will lie."""
         cdef rag_fault fault
         cdef uint64_t at = 0
-        check(rag_section_begin(self.alive(), name.encode(), segment, flags, &at, &fault), &fault, self.path)
+        raw = section_name(name)
+        check(rag_section_begin(self.alive(), raw, segment, flags, &at, &fault), &fault, self.path)
         return at
 
     def write(self, const uint8_t[::1] data not None):
@@ -250,7 +263,8 @@ cdef class Writer:
     def drop(self, str name, uint32_t segment=0):
         """Leaves a section out of the next commit."""
         cdef rag_fault fault
-        check(rag_section_drop(self.alive(), name.encode(), segment, &fault), &fault, self.path)
+        raw = section_name(name)
+        check(rag_section_drop(self.alive(), raw, segment, &fault), &fault, self.path)
 
     def commit(self, uint64_t created=0, str message=""):
         """Makes everything durable and visible, and closes."""
