@@ -97,6 +97,7 @@ cdef class Section:
 # (pairs)
 
 # (vectors)
+include "_core_vectors.pxi"
 
 # (bm25)
 
