@@ -300,7 +300,80 @@ enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_
 /* (pairs) */
 
 /* --------------------------------------------------------------------------------------------------------- vectors --- */
-/* (vectors) */
+/* A matrix of vectors where it lies: row i starts at at + i * stride of the section or, with offsets, at offsets[i].
+ * Components are IEEE binary16, 32 or 64 in either byte order; one wider than binary32 counts as its nearest binary32.
+ * A row with a NaN or an infinity is legal and never ranked. */
+enum rag_scalar { RAG_F16, RAG_F32, RAG_F64 };
+
+struct rag_matrix {
+    struct rag_guard guard;
+    uint64_t at, stride, count;
+    const uint64_t *offsets; /* or NULL; aligned, host order */
+    uint32_t dim;
+    enum rag_scalar scalar;
+    bool big_endian;
+};
+
+enum { RAG_DIM_MAX = 65536 };
+
+/* Makes sure that every row lies inside the section; the scans below rely on it. */
+enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fault *fault);
+
+/* The order in which rows are ranked. Scores are canonical (spec/parts/vectors.md): the same bits on every machine.
+ * Larger is better for all three: l2 scores are negated squared distances. A score beyond binary32 is its largest value. */
+enum rag_metric { RAG_COSINE, RAG_IP, RAG_L2 };
+
+/* Writes out bytes of a section that is being built. Returns RAG_OK, or what to give up with. */
+typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
+
+/* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact search leave most rows
+ * unread. build streams it out in one pass; open checks its head against the matrix that it belongs to. */
+struct rag_shadow {
+    struct rag_guard guard;
+    uint64_t count, group_rows;
+    uint32_t dim;
+};
+
+uint64_t rag_shadow_size(uint64_t count, uint32_t dim);
+enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *write, void *context,
+                                 struct rag_fault *fault);
+enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
+                                const struct rag_matrix *matrix, struct rag_fault *fault);
+
+/* One matrix of a search: its shadow (or NULL) and the rows that may be found (or NULL for all): bit i % 64 of word
+ * i / 64. */
+struct rag_segment {
+    const struct rag_matrix *matrix;
+    const struct rag_shadow *shadow;
+    const uint64_t *where;
+};
+
+/* What is asked: count queries of dim finite floats, one after the other. */
+struct rag_question {
+    const float *queries;
+    size_t count;
+    uint32_t dim;
+    enum rag_metric metric;
+    uint64_t k;
+    int threads;
+};
+
+/* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each segment's part lists,
+ * best first and equal scores by row, those of its rows that belong to the k best of all or tie with the last of them
+ * (so that a caller may settle ties between segments by a key of its own); the rest is row -1, score -infinity. */
+enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_count,
+                            const struct rag_question *question, int64_t *rows, float *scores, struct rag_fault *fault);
+
+/* The canonical scores of given rows of one matrix for one query; a row with a NaN or an infinity scores NaN. */
+enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question, const int64_t *rows,
+                           size_t row_count, float *scores, struct rag_fault *fault);
+
+/* The position of the first value that is not finite, or count. */
+size_t rag_first_not_finite(const float *values, size_t count);
+
+/* Row sets: bit i % 64 of word i / 64. pack reads one byte a row, 0 for absent; bits past count are zero. */
+void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words);
+uint64_t rag_bits_count(const uint64_t *words, uint64_t count);
 
 /* ------------------------------------------------------------------------------------------------- text and BM25 --- */
 /* (bm25) */

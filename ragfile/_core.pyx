@@ -102,6 +102,7 @@ include "_core_records.pxi"
 # (pairs)
 
 # (vectors)
+include "_core_vectors.pxi"
 
 # (bm25)
 

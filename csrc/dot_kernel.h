@@ -1,0 +1,270 @@
+/* dot_kernel.h - the kernels, written once; dot.c includes this once per target.
+ *
+ * The including paragraph defines
+ *   NAME(x)            x with the target's suffix
+ *   KERNEL             storage class and target attribute of every function here
+ *   WIDTH              floats in a vector: 4, 8 or 16
+ *   FMADD(a, b, c)     a * b + c, fused or not
+ *   MASK_GE(a, b)      bit i set where a[i] >= b[i], never for NaN
+ *   HALF(p)            WIDTH binary16 at p as floats
+ *   FLIP(x), CODE_BIAS how an 8-bit code enters DOT4: as it is, so that sums are 128 a component too high, or as
+ *                      code - 128 and a bias of 0
+ *   DOT4(s, x, q)      s[i] + the four products of codes and signed query bytes 4i..4i+3, exact
+ *   DOT4N(s, x, q)     the same for codes below 16
+ * and gets back one struct kernels named NAME(kernels). */
+
+typedef float NAME(vf) __attribute__((vector_size(4 * WIDTH)));
+typedef int32_t NAME(vi) __attribute__((vector_size(4 * WIDTH)));
+typedef uint8_t NAME(vb) __attribute__((vector_size(4 * WIDTH)));
+typedef uint16_t NAME(vs) __attribute__((vector_size(4 * WIDTH)));
+typedef float NAME(vh) __attribute__((vector_size(2 * WIDTH)));
+typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
+#define vf NAME(vf)
+#define vi NAME(vi)
+#define vb NAME(vb)
+#define vs NAME(vs)
+#define vh NAME(vh)
+#define vd NAME(vd)
+#define INLINE KERNEL inline __attribute__((always_inline))
+
+/* ------------------------------------------------------------------------------------------------ f32 and f64 --- */
+
+INLINE void NAME(add_products)(const uint8_t *x, const double *q, vd *dots, vd *squares) {
+    for (int j = 0; j < 32 / WIDTH; j++) {
+        vh half;
+        vd wide;
+        memcpy(&half, x + 2 * WIDTH * j, sizeof half);
+        memcpy(&wide, q + WIDTH / 2 * j, sizeof wide);
+        vd v = __builtin_convertvector(half, vd);
+        dots[j] += wide * v;
+        squares[j] += v * v;
+    }
+}
+
+INLINE double NAME(sum_lanes)(const vd *lanes) {
+    double s[16];
+    memcpy(s, lanes, sizeof s);
+    for (int apart = 8; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
+    return s[0];
+}
+
+KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square) {
+    vd dots[32 / WIDTH], squares[32 / WIDTH];
+    for (int j = 0; j < 32 / WIDTH; j++) dots[j] = squares[j] = (vd){0};
+    size_t i = 0;
+    for (; i + 16 <= dim; i += 16) NAME(add_products)(row + 4 * i, q + i, dots, squares);
+    if (i < dim) {
+        uint8_t tail[64] = {0};
+        memcpy(tail, row + 4 * i, 4 * (dim - i));
+        NAME(add_products)(tail, q + i, dots, squares);
+    }
+    *dot = NAME(sum_lanes)(dots);
+    *square = NAME(sum_lanes)(squares);
+}
+
+INLINE float NAME(sum_floats)(vf v) {
+    float s[WIDTH];
+    memcpy(s, &v, sizeof s);
+    for (int apart = WIDTH / 2; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
+    return s[0];
+}
+
+INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, float *dot, float *square) {
+    vf d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0}, s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    vf x0, x1, x2, x3, q0, q1, q2, q3;
+    size_t i = 0;
+    for (; i + 4 * WIDTH <= dim; i += 4 * WIDTH) {
+        const uint8_t *x = row + 4 * i;
+        for (int line = 0; line < 16 * WIDTH; line += 64) __builtin_prefetch(x + 4096 + line);
+        memcpy(&x0, x, sizeof x0), memcpy(&x1, x + 4 * WIDTH, sizeof x1);
+        memcpy(&x2, x + 8 * WIDTH, sizeof x2), memcpy(&x3, x + 12 * WIDTH, sizeof x3);
+        memcpy(&q0, q + i, sizeof q0), memcpy(&q1, q + i + WIDTH, sizeof q1);
+        memcpy(&q2, q + i + 2 * WIDTH, sizeof q2), memcpy(&q3, q + i + 3 * WIDTH, sizeof q3);
+        d0 = FMADD(x0, q0, d0), d1 = FMADD(x1, q1, d1), d2 = FMADD(x2, q2, d2), d3 = FMADD(x3, q3, d3);
+        s0 = FMADD(x0, x0, s0), s1 = FMADD(x1, x1, s1), s2 = FMADD(x2, x2, s2), s3 = FMADD(x3, x3, s3);
+    }
+    for (; i < dim; i += WIDTH) {
+        size_t rest = dim - i < WIDTH ? dim - i : WIDTH;
+        x0 = (vf){0};
+        if (rest == WIDTH) memcpy(&x0, row + 4 * i, sizeof x0);
+        else memcpy(&x0, row + 4 * i, 4 * rest);
+        memcpy(&q0, q + i, sizeof q0);
+        d0 = FMADD(x0, q0, d0), s0 = FMADD(x0, x0, s0);
+    }
+    *dot = NAME(sum_floats)((d0 + d1) + (d2 + d3));
+    *square = NAME(sum_floats)((s0 + s1) + (s2 + s3));
+}
+
+KERNEL void NAME(estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
+                           float *squares) {
+    for (size_t i = 0; i < count; i++) NAME(estimate_row)(rows + i * stride, q, dim, dots + i, squares + i);
+}
+
+KERNEL void NAME(widen_f16)(const uint8_t *from, float *to, size_t dim) {
+    size_t i = 0;
+    for (; i + WIDTH <= dim; i += WIDTH) {
+        vf v = HALF(from + 2 * i);
+        memcpy(to + i, &v, sizeof v);
+    }
+    for (; i < dim; i++) to[i] = half_to_float(load_u16(from + 2 * i));
+}
+
+/* ---------------------------------------------------------------------------------------------- the 4-bit plane --- */
+
+INLINE vb NAME(four)(const int8_t *q) {
+    int32_t v;
+    memcpy(&v, q, sizeof v);
+    vi all = (vi){0} + v;
+    return (vb)all;
+}
+
+/* Integer sums of one block: lane r of sums holds row r. Two chains per vector hide the latency of DOT4N. */
+INLINE void NAME(sum_block)(const uint8_t *block, const int8_t *codes, size_t groups, vi *sums) {
+    vi low[16 / WIDTH], high[16 / WIDTH];
+    for (int j = 0; j < 16 / WIDTH; j++) low[j] = high[j] = (vi){0};
+    const vb mask = (vb){0} + 15;
+    for (size_t g = 0; g < groups; g++) {
+        const vb ql = NAME(four)(codes + 8 * g), qh = NAME(four)(codes + 8 * g + 4);
+        __builtin_prefetch(block + 64 * g + 8192);
+        for (int j = 0; j < 16 / WIDTH; j++) {
+            vb x;
+            memcpy(&x, block + 64 * g + 4 * WIDTH * j, sizeof x);
+            low[j] = DOT4N(low[j], x & mask, ql);
+            high[j] = DOT4N(high[j], (vb)((vs)x >> 4) & mask, qh);
+        }
+    }
+    for (int j = 0; j < 16 / WIDTH; j++) sums[j] = low[j] + high[j];
+}
+
+KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
+                          float floor, struct hit *hits) {
+    const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
+    const vf floors = (vf){0} + floor;
+    size_t found = 0;
+    for (size_t b = 0; b < count; b++) {
+        const uint8_t *block = blocks + b * size, *meta = block + 64 * groups;
+        const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
+        if (!wanted) continue;
+        vi sums[16 / WIDTH];
+        NAME(sum_block)(block, query->codes, groups, sums);
+        for (int j = 0; j < 16 / WIDTH; j++) {
+            vf scale, rest, norm;
+            memcpy(&scale, meta + 4 * WIDTH * j, sizeof scale);
+            memcpy(&rest, meta + 64 + 4 * WIDTH * j, sizeof rest);
+            memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
+            if (query->unit) norm = (vf){0} + 1.0f;
+            vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
+            vf upper = norm * (score + rest + query->slack - query->curve * norm);
+            unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
+            if (__builtin_expect(keep == 0, 1)) continue;
+            float scores[WIDTH];
+            memcpy(scores, &score, sizeof scores);
+            for (; keep; keep &= keep - 1) {
+                int r = __builtin_ctz(keep);
+                hits[found++] = (struct hit){(uint32_t)(BLOCK_ROWS * b) + WIDTH * j + r, scores[r]};
+            }
+        }
+    }
+    return found;
+}
+
+/* ---------------------------------------------------------------------------------------------- the 8-bit plane --- */
+
+INLINE int64_t NAME(sum_ints)(vi v) {
+    int32_t s[WIDTH];
+    int64_t sum = 0;
+    memcpy(s, &v, sizeof s);
+    for (int j = 0; j < WIDTH; j++) sum += s[j];
+    return sum;
+}
+
+KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
+                         const int64_t *biases, int64_t *sums) {
+    vi h = {0}, l = {0};
+    for (size_t i = 0; i < size; i += 4 * WIDTH) {
+        vb x, qh, ql;
+        memcpy(&x, codes + i, sizeof x);
+        memcpy(&qh, high + i, sizeof qh);
+        memcpy(&ql, low + i, sizeof ql);
+        h = DOT4(h, FLIP(x), qh);
+        l = DOT4(l, FLIP(x), ql);
+    }
+    sums[0] = NAME(sum_ints)(h) - (CODE_BIAS ? biases[0] : 0);
+    sums[1] = NAME(sum_ints)(l) - (CODE_BIAS ? biases[1] : 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------- encoding --- */
+
+/* Rounds to the nearest integer, ties to even, for |v| < 2^22: the same on machines with and without an instruction. */
+INLINE vf NAME(round)(vf v) { return (v + 12582912.0f) - 12582912.0f; }
+
+INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
+
+INLINE vf NAME(clamp)(vf v, float least, float most) {
+    const vf a = (vf){0} + least, b = (vf){0} + most;
+    v = NAME(choose)((vi)(v < a), a, v);
+    return NAME(choose)((vi)(v > b), b, v);
+}
+
+KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
+    vf sums[16 / WIDTH];
+    const float inverse = 1.0f / step;
+    for (int j = 0; j < 16 / WIDTH; j++) sums[j] = (vf){0};
+    for (size_t i = 0; i < dim; i += 16)
+        for (int j = 0; j < 16 / WIDTH; j++) {
+            vf v;
+            memcpy(&v, unit + i + WIDTH * j, sizeof v);
+            vf error = v - (NAME(clamp)(NAME(round)(v * inverse + 7.5f), 0.0f, 15.0f) - 7.5f) * step;
+            sums[j] += error * error;
+        }
+    float s[16];
+    memcpy(s, sums, sizeof s);
+    for (int apart = 8; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
+    return s[0];
+}
+
+KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes,
+                         float *values) {
+    const float inverse = 1.0f / step;
+    for (size_t i = 0; i < dim; i += WIDTH) {
+        vf v;
+        memcpy(&v, unit + i, sizeof v);
+        v = NAME(clamp)(NAME(round)(v * inverse + half), 0.0f, most);
+        for (int j = 0; j < WIDTH; j++) codes[i + j] = (uint8_t)(int)v[j];
+        v -= half;
+        memcpy(values + i, &v, sizeof v);
+    }
+}
+
+static const struct kernels NAME(kernels) = {
+    .canonical = NAME(canonical),
+    .estimate = NAME(estimate),
+    .widen_f16 = NAME(widen_f16),
+    .sweep = NAME(sweep),
+    .refine = NAME(refine),
+    .tile = TILE,
+    .nibble_error = NAME(nibble_error),
+    .encode = NAME(encode),
+};
+
+#undef vf
+#undef vi
+#undef vb
+#undef vs
+#undef vh
+#undef vd
+#undef INLINE
+#undef NAME
+#undef KERNEL
+#undef WIDTH
+#undef FMADD
+#undef MASK_GE
+#undef HALF
+#undef FLIP
+#undef CODE_BIAS
+#undef DOT4
+#undef DOT4N
+#undef TILE

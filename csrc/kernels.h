@@ -1,0 +1,93 @@
+/* kernels.h - the inner loops of the vector engine, one table of them per target.
+ *
+ * Kernels see pointers and counts, never files; everything they read has been checked by their caller. canonical and
+ * encode are exact to the bit on every target. The others may differ in the last bits between targets: their results
+ * only decide which rows get a canonical score, inside the slack that spec/parts/vectors.md proves. */
+#ifndef RAG_KERNELS_H
+#define RAG_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    BLOCK_ROWS = 16,       /* rows interleaved in one 4-bit block */
+    GROUP_DIMS = 8,        /* dimensions in 64 bytes of a block: 16 rows x 4 bytes x 2 nibbles */
+    BLOCK_META = 3 * 64,   /* behind a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
+    TILE_ROWS = 6,         /* rows and queries of one register tile of the batch scan */
+    TILE_QUERIES = 64,
+    RUN_BLOCKS = 64,       /* the most blocks one sweep call may be given */
+    QUERY_PAD = 64,        /* a query's arrays are zero-padded to a multiple of this many components */
+};
+
+/* One query as the 4-bit sweep sees it: <q, v> is about (sum - bias) * step * scale, for unit q and v. */
+struct sweep_query {
+    const int8_t *codes; /* 8 * groups */
+    size_t groups;
+    float bias, step, slack;
+    float curve; /* of the key w * (x - curve * w): 0, or 1 / (2 |q|) for l2 */
+    bool unit;   /* cosine: w is 1, else the row's norm */
+};
+
+/* A row that a sweep could not rule out: its place in the run and its estimate of <q, v>. */
+struct hit {
+    uint32_t row;
+    float score;
+};
+
+/* The query side of a batch tile: 64 queries, packed in fours of dimensions. */
+struct tile_query {
+    const int8_t *panel; /* [fours][64 queries][4] */
+    size_t fours;
+    int32_t bias[TILE_QUERIES]; /* 128 * sum of the query's codes */
+    float step[TILE_QUERIES], slack[TILE_QUERIES], curve[TILE_QUERIES], floor[TILE_QUERIES];
+    float spread[TILE_QUERIES]; /* of the row's residual: 1 + the query's own error */
+    bool unit;
+};
+
+/* What heads a row of the 8-bit plane: its scale, residual norm and row norm. */
+enum { CODE_HEAD = 12 };
+
+struct tile_hit {
+    uint8_t row, query;
+    float score;
+};
+
+struct kernels {
+    /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
+    void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
+
+    /* The same two in plain binary32 for count rows, for a filter: relative error (dim / 16 + 16) / 2^24 of |q||row|. */
+    void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
+                     float *squares);
+
+    /* binary16 components to binary32. */
+    void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
+
+    /* Appends to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor; where has two bytes per
+     * block, or is NULL. Returns their number. */
+    size_t (*sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
+                    float floor, struct hit *hits);
+
+    /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the sums of high and of
+     * low. The queries are zero-padded to QUERY_PAD and the codes readable as far. */
+    void (*refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size, const int64_t *biases,
+                   int64_t *sums);
+
+    /* Appends to hits the pairs of count <= TILE_ROWS coded rows and 64 queries whose upper bound reaches the query's
+     * floor. NULL where the target has no instruction that makes this worthwhile. */
+    size_t (*tile)(const uint8_t *rows, size_t stride, size_t count, const struct tile_query *queries,
+                   struct tile_hit *hits);
+
+    /* The squared error of 4-bit codes with this step; unit is zero-padded to a multiple of 16. */
+    float (*nibble_error)(const float *unit, size_t dim, float step);
+
+    /* codes = unit / step + half rounded into 0..most, and values = codes - half. All arrays are padded to a multiple
+     * of 16. */
+    void (*encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes, float *values);
+};
+
+/* The table for the target that rag_init chose. */
+const struct kernels *rag_kernels(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* matrix.c - rows where they lie in a file: any stride or offsets, alignment, width and byte order. */
+#include <math.h>
+
+#include "vectors.h"
+
+static size_t row_size(const struct rag_matrix *matrix) {
+    static const uint8_t width[] = {[RAG_F16] = 2, [RAG_F32] = 4, [RAG_F64] = 8};
+    return (size_t)matrix->dim * width[matrix->scalar];
+}
+
+static enum rag_status check_offsets(const struct rag_matrix *matrix, struct rag_fault *fault) {
+    const uint64_t size = row_size(matrix);
+    for (uint64_t i = 0; i < matrix->count; i++)
+        if (matrix->offsets[i] > matrix->guard.size || matrix->guard.size - matrix->offsets[i] < size)
+            return rag_fail(fault, RAG_CORRUPT, matrix->offsets[i], "a vector ends outside its section");
+    return RAG_OK;
+}
+
+enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fault *fault) {
+    uint64_t end;
+    if (matrix->scalar != RAG_F16 && matrix->scalar != RAG_F32 && matrix->scalar != RAG_F64)
+        return rag_fail(fault, RAG_FORMAT, 0, "vector components must be binary16, binary32 or binary64");
+    if (matrix->dim < 1 || matrix->dim > RAG_DIM_MAX)
+        return rag_fail(fault, RAG_LIMIT, matrix->dim, "a vector has 1 to 65536 dimensions");
+    if (matrix->count >= UINT32_MAX) return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
+    if (matrix->count == 0) return RAG_OK;
+    if (matrix->offsets) return check_offsets(matrix, fault);
+    if (mul_overflows(matrix->count - 1, matrix->stride, &end) || add_overflows(end, matrix->at, &end) ||
+        add_overflows(end, row_size(matrix), &end) || end > matrix->guard.size)
+        return rag_fail(fault, RAG_CORRUPT, matrix->at, "the vectors end outside their section");
+    return RAG_OK;
+}
+
+const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row) {
+    return matrix->guard.bytes + (matrix->offsets ? matrix->offsets[row] : matrix->at + row * matrix->stride);
+}
+
+enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
+                                 struct rag_fault *fault) {
+    if (!matrix->guard.sums || count == 0) return RAG_OK;
+    const size_t size = row_size(matrix);
+    if (!matrix->offsets)
+        return rag_guard_check(&matrix->guard, matrix->at + row * matrix->stride, (count - 1) * matrix->stride + size,
+                               fault);
+    for (uint64_t i = row; i < row + count; i++) {
+        enum rag_status status = rag_guard_check(&matrix->guard, matrix->offsets[i], size, fault);
+        if (status != RAG_OK) return status;
+    }
+    return RAG_OK;
+}
+
+static void swap_f16(const uint8_t *from, uint16_t *to, size_t dim) {
+    for (size_t i = 0; i < dim; i++) to[i] = load_u16_in(true, from + 2 * i);
+}
+
+static void swap_f32(const uint8_t *from, float *to, size_t dim) {
+    for (size_t i = 0; i < dim; i++) {
+        const uint32_t bits = load_u32_in(true, from + 4 * i);
+        memcpy(to + i, &bits, sizeof bits);
+    }
+}
+
+static void narrow_f64(const uint8_t *from, float *to, size_t dim, bool big) {
+    for (size_t i = 0; i < dim; i++) {
+        const uint64_t bits = load_u64_in(big, from + 8 * i);
+        to[i] = (float)load_f64(&bits);
+    }
+}
+
+/* Halves are put into host order in pieces that stay in the first cache. */
+static void widen_swapped_f16(const uint8_t *from, float *to, size_t dim) {
+    uint16_t halves[512];
+    for (size_t i = 0; i < dim; i += 512) {
+        const size_t count = dim - i < 512 ? dim - i : 512;
+        swap_f16(from + 2 * i, halves, count);
+        rag_kernels()->widen_f16((const uint8_t *)halves, to + i, count);
+    }
+}
+
+const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, float *scratch) {
+    const uint8_t *at = rag_matrix_row(matrix, row);
+    if (matrix->scalar == RAG_F32 && !matrix->big_endian) return at;
+    if (matrix->scalar == RAG_F32) swap_f32(at, scratch, matrix->dim);
+    else if (matrix->scalar == RAG_F64) narrow_f64(at, scratch, matrix->dim, matrix->big_endian);
+    else if (matrix->big_endian) widen_swapped_f16(at, scratch, matrix->dim);
+    else rag_kernels()->widen_f16(at, scratch, matrix->dim);
+    return (const uint8_t *)scratch;
+}
+
+size_t rag_first_not_finite(const float *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return i;
+    return count;
+}

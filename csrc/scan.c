@@ -1,0 +1,359 @@
+/* scan.c - exact top-k over matrices: cutting the work, choosing the way, and settling who won.
+ *
+ * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the best). Finishing a query
+ * goes through its candidates from the largest upper bound down, scores each, and stops where the bounds fall below the
+ * k-th score. What comes out is therefore what scoring every row would give, to the bit, whatever was cut how. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search.h"
+
+enum { CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
+
+/* ------------------------------------------------------------------------------------------------------- failing --- */
+
+bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault) {
+    enum rag_status none = RAG_OK;
+    if (status == RAG_OK) return true;
+    if (__atomic_compare_exchange_n(&search->status, &none, status, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (fault && search->fault) *search->fault = *fault;
+        else rag_fail(search->fault, status, 0, "no memory for a search");
+    }
+    return false;
+}
+
+bool rag_search_failed(const struct search *search) {
+    return __atomic_load_n(&search->status, __ATOMIC_RELAXED) != RAG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- scoring --- */
+
+bool rag_search_score(struct search *search, const struct query *query, const struct rag_matrix *matrix, uint64_t row,
+                      float *scratch, float *score) {
+    struct rag_fault fault;
+    double dot, square;
+    if (!rag_search_note(search, rag_matrix_touch(matrix, row, 1, &fault), &fault)) return false;
+    rag_kernels()->canonical(rag_matrix_floats(matrix, row, scratch), query->wide, matrix->dim, &dot, &square);
+    *score = rag_score(query, dot, square);
+    return isfinite(square);
+}
+
+static bool best_ready(struct search *search, struct best *best, uint64_t rows) {
+    if (best->entries || rag_best_open(best, search->k < rows ? search->k : rows)) return true;
+    return rag_search_note(search, RAG_MEMORY, NULL);
+}
+
+void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row, float *scratch) {
+    struct best *best = &slice->hunts[query].best;
+    float score;
+    if (!best_ready(search, best, slice->end - slice->first)) return;
+    if (!rag_search_score(search, &search->queries[query], search->segments[slice->segment].matrix, row, scratch, &score))
+        return;
+    rag_best_offer(best, score, (uint32_t)row);
+}
+
+/* k rows of one slice score at least as its worst best: nothing below can be among the k best of all. */
+static void raise_floor(struct search *search, size_t query, const struct best *best) {
+    if (best->count == search->k && !search->queries[query].plain)
+        rag_floor_raise(&search->floors[query], rag_floor_of(&search->queries[query], best->entries[0].score));
+}
+
+void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch) {
+    struct sieve *sieve = &slice->hunts[query].sieve;
+    for (size_t i = 0; i < sieve->count; i++) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
+    sieve->count = 0;
+    raise_floor(search, query, &slice->hunts[query].best);
+    sieve->floor = rag_floor_read(&search->floors[query]);
+}
+
+/* ------------------------------------------------------------------------------------------------------ scanning --- */
+
+static uint64_t passing_rows(const struct rag_segment *segment, const struct slice *slice) {
+    const uint64_t *words = segment->where + slice->first / 64;
+    uint64_t sum = 0;
+    if (!segment->where) return slice->end - slice->first;
+    if (slice->first % 64 == 0) return rag_bits_count(words, slice->end - slice->first);
+    for (uint64_t row = slice->first; row < slice->end; row++) sum += has_row(segment->where, row);
+    return sum;
+}
+
+static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    const struct rag_segment *segment = &search->segments[slice->segment];
+    const uint64_t passing = passing_rows(segment, slice);
+    if (passing <= 4 * (uint64_t)search->k + 32) rag_scan_exhaustive(search, slice, which, count);
+    else if (!segment->shadow) rag_scan_estimates(search, slice, which, count);
+    else if (rag_kernels()->tile && count >= TILE_QUERIES / 2) rag_scan_tiles(search, slice, which, count);
+    else rag_scan_sweep(search, slice, which, count);
+}
+
+static void scan_slice(void *context, size_t i) {
+    struct search *search = context;
+    const struct slice *slice = &search->slices[i];
+    uint32_t which[CHUNK_QUERIES], plain[CHUNK_QUERIES];
+    size_t count = 0, plain_count = 0;
+    for (size_t q = 0; q < search->query_count; q++) {
+        if (search->queries[q].plain) plain[plain_count++] = (uint32_t)q;
+        else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->floors[q])) which[count++] = (uint32_t)q;
+        else rag_search_note(search, RAG_MEMORY, NULL);
+    }
+    if (rag_search_failed(search)) return;
+    if (plain_count) rag_scan_exhaustive(search, slice, plain, plain_count);
+    if (count) scan_as_fits(search, slice, which, count);
+    for (size_t q = 0; q < search->query_count; q++)
+        if (slice->hunts[q].sieve.failed) rag_search_note(search, RAG_MEMORY, NULL);
+}
+
+/* ----------------------------------------------------------------------------------------------------- finishing --- */
+
+/* A candidate of a query: where it was found, and the most that its key can be. */
+struct contender {
+    float upper;
+    uint32_t row;
+    uint32_t segment;
+};
+
+static int by_upper(const void *a, const void *b) {
+    const struct contender *x = a, *y = b;
+    return x->upper < y->upper ? 1 : x->upper > y->upper ? -1 : 0;
+}
+
+static struct contender *gather(struct search *search, size_t query, size_t *count) {
+    size_t room = 0;
+    for (size_t s = 0; s < search->slice_count; s++) {
+        struct sieve *sieve = &search->slices[s].hunts[query].sieve;
+        if (sieve->entries) rag_sieve_tighten(sieve);
+        room += sieve->count;
+    }
+    struct contender *contenders = malloc((room + 1) * sizeof *contenders);
+    const float floor = rag_floor_read(&search->floors[query]);
+    *count = 0;
+    for (size_t s = 0; contenders && s < search->slice_count; s++) {
+        const struct slice *slice = &search->slices[s];
+        const struct sieve *sieve = &slice->hunts[query].sieve;
+        for (size_t i = 0; i < sieve->count; i++)
+            if (sieve->entries[i].upper >= floor)
+                contenders[(*count)++] =
+                    (struct contender){sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
+    }
+    return contenders;
+}
+
+/* The best rows of each segment, and the best scores of all, whose worst is the bar. */
+struct podium {
+    struct best all, *segments;
+};
+
+static void podium_offer(struct podium *podium, size_t segment, float score, uint32_t row) {
+    if (podium->all.count == podium->all.k && score < podium->all.entries[0].score) return;
+    rag_best_offer(&podium->segments[segment], score, row);
+    rag_best_offer(&podium->all, score, 0);
+}
+
+static void prefetch_row(const struct rag_matrix *matrix, uint64_t row) {
+    const uint8_t *at = rag_matrix_row(matrix, row);
+    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64) __builtin_prefetch(at + i);
+}
+
+static void score_contenders(struct search *search, size_t q, struct podium *podium, const struct contender *contenders,
+                             size_t count, float *scratch) {
+    const struct query *query = &search->queries[q];
+    float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, score;
+    for (size_t i = 0; i < count && i < 4; i++)
+        prefetch_row(search->segments[contenders[i].segment].matrix, contenders[i].row);
+    for (size_t i = 0; i < count && contenders[i].upper >= floor; i++) {
+        const struct contender *c = &contenders[i];
+        if (i + 4 < count) prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
+        if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch, &score)) continue;
+        podium_offer(podium, c->segment, score, c->row);
+        if (podium->all.count < podium->all.k || podium->all.entries[0].score == bar) continue;
+        bar = podium->all.entries[0].score;
+        floor = fmaxf(floor, rag_floor_of(query, bar));
+    }
+}
+
+static void take_scored(const struct search *search, size_t q, struct podium *podium) {
+    for (size_t s = 0; s < search->slice_count; s++) {
+        const struct best *best = &search->slices[s].hunts[q].best;
+        for (size_t i = 0; i < best->count; i++)
+            podium_offer(podium, search->slices[s].segment, best->entries[i].score, best->entries[i].row);
+    }
+}
+
+static void put_results(struct search *search, size_t q, struct podium *podium) {
+    const struct best *all = &podium->all;
+    const float bar = all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        struct best *best = &podium->segments[s];
+        int64_t *rows = search->rows + (q * search->segment_count + s) * search->width;
+        float *scores = search->scores + (q * search->segment_count + s) * search->width;
+        rag_best_sort(best);
+        for (size_t i = 0; i < search->width; i++) {
+            const bool there = i < best->count && best->entries[i].score >= bar;
+            rows[i] = there ? (int64_t)best->entries[i].row : -1;
+            scores[i] = there ? best->entries[i].score : -INFINITY;
+        }
+    }
+}
+
+static bool podium_open(struct search *search, struct podium *podium) {
+    uint64_t total = 0;
+    podium->segments = calloc(search->segment_count, sizeof *podium->segments);
+    if (!podium->segments) return false;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        const uint64_t rows = search->segments[s].matrix->count;
+        total += rows;
+        if (!rag_best_open(&podium->segments[s], search->k < rows ? search->k : rows)) return false;
+    }
+    return rag_best_open(&podium->all, search->k < total ? search->k : total);
+}
+
+static void podium_close(struct search *search, struct podium *podium) {
+    for (size_t s = 0; podium->segments && s < search->segment_count; s++) rag_best_close(&podium->segments[s]);
+    free(podium->segments);
+    rag_best_close(&podium->all);
+}
+
+static void finish_query(void *context, size_t q) {
+    struct search *search = context;
+    struct podium podium = {0};
+    size_t count;
+    struct contender *contenders = gather(search, q, &count);
+    float *scratch = malloc((size_t)search->dim * sizeof *scratch);
+    if (contenders && scratch && podium_open(search, &podium)) {
+        take_scored(search, q, &podium);
+        qsort(contenders, count, sizeof *contenders, by_upper);
+        score_contenders(search, q, &podium, contenders, count, scratch);
+        put_results(search, q, &podium);
+    } else {
+        rag_search_note(search, RAG_MEMORY, NULL);
+    }
+    podium_close(search, &podium);
+    free(scratch);
+    free(contenders);
+}
+
+/* ------------------------------------------------------------------------------------------------------- cutting --- */
+
+static size_t cut(struct search *search, uint64_t slice_rows, struct slice *slices) {
+    size_t count = 0;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        const uint64_t rows = search->segments[s].matrix->count;
+        for (uint64_t first = 0; first < rows; first += slice_rows, count++) {
+            if (!slices) continue;
+            const uint64_t end = rows - first < slice_rows ? rows : first + slice_rows;
+            slices[count] = (struct slice){.segment = s, .first = first, .end = end};
+        }
+    }
+    return count;
+}
+
+static uint64_t slice_rows_for(const struct search *search, int threads) {
+    uint64_t total = 0;
+    for (size_t s = 0; s < search->segment_count; s++) total += search->segments[s].matrix->count;
+    if (threads <= 1) return UINT32_MAX - 63;
+    const uint64_t rows = align_up(total / (2 * (uint64_t)threads) + 1, 64);
+    return rows < SLICE_ROWS_MIN ? SLICE_ROWS_MIN : rows;
+}
+
+static void run_chunk(struct search *search, int threads) {
+    struct hunt *hunts = calloc(search->slice_count * search->query_count, sizeof *hunts);
+    if (!hunts && search->slice_count) {
+        rag_search_note(search, RAG_MEMORY, NULL);
+        return;
+    }
+    for (size_t s = 0; s < search->slice_count; s++) search->slices[s].hunts = hunts + s * search->query_count;
+    rag_parallel(search->slice_count, threads, scan_slice, search);
+    if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_query, search);
+    for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
+        rag_sieve_close(&hunts[i].sieve);
+        rag_best_close(&hunts[i].best);
+    }
+    free(hunts);
+}
+
+static size_t chunk_queries(const struct search *search, size_t count) {
+    const size_t each = (search->slice_count + 1) * (4 * search->k + 64) * sizeof(struct candidate);
+    const size_t most = CHUNK_BYTES / each + 1;
+    return count < most ? (count < CHUNK_QUERIES ? count : CHUNK_QUERIES) : (most < CHUNK_QUERIES ? most : CHUNK_QUERIES);
+}
+
+static void run(struct search *search, const struct rag_question *question, uint8_t *memory, int threads) {
+    const size_t chunk = chunk_queries(search, question->count), stride = search->segment_count * search->width;
+    const size_t query_size = align_up(rag_query_size(search->dim), 64);
+    for (size_t first = 0; first < question->count && !rag_search_failed(search); first += chunk) {
+        search->query_count = question->count - first < chunk ? question->count - first : chunk;
+        for (size_t q = 0; q < search->query_count; q++) {
+            const float *values = question->queries + (first + q) * search->dim;
+            rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric);
+            search->floors[q] = -INFINITY;
+        }
+        run_chunk(search, threads);
+        search->rows += search->query_count * stride;
+        search->scores += search->query_count * stride;
+    }
+}
+
+/* How many threads pay: one below a third of a millisecond of scanning, else as many as asked for, or all. */
+static int threads_for(const struct rag_segment *segments, size_t count, const struct rag_question *question) {
+    uint64_t work = 0;
+    if (question->threads > 0) return question->threads;
+    for (size_t s = 0; s < count; s++) work += segments[s].matrix->count * question->dim;
+    return work * question->count < UINT64_C(64000000) ? 1 : rag_cpu_count();
+}
+
+enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_count,
+                            const struct rag_question *question, int64_t *rows, float *scores,
+                            struct rag_fault *fault) {
+    struct search search = {.segments = segments, .segment_count = segment_count, .width = question->k,
+                            .dim = question->dim, .rows = rows, .scores = scores, .fault = fault};
+    uint64_t total = 0;
+    for (size_t s = 0; s < segment_count; s++) {
+        total += segments[s].matrix->count;
+        if (segments[s].matrix->dim != question->dim)
+            return rag_fail(fault, RAG_ARGUMENT, segments[s].matrix->dim, "queries and vectors differ in dimensions");
+    }
+    if (question->k == 0 || question->count == 0) return RAG_OK;
+    search.k = question->k < total ? question->k : total;
+    const int threads = threads_for(segments, segment_count, question);
+    const uint64_t slice_rows = slice_rows_for(&search, threads);
+    search.slice_count = cut(&search, slice_rows, NULL);
+    const size_t chunk = chunk_queries(&search, question->count);
+    search.slices = malloc((search.slice_count + 1) * sizeof *search.slices);
+    search.queries = malloc(chunk * sizeof *search.queries);
+    search.floors = malloc(chunk * sizeof *search.floors);
+    uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
+    if (search.slices && search.queries && search.floors && memory) {
+        cut(&search, slice_rows, search.slices);
+        run(&search, question, memory, threads);
+    } else {
+        rag_search_note(&search, RAG_MEMORY, NULL);
+    }
+    free(memory);
+    free(search.floors);
+    free(search.queries);
+    free(search.slices);
+    return search.status;
+}
+
+enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question, const int64_t *rows,
+                           size_t row_count, float *scores, struct rag_fault *fault) {
+    struct search search = {.dim = question->dim, .fault = fault};
+    struct query query;
+    if (matrix->dim != question->dim)
+        return rag_fail(fault, RAG_ARGUMENT, matrix->dim, "queries and vectors differ in dimensions");
+    for (size_t i = 0; i < row_count; i++)
+        if (rows[i] < 0 || (uint64_t)rows[i] >= matrix->count)
+            return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
+    void *memory = malloc(rag_query_size(question->dim));
+    float *scratch = malloc((size_t)question->dim * sizeof *scratch);
+    if (memory && scratch) {
+        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric);
+        for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)
+            if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i])) scores[i] = NAN;
+    } else {
+        rag_search_note(&search, RAG_MEMORY, NULL);
+    }
+    free(scratch);
+    free(memory);
+    return search.status;
+}

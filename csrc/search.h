@@ -1,0 +1,64 @@
+/* search.h - one search on its way: what scan.c, shadowed.c and direct.c share.
+ *
+ * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice and query a hunt.
+ * Slices are scanned in parallel, then queries are finished in parallel. */
+#ifndef RAG_SEARCH_H
+#define RAG_SEARCH_H
+
+#include "vectors.h"
+
+/* What one slice yields for one query: rows known by bounds, and rows already scored. */
+struct hunt {
+    struct sieve sieve;
+    struct best best;
+};
+
+struct slice {
+    size_t segment;
+    uint64_t first, end; /* rows; first is a multiple of BLOCK_ROWS */
+    struct hunt *hunts;  /* one per query of the chunk */
+};
+
+struct search {
+    const struct rag_segment *segments;
+    size_t segment_count, query_count, slice_count;
+    size_t k, width; /* how many are looked for, and how many places each result has */
+    uint32_t dim;
+    struct query *queries;
+    float *floors; /* per query, shared by all slices */
+    struct slice *slices;
+    int64_t *rows; /* of this chunk: [query][segment][width] */
+    float *scores;
+    struct rag_fault *fault;
+    enum rag_status status; /* the first that went wrong, in any thread */
+};
+
+/* Records the first failure; returns false for a status that is one. */
+bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault);
+bool rag_search_failed(const struct search *search);
+
+/* The canonical score of a row; false for a row that is never ranked, or (noted) could not be read. */
+bool rag_search_score(struct search *search, const struct query *query, const struct rag_matrix *matrix, uint64_t row,
+                      float *scratch, float *score);
+
+/* Scores a row and offers it to the hunt's best. */
+void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row, float *scratch);
+
+/* Turns a sieve that grew too large into scores. */
+void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch);
+enum { SIEVE_LARGE = 1 << 16 };
+
+static inline bool has_row(const uint64_t *where, uint64_t row) {
+    return !where || (where[row / 64] >> row % 64 & 1);
+}
+
+/* The ways to scan a slice for the queries listed in which. */
+void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
+void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
+void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
+void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
+
+/* Narrows a candidate's bounds by the 8-bit codes; false when the row is never ranked. */
+bool rag_shadow_refine(const struct query *query, uint32_t dim, const uint8_t *codes, float *upper, float *lower);
+
+#endif

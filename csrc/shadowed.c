@@ -1,0 +1,243 @@
+/* shadowed.c - scanning a shadow instead of its matrix: a few queries by 4-bit sweeps, many by 8-bit tiles.
+ *
+ * A sweep reads the 4-bit blocks and refines what it cannot rule out on the 8-bit rows at once, so that the floor is
+ * tight after a few thousand rows. Tiles read only the 8-bit rows, six at a time, for 64 queries each time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search.h"
+
+/* Slack of bounds that are computed in binary64: the rounding of stored norms, and room to spare. */
+#define REFINE_SLACK 1e-6
+
+bool rag_shadow_refine(const struct query *query, uint32_t dim, const uint8_t *row, float *upper, float *lower) {
+    const double scale = load_f32(row), rest = load_f32(row + 4), norm = load_f32(row + 8);
+    int64_t sums[2];
+    if (rest == -INFINITY) return false;
+    rag_kernels()->refine(row + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD), query->biases,
+                          sums);
+    const double sum = 256.0 * (double)sums[0] + (double)sums[1];
+    const double error = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
+    rag_key_bounds(query, sum * query->fine.step * scale, error, norm, upper, lower);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- sweeping --- */
+
+/* A stretch of one group: blocks and rows of codes beside one another. */
+struct stretch {
+    const uint8_t *blocks, *codes;
+    uint64_t first;
+    size_t rows;
+};
+
+static bool stretch_at(struct search *search, const struct slice *slice, uint64_t row, size_t most, bool codes_only,
+                       struct stretch *stretch) {
+    const struct rag_shadow *shadow = search->segments[slice->segment].shadow;
+    const size_t block_size = rag_shadow_block_size(shadow->dim), row_size = rag_shadow_row_size(shadow->dim);
+    const uint64_t group = row / shadow->group_rows, inside = row % shadow->group_rows;
+    const uint64_t left = shadow->group_rows - inside, rest = slice->end - row < left ? slice->end - row : left;
+    const uint64_t blocks = rag_shadow_blocks_at(shadow, group) + inside / BLOCK_ROWS * block_size;
+    const uint64_t codes = rag_shadow_codes_at(shadow, group) + inside * row_size;
+    struct rag_fault fault;
+    stretch->first = row;
+    stretch->rows = rest < most ? rest : most;
+    stretch->blocks = shadow->guard.bytes + blocks;
+    stretch->codes = shadow->guard.bytes + codes;
+    const uint64_t at = codes_only ? codes : blocks;
+    const size_t size =
+        codes_only ? stretch->rows * row_size : (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS * block_size;
+    return rag_search_note(search, rag_guard_check(&shadow->guard, at, size, &fault), &fault);
+}
+
+/* The bound that knows the residual to be orthogonal to what the codes say: what of q points along v cannot also point
+ * along the residual. */
+static bool may_reach(const struct sweep_query *sweep, const uint8_t *meta, float score, float floor) {
+    const float rest = load_f32(meta + 64), norm = sweep->unit ? 1.0f : load_f32(meta + 128);
+    const float along = fmaxf(fabsf(score) - sweep->slack, 0), across = sqrtf(fmaxf(1 - along * along, 0));
+    const float upper = norm * (score + rest * across + sweep->slack - sweep->curve * norm);
+    return !(upper < floor);
+}
+
+struct sweeping {
+    struct search *search;
+    const struct slice *slice;
+    const struct rag_shadow *shadow;
+    const uint64_t *where;
+    size_t block_size, row_size;
+    float *scratch;
+};
+
+static void prefetch_codes(const uint8_t *row, size_t size) {
+    for (size_t i = 0; i < size; i += 64) __builtin_prefetch(row + i);
+}
+
+/* Refines a stretch's hits. Loads of code rows are started for the hits that survive before any of them is needed. */
+static void refine_hits(const struct sweeping *on, uint32_t q, const struct sweep_query *sweep,
+                        const struct stretch *stretch, struct hit *hits, size_t count) {
+    const struct query *query = &on->search->queries[q];
+    struct sieve *sieve = &on->slice->hunts[q].sieve;
+    struct rag_fault fault;
+    float upper, lower;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t row = hits[i].row;
+        const uint8_t *meta = stretch->blocks + row / BLOCK_ROWS * on->block_size + on->block_size - BLOCK_META;
+        if (row >= stretch->rows || !may_reach(sweep, meta + 4 * (row % BLOCK_ROWS), hits[i].score, sieve->floor))
+            continue;
+        prefetch_codes(stretch->codes + row * on->row_size, on->row_size);
+        hits[kept++] = hits[i];
+    }
+    for (size_t i = 0; i < kept; i++) {
+        const uint8_t *codes = stretch->codes + hits[i].row * on->row_size;
+        const size_t at = (size_t)(codes - on->shadow->guard.bytes);
+        if (!rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault), &fault)) return;
+        if (rag_shadow_refine(query, on->shadow->dim, codes, &upper, &lower))
+            rag_sieve_offer(sieve, upper, lower, (uint32_t)stretch->first + hits[i].row);
+    }
+    if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
+}
+
+static struct sweep_query sweep_query_of(const struct query *query, uint32_t dim) {
+    return (struct sweep_query){
+        .codes = query->code,
+        .groups = (dim + GROUP_DIMS - 1) / GROUP_DIMS,
+        .bias = 7.5f * (float)query->coarse.sum,
+        .step = (float)query->coarse.step,
+        .slack = (float)(query->coarse.error + CODE_SLACK),
+        .curve = (float)(query->curve * (1 - 1e-6)),
+        .unit = query->metric == RAG_COSINE,
+    };
+}
+
+void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    const struct rag_segment *segment = &search->segments[slice->segment];
+    struct sweeping on = {.search = search, .slice = slice, .shadow = segment->shadow, .where = segment->where};
+    struct hit hits[RUN_BLOCKS * BLOCK_ROWS];
+    struct stretch stretch;
+    on.block_size = rag_shadow_block_size(search->dim);
+    on.row_size = rag_shadow_row_size(search->dim);
+    on.scratch = malloc((size_t)search->dim * sizeof(float));
+    if (!on.scratch) rag_search_note(search, RAG_MEMORY, NULL);
+    size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
+    for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search); row += stretch.rows) {
+        if (!stretch_at(search, slice, row, run, false, &stretch)) break;
+        const uint8_t *where = on.where ? (const uint8_t *)on.where + row / 8 : NULL;
+        const size_t blocks = (stretch.rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+        for (size_t i = 0; i < count; i++) {
+            const struct sweep_query sweep = sweep_query_of(&search->queries[which[i]], search->dim);
+            struct sieve *sieve = &slice->hunts[which[i]].sieve;
+            sieve->floor = rag_floor_read(sieve->shared);
+            const size_t found = rag_kernels()->sweep(stretch.blocks, blocks, where, &sweep, sieve->floor, hits);
+            if (found) refine_hits(&on, which[i], &sweep, &stretch, hits, found);
+        }
+        run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
+    }
+    free(on.scratch);
+}
+
+/* --------------------------------------------------------------------------------------------------------- tiling --- */
+
+enum { TILE_STRETCH = 32 * TILE_ROWS };
+
+static void pack_query(struct tile_query *tile, int8_t *panel, size_t u, const struct query *query) {
+    for (size_t i = 0; i < 4 * tile->fours; i++) panel[i / 4 * 256 + 4 * u + i % 4] = query->code[i];
+    tile->bias[u] = (int32_t)(128 * query->coarse.sum);
+    tile->step[u] = (float)query->coarse.step;
+    tile->slack[u] = (float)(query->coarse.error + CODE_SLACK);
+    tile->spread[u] = (float)(1 + query->coarse.error + 1e-6);
+    tile->curve[u] = (float)(query->curve * (1 - 1e-6));
+    tile->floor[u] = -INFINITY;
+}
+
+struct tiling {
+    struct search *search;
+    const struct slice *slice;
+    const uint32_t *which;
+    size_t count, group_count, row_size;
+    struct tile_query *groups;
+    uint8_t *panels, *tail;
+    float *scratch;
+};
+
+static bool tiling_open(struct tiling *on) {
+    const size_t fours = align_up(on->search->dim, GROUP_DIMS) / 4;
+    on->group_count = (on->count + TILE_QUERIES - 1) / TILE_QUERIES;
+    on->groups = aligned_alloc(64, align_up(on->group_count * sizeof *on->groups, 64));
+    on->panels = aligned_alloc(64, on->group_count * fours * 256);
+    on->tail = calloc(TILE_ROWS, on->row_size);
+    on->scratch = malloc((size_t)on->search->dim * sizeof(float));
+    if (!on->groups || !on->panels || !on->tail || !on->scratch) return rag_search_note(on->search, RAG_MEMORY, NULL);
+    memset(on->panels, 0, on->group_count * fours * 256);
+    for (size_t g = 0; g < on->group_count; g++) {
+        struct tile_query *tile = &on->groups[g];
+        int8_t *panel = (int8_t *)on->panels + g * fours * 256;
+        *tile = (struct tile_query){.panel = panel, .fours = fours};
+        for (size_t u = 0; u < TILE_QUERIES; u++) tile->floor[u] = INFINITY; /* unused places: nothing reaches it */
+        for (size_t u = 0; u < TILE_QUERIES && g * TILE_QUERIES + u < on->count; u++)
+            pack_query(tile, panel, u, &on->search->queries[on->which[g * TILE_QUERIES + u]]);
+        tile->unit = on->search->queries[on->which[0]].metric == RAG_COSINE;
+    }
+    return true;
+}
+
+static void tiling_close(struct tiling *on) {
+    free(on->groups);
+    free(on->panels);
+    free(on->tail);
+    free(on->scratch);
+}
+
+static void offer_tile(const struct tiling *on, struct tile_query *tile, const uint32_t *which, const uint8_t *codes,
+                       uint64_t first, const struct tile_hit *hits, size_t count) {
+    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    float upper, lower;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t row = first + hits[i].row;
+        const uint32_t q = which[hits[i].query];
+        const uint8_t *head = codes + hits[i].row * on->row_size;
+        const struct query *query = &on->search->queries[q];
+        struct sieve *sieve = &on->slice->hunts[q].sieve;
+        const double rest = load_f32(head + 4);
+        if (!has_row(where, row) || rest == -INFINITY) continue;
+        const double error = rest * tile->spread[hits[i].query] + tile->slack[hits[i].query];
+        rag_key_bounds(query, hits[i].score, error, load_f32(head + 8), &upper, &lower);
+        rag_sieve_offer(sieve, upper, lower, (uint32_t)row);
+        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
+        tile->floor[hits[i].query] = sieve->floor;
+    }
+}
+
+static void scan_tile(struct tiling *on, const struct stretch *stretch, size_t g, size_t at) {
+    struct tile_hit hits[TILE_ROWS * TILE_QUERIES];
+    const size_t rows = stretch->rows - at < TILE_ROWS ? stretch->rows - at : TILE_ROWS;
+    const uint8_t *codes = stretch->codes + at * on->row_size;
+    if (rows < TILE_ROWS) codes = memcpy(on->tail, codes, rows * on->row_size);
+    const size_t found = rag_kernels()->tile(codes, on->row_size, rows, &on->groups[g], hits);
+    if (found)
+        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at, hits, found);
+}
+
+static void refresh_floors(const struct tiling *on, size_t g) {
+    const size_t left = on->count - g * TILE_QUERIES, queries = left < TILE_QUERIES ? left : TILE_QUERIES;
+    for (size_t u = 0; u < queries; u++) {
+        struct sieve *sieve = &on->slice->hunts[on->which[g * TILE_QUERIES + u]].sieve;
+        sieve->floor = rag_floor_read(sieve->shared);
+        on->groups[g].floor[u] = sieve->floor;
+    }
+}
+
+void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    struct tiling on = {.search = search, .slice = slice, .which = which, .count = count};
+    struct stretch stretch;
+    on.row_size = rag_shadow_row_size(search->dim);
+    if (tiling_open(&on))
+        for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search); row += stretch.rows) {
+            if (!stretch_at(search, slice, row, TILE_STRETCH, true, &stretch)) break;
+            for (size_t g = 0; g < on.group_count; g++) {
+                refresh_floors(&on, g);
+                for (size_t at = 0; at < stretch.rows; at += TILE_ROWS) scan_tile(&on, &stretch, g, at);
+            }
+        }
+    tiling_close(&on);
+}

@@ -1,0 +1,131 @@
+/* topk.c - the k best of many: a heap of exact scores, and a sieve of rows known only by bounds.
+ *
+ * The order is total (score, then row), so what comes out does not depend on the order of what goes in. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "vectors.h"
+
+/* ---------------------------------------------------------------------------------------------------------- heap --- */
+
+static inline bool worse(struct scored a, struct scored b) {
+    return a.score < b.score || (a.score == b.score && a.row > b.row);
+}
+
+bool rag_best_open(struct best *best, size_t k) {
+    *best = (struct best){malloc((k ? k : 1) * sizeof *best->entries), 0, k};
+    return best->entries != NULL;
+}
+
+void rag_best_close(struct best *best) { free(best->entries); }
+
+static void sift_down(struct scored *heap, size_t count, size_t i) {
+    const struct scored entry = heap[i];
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && worse(heap[child + 1], heap[child])) child++;
+        if (!worse(heap[child], entry)) break;
+        heap[i] = heap[child];
+    }
+    heap[i] = entry;
+}
+
+static void sift_up(struct scored *heap, size_t i) {
+    const struct scored entry = heap[i];
+    for (size_t parent; i > 0 && worse(entry, heap[parent = (i - 1) / 2]); i = parent) heap[i] = heap[parent];
+    heap[i] = entry;
+}
+
+void rag_best_offer(struct best *best, float score, uint32_t row) {
+    const struct scored entry = {score, row};
+    if (best->count < best->k) {
+        best->entries[best->count] = entry;
+        sift_up(best->entries, best->count++);
+    } else if (best->k > 0 && worse(best->entries[0], entry)) {
+        best->entries[0] = entry;
+        sift_down(best->entries, best->count, 0);
+    }
+}
+
+void rag_best_sort(struct best *best) {
+    for (size_t last = best->count; last-- > 1;) {
+        const struct scored worst = best->entries[0];
+        best->entries[0] = best->entries[last];
+        sift_down(best->entries, last, 0);
+        best->entries[last] = worst;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- sieve --- */
+
+void rag_floor_raise(float *shared, float value) {
+    float seen = rag_floor_read(shared);
+    while (value > seen &&
+           !__atomic_compare_exchange(shared, &seen, &value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+bool rag_sieve_open(struct sieve *sieve, size_t k, float *shared) {
+    const size_t room = 4 * k + 24;
+    *sieve = (struct sieve){.room = room, .k = k, .floor = rag_floor_read(shared), .shared = shared};
+    sieve->entries = malloc(room * sizeof *sieve->entries);
+    return sieve->entries != NULL;
+}
+
+void rag_sieve_close(struct sieve *sieve) { free(sieve->entries); }
+
+/* Moves the k entries with the largest lower bounds to the front. */
+static void select_by_lower(struct candidate *entries, size_t count, size_t k) {
+    size_t from = 0, to = count - 1;
+    while (from < to) {
+        const float pivot = entries[from + (to - from) / 2].lower;
+        size_t i = from, j = to;
+        for (;;) {
+            while (entries[i].lower > pivot) i++;
+            while (entries[j].lower < pivot) j--;
+            if (i >= j) break;
+            const struct candidate swap = entries[i];
+            entries[i++] = entries[j];
+            entries[j--] = swap;
+        }
+        const size_t right = i == j ? i + 1 : i; /* before i: at least pivot; from right on: at most */
+        if (k < i) to = i - 1;
+        else if (k > right) from = right;
+        else return;
+    }
+}
+
+static float smallest_lower(const struct candidate *entries, size_t count) {
+    float least = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].lower < least) least = entries[i].lower;
+    return least;
+}
+
+void rag_sieve_tighten(struct sieve *sieve) {
+    if (sieve->k > 0 && sieve->count >= sieve->k) {
+        select_by_lower(sieve->entries, sieve->count, sieve->k);
+        rag_floor_raise(sieve->shared, smallest_lower(sieve->entries, sieve->k));
+    }
+    const float floor = rag_floor_read(sieve->shared);
+    size_t kept = 0;
+    for (size_t i = 0; i < sieve->count; i++)
+        if (sieve->entries[i].upper >= floor) sieve->entries[kept++] = sieve->entries[i];
+    sieve->count = kept;
+    sieve->floor = floor;
+}
+
+void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry) {
+    rag_sieve_tighten(sieve);
+    if (sieve->count > sieve->room - sieve->room / 4) {
+        const size_t room = 2 * sieve->room;
+        struct candidate *grown = realloc(sieve->entries, room * sizeof *grown);
+        if (grown) {
+            sieve->entries = grown;
+            sieve->room = room;
+        } else if (sieve->count == sieve->room) {
+            sieve->failed = true;
+            return;
+        }
+    }
+    if (entry.upper >= sieve->floor) sieve->entries[sieve->count++] = entry;
+}

@@ -1,0 +1,126 @@
+/* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves, the k best.
+ *
+ * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound: with N = |row| and
+ * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or 1
+ * for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
+ * topk.c keeps candidates, scan.c and batch.c drive them. */
+#ifndef RAG_VECTORS_H
+#define RAG_VECTORS_H
+
+#include "bytes.h"
+#include "internal.h"
+#include "kernels.h"
+
+/* ---------------------------------------------------------------------------------------------------------- rows --- */
+
+/* The bytes of a row, as they lie. */
+const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
+
+/* The row as little-endian binary32: in place where it lies so, else in scratch (dim floats). */
+const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, float *scratch);
+
+/* Checks the checksums of a range of rows. */
+enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_fault *fault);
+
+/* ------------------------------------------------------------------------------------------------------- queries --- */
+
+/* A quantised unit query: <q, v> is within error |v| of step * sum(codes * v). */
+struct query_codes {
+    int64_t sum;
+    double step, error;
+};
+
+struct query {
+    const double *wide; /* the query, zero-padded to a multiple of 16 */
+    const float *unit;  /* the query over its norm, zero-padded likewise */
+    const int8_t *code; /* the unit query in 8 bits ... */
+    const int8_t *high, *low; /* ... and in 16: 256 * high + low */
+    struct query_codes coarse, fine;
+    int64_t biases[2]; /* 128 times the sums of high and of low */
+    double norm, square, curve;
+    enum rag_metric metric;
+    bool plain; /* a norm of zero, or one so far from 1 that bounds are not worth having: score every row */
+};
+
+/* Slack for arithmetic in binary32, relative to |q||v|, with room for the rounding of scores; see the spec's proof. */
+#define ESTIMATE_SLACK(dim) (((double)(dim) / 16 + 24) * 0x1p-24)
+#define CODE_SLACK 1e-5
+
+size_t rag_query_size(uint32_t dim);
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric);
+
+/* The canonical score from canonical products, and the key below which nothing scores as high as score. */
+float rag_score(const struct query *query, double dot, double square);
+float rag_floor_of(const struct query *query, float score);
+
+/* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
+void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower);
+
+/* ---------------------------------------------------------------------------------------------------- the shadow --- */
+
+enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
+
+size_t rag_shadow_block_size(uint32_t dim);
+size_t rag_shadow_row_size(uint32_t dim);
+
+/* Where group g's blocks start in the section, and its rows of codes. */
+uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
+uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
+
+/* ------------------------------------------------------------------------------------------------- the best rows --- */
+
+struct scored {
+    float score;
+    uint32_t row;
+};
+
+/* The k best of what was offered: larger scores first, equal ones by row. */
+struct best {
+    struct scored *entries; /* a heap, the worst on top */
+    size_t count, k;
+};
+
+bool rag_best_open(struct best *best, size_t k);
+void rag_best_offer(struct best *best, float score, uint32_t row);
+void rag_best_sort(struct best *best);
+void rag_best_close(struct best *best);
+
+/* A row that may be among the k best: its key lies between lower and upper. */
+struct candidate {
+    float upper, lower;
+    uint32_t row;
+};
+
+/* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known to have keys of at
+ * least floor, so rows whose upper bound is below it are dropped. shared carries the floor between the sieves of one
+ * query, in other threads and segments. */
+struct sieve {
+    struct candidate *entries;
+    size_t count, room, k;
+    float floor;
+    float *shared;
+    bool failed; /* no memory: the search must report it */
+};
+
+bool rag_sieve_open(struct sieve *sieve, size_t k, float *shared);
+void rag_sieve_close(struct sieve *sieve);
+void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry);
+void rag_sieve_tighten(struct sieve *sieve);
+
+/* The common case of an offer is one compare and one store. */
+static inline void rag_sieve_offer(struct sieve *sieve, float upper, float lower, uint32_t row) {
+    const struct candidate entry = {upper, lower, row};
+    if (!(upper >= sieve->floor)) return;
+    if (sieve->count == sieve->room) rag_sieve_offer_full(sieve, entry);
+    else sieve->entries[sieve->count++] = entry;
+}
+
+/* Raises *shared to at least value; reads it. */
+void rag_floor_raise(float *shared, float value);
+static inline float rag_floor_read(const float *shared) {
+    float value;
+    __atomic_load(shared, &value, __ATOMIC_RELAXED);
+    return value;
+}
+
+#endif
