@@ -99,6 +99,7 @@ cdef class Section:
 # (vectors)
 
 # (bm25)
+include "_core_bm25.pxi"
 
 # (wordpiece)
 
