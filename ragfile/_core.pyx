@@ -105,6 +105,7 @@ include "_core_records.pxi"
 include "_core_vectors.pxi"
 
 # (bm25)
+include "_core_bm25.pxi"
 
 # (wordpiece)
 

@@ -1,0 +1,368 @@
+/* analyze.c - text to words, one definition for indexing and for asking (spec: analyzer rag-words-1).
+ *
+ * A part is a maximal run of letters, digits and marks, folded: each code point through NFKC_Casefold, the run composed
+ * to NFC. Scripts that put no spaces between words (CJK, Thai, ...) give pairs of neighbouring clusters, a cluster being
+ * a base with its marks. Parts joined by single underscores also give their identifier (snake_case), parts and
+ * identifiers joined by single dots also give the whole (v0.1.0, foo.bar), and a part before ++ or # also gives itself
+ * with that sign (c++, c#).
+ *
+ * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte starts over on code points. The
+ * tables are those of one Unicode version, never the host's, and nothing asks for a locale. Invalid UTF-8 separates. */
+#include "bytes.h"
+#include "internal.h"
+#include "unicode_tables.h"
+
+enum {
+    PART_MAX = 63,       /* code points of a part; longer runs are cut */
+    PART_SIZE = 4 * 64,  /* their bytes at most, and one sign */
+    CHAIN_SIZE = 255,    /* bytes of an identifier or a whole; longer ones are not emitted */
+    SIGN_MAX = 2,
+};
+
+struct chain {
+    uint8_t bytes[CHAIN_SIZE + 1];
+    size_t size;  /* CHAIN_SIZE + 1: too long */
+    size_t links; /* what was joined */
+};
+
+struct analysis {
+    const uint8_t *at, *end;
+    bool strip_accents;
+    rag_word_sink *sink;
+    void *context;
+    uint8_t part[PART_SIZE + SIGN_MAX];
+    size_t part_size;
+    uint32_t points[PART_MAX + 32]; /* the part being read, folded and decomposed */
+    uint8_t combining[PART_MAX + 32];
+    size_t point_count;
+};
+
+/* ------------------------------------------------------------------------------------------------------- code points */
+
+static inline const struct unicode_record *record_of(uint32_t point) {
+    size_t page = unicode_stages[point / UNICODE_PAGE];
+    return &unicode_records[unicode_pages[page * UNICODE_PAGE + point % UNICODE_PAGE]];
+}
+
+static inline bool continues(const uint8_t *at, const uint8_t *end, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (at + i >= end || (at[i] & 0xC0) != 0x80) return false;
+    return true;
+}
+
+/* The code point at `at` and its size; an ill-formed byte is U+FFFD of size 1, which no word contains. */
+static size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
+    const uint32_t lead = at[0];
+    *point = lead;
+    if (lead < 0x80) return 1;
+    *point = 0xFFFD;
+    if (lead >= 0xC2 && lead <= 0xDF && continues(at + 1, end, 1)) {
+        *point = (lead & 0x1F) << 6 | (at[1] & 0x3Fu);
+        return 2;
+    }
+    if ((lead & 0xF0) == 0xE0 && continues(at + 1, end, 2)) {
+        const uint32_t value = (lead & 0x0F) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+        if (value < 0x800 || (value >= 0xD800 && value <= 0xDFFF)) return 1;
+        *point = value;
+        return 3;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4 && continues(at + 1, end, 3)) {
+        const uint32_t value = (lead & 7) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+        if (value < 0x10000 || value > 0x10FFFF) return 1;
+        *point = value;
+        return 4;
+    }
+    return 1;
+}
+
+static size_t encode(uint32_t point, uint8_t *out) {
+    if (point < 0x80) return out[0] = (uint8_t)point, 1;
+    if (point < 0x800) {
+        out[0] = (uint8_t)(0xC0 | point >> 6);
+        out[1] = (uint8_t)(0x80 | (point & 0x3F));
+        return 2;
+    }
+    if (point < 0x10000) {
+        out[0] = (uint8_t)(0xE0 | point >> 12);
+        out[1] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+        out[2] = (uint8_t)(0x80 | (point & 0x3F));
+        return 3;
+    }
+    out[0] = (uint8_t)(0xF0 | point >> 18);
+    out[1] = (uint8_t)(0x80 | (point >> 12 & 0x3F));
+    out[2] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+    out[3] = (uint8_t)(0x80 | (point & 0x3F));
+    return 4;
+}
+
+/* ------------------------------------------------------------------------------------------------------- composition */
+
+enum { HANGUL = 0xAC00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11A7, L_COUNT = 19, V_COUNT = 21, T_COUNT = 28 };
+
+/* The primary composite of two code points, or 0. */
+static uint32_t compose(uint32_t first, uint32_t second) {
+    if (first - HANGUL_L < L_COUNT && second - HANGUL_V < V_COUNT)
+        return HANGUL + ((first - HANGUL_L) * V_COUNT + (second - HANGUL_V)) * T_COUNT;
+    if (first - HANGUL < L_COUNT * V_COUNT * T_COUNT && (first - HANGUL) % T_COUNT == 0 &&
+        second - HANGUL_T - 1 < T_COUNT - 1)
+        return first + (second - HANGUL_T);
+    size_t low = 0, high = sizeof unicode_pairs / sizeof unicode_pairs[0];
+    const uint64_t wanted = (uint64_t)first << 32 | second;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const uint64_t here = (uint64_t)unicode_pairs[middle].first << 32 | unicode_pairs[middle].second;
+        if (here == wanted) return unicode_pairs[middle].composed;
+        if (here < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return 0;
+}
+
+/* Canonical ordering: marks between two starters by combining class, stable. */
+static void order_marks(struct analysis *a) {
+    for (size_t i = 1; i < a->point_count; i++) {
+        const uint32_t point = a->points[i];
+        const uint8_t combining = a->combining[i];
+        size_t j = i;
+        for (; combining && j > 0 && a->combining[j - 1] > combining; j--) {
+            a->points[j] = a->points[j - 1];
+            a->combining[j] = a->combining[j - 1];
+        }
+        a->points[j] = point;
+        a->combining[j] = combining;
+    }
+}
+
+/* Canonical composition in place: each code point joins the last starter unless something between blocks it. */
+static void compose_points(struct analysis *a) {
+    size_t count = 0, starter = SIZE_MAX;
+    for (size_t i = 0; i < a->point_count; i++) {
+        const uint8_t combining = a->combining[i];
+        const bool adjacent = starter != SIZE_MAX && starter + 1 == count;
+        const bool open = starter != SIZE_MAX && (adjacent || (combining && a->combining[count - 1] < combining));
+        const uint32_t joined = open ? compose(a->points[starter], a->points[i]) : 0;
+        if (joined) {
+            a->points[starter] = joined;
+            continue;
+        }
+        a->points[count] = a->points[i];
+        a->combining[count] = combining;
+        if (!combining) starter = count;
+        count++;
+    }
+    a->point_count = count;
+}
+
+/* Accents that folding may drop: positioned diacritics and the points of Hebrew, Arabic and Syriac; never a virama or a
+ * vowel sign, without which a word is another word. */
+static bool is_accent(uint8_t combining) { return combining >= 200 || (combining >= 10 && combining <= 36); }
+
+static void push_fold(struct analysis *a, uint32_t point, const struct unicode_record *record) {
+    for (size_t i = 0; i < record->count; i++) {
+        const uint32_t folded = record->count == 1 ? (uint32_t)((int32_t)point + record->value)
+                                                   : unicode_pool[(size_t)record->value + i];
+        const uint8_t combining = record_of(folded)->combining;
+        if (a->strip_accents && is_accent(combining)) continue;
+        a->points[a->point_count] = folded;
+        a->combining[a->point_count++] = combining;
+    }
+}
+
+/* The points read so far become the part's bytes. */
+static void finish_points(struct analysis *a) {
+    order_marks(a);
+    compose_points(a);
+    a->part_size = 0;
+    for (size_t i = 0; i < a->point_count; i++) a->part_size += encode(a->points[i], a->part + a->part_size);
+    a->point_count = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- parts */
+
+/* ASCII letters and digits to their lower case, everything else to 0. */
+static const uint8_t ascii_word[256] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7',
+    ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f',
+    ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n',
+    ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v',
+    ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
+    ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j', ['K'] = 'k', ['L'] = 'l',
+    ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+    ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
+};
+
+static inline enum word_class class_at(const uint8_t *at, const uint8_t *end) {
+    uint32_t point;
+    if (at >= end) return WORD_OTHER;
+    decode(at, end, &point);
+    return (enum word_class)record_of(point)->word_class;
+}
+
+/* A part that may hold any script, from a->at on. A part of marks alone is possible; an empty one too (soft hyphens). */
+static void read_points(struct analysis *a) {
+    a->point_count = 0;
+    while (a->at < a->end) {
+        uint32_t point;
+        const size_t size = decode(a->at, a->end, &point);
+        const struct unicode_record *record = record_of(point);
+        if (record->word_class == WORD_OTHER || record->word_class == WORD_DENSE) break;
+        if (a->point_count + record->count > PART_MAX) break;
+        push_fold(a, point, record);
+        a->at += size;
+    }
+    finish_points(a);
+}
+
+static void read_part(struct analysis *a) {
+    const uint8_t *start = a->at, *at = start;
+    const uint8_t *stop = a->end - start > PART_MAX ? start + PART_MAX : a->end;
+    size_t size = 0;
+    for (uint8_t byte; at < stop && (byte = ascii_word[*at]) != 0; at++) a->part[size++] = byte;
+    if (at < a->end && *at >= 0x80) {
+        const enum word_class next = class_at(at, a->end);
+        if (next != WORD_OTHER && next != WORD_DENSE) {
+            read_points(a);
+            return;
+        }
+    }
+    a->at = at;
+    a->part_size = size;
+}
+
+/* An apostrophe and one or two ASCII letters belong to the part before (don't, it's, we're); l'avion is two parts. */
+static void read_contraction(struct analysis *a) {
+    const uint8_t *at = a->at;
+    if (at >= a->end || !a->part_size || a->part_size > PART_MAX - 3) return;
+    if (*at == '\'') at += 1;
+    else if (a->end - at > 3 && at[0] == 0xE2 && at[1] == 0x80 && at[2] == 0x99) at += 3; /* U+2019 */
+    else return;
+    size_t letters = 0;
+    while (letters < 3 && at + letters < a->end && ascii_word[at[letters]] >= 'a') letters++;
+    if (letters < 1 || letters > 2 || class_at(at + letters, a->end) != WORD_OTHER) return;
+    a->part[a->part_size++] = '\'';
+    for (size_t i = 0; i < letters; i++) a->part[a->part_size++] = ascii_word[at[i]];
+    a->at = at + letters;
+}
+
+/* ++ or # after a part, unless the sign goes on. */
+static void emit_signed(struct analysis *a) {
+    const uint8_t *at = a->at;
+    size_t size = 0;
+    if (a->end - at >= 2 && at[0] == '+' && at[1] == '+') size = 2;
+    else if (a->end - at >= 1 && at[0] == '#') size = 1;
+    else return;
+    if (at + size < a->end && (at[size] == '+' || at[size] == '#')) return;
+    if (class_at(at + size, a->end) != WORD_OTHER) return;
+    memcpy(a->part + a->part_size, at, size);
+    a->sink(a->context, a->part, a->part_size + size, RAG_WORD_WHOLE);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ chains */
+
+static void chain_add(struct chain *chain, const uint8_t *bytes, size_t size, uint8_t joiner) {
+    const size_t needed = chain->size + (chain->links ? 1 : 0) + size;
+    if (needed > CHAIN_SIZE) {
+        chain->size = CHAIN_SIZE + 1;
+    } else {
+        if (chain->links) chain->bytes[chain->size++] = joiner;
+        memcpy(chain->bytes + chain->size, bytes, size);
+        chain->size += size;
+    }
+    chain->links++;
+}
+
+static void chain_emit(struct analysis *a, const struct chain *chain) {
+    if (chain->links > 1 && chain->size <= CHAIN_SIZE) a->sink(a->context, chain->bytes, chain->size, RAG_WORD_WHOLE);
+}
+
+static inline bool joined_by(const struct analysis *a, uint8_t joiner) {
+    if (a->end - a->at < 2 || *a->at != joiner) return false;
+    if (a->at[1] < 0x80) return ascii_word[a->at[1]] != 0;
+    return class_at(a->at + 1, a->end) == WORD_SPACED;
+}
+
+/* The parts of one identifier, each emitted; the whole identifier is left in `chain`. */
+static void read_identifier(struct analysis *a, struct chain *chain) {
+    chain->size = chain->links = 0;
+    for (;;) {
+        read_part(a);
+        read_contraction(a);
+        if (a->part_size) {
+            a->sink(a->context, a->part, a->part_size, RAG_WORD_PART);
+            emit_signed(a);
+            chain_add(chain, a->part, a->part_size, '_');
+        }
+        if (!joined_by(a, '_')) return;
+        a->at++;
+    }
+}
+
+static void read_spaced(struct analysis *a) {
+    struct chain identifier, whole;
+    whole.size = whole.links = 0;
+    for (;;) {
+        read_identifier(a, &identifier);
+        chain_emit(a, &identifier);
+        const bool more = joined_by(a, '.');
+        if (!more && !whole.links) return;
+        chain_add(&whole, identifier.bytes, identifier.size, '.');
+        if (!more) break;
+        a->at++;
+    }
+    chain_emit(a, &whole);
+}
+
+/* ------------------------------------------------------------------------------------------- scripts without spaces */
+
+/* One cluster, a base and its marks, as folded bytes at out; its size. */
+static size_t read_cluster(struct analysis *a, uint8_t *out) {
+    a->point_count = 0;
+    for (bool first = true; a->at < a->end; first = false) {
+        uint32_t point;
+        const size_t size = decode(a->at, a->end, &point);
+        const struct unicode_record *record = record_of(point);
+        const bool extends = record->word_class == WORD_MARK || record->word_class == WORD_IGNORED;
+        if (!first && !extends) break;
+        if (a->point_count + record->count > PART_MAX / 2) break;
+        push_fold(a, point, record);
+        a->at += size;
+    }
+    finish_points(a);
+    memcpy(out, a->part, a->part_size);
+    return a->part_size;
+}
+
+/* Each pair of neighbouring clusters of the run is a word; a lone cluster is one too. */
+static void read_dense(struct analysis *a) {
+    uint8_t pair[2 * PART_SIZE];
+    size_t size = read_cluster(a, pair);
+    bool alone = true;
+    while (class_at(a->at, a->end) == WORD_DENSE) {
+        const size_t next = read_cluster(a, pair + size);
+        a->sink(a->context, pair, size + next, RAG_WORD_PART);
+        memmove(pair, pair + size, next);
+        size = next;
+        alone = false;
+    }
+    if (alone && size) a->sink(a->context, pair, size, RAG_WORD_PART);
+}
+
+const char *rag_unicode_version(void) { return UNICODE_VERSION; }
+
+void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink, void *context) {
+    struct analysis a = {.at = text, .end = text + size, .strip_accents = strip_accents, .sink = sink, .context = context};
+    while (a.at < a.end) {
+        if (*a.at < 0x80) {
+            if (ascii_word[*a.at]) read_spaced(&a);
+            else a.at++;
+            continue;
+        }
+        uint32_t point;
+        const size_t here = decode(a.at, a.end, &point);
+        switch (record_of(point)->word_class) {
+            case WORD_SPACED: read_spaced(&a); break;
+            case WORD_DENSE: read_dense(&a); break;
+            default: a.at += here; /* a mark without a base is no word */
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/* bm25.h - what the lexical engine's files share: the sections' bytes, the canonical score, the views on postings.
+ *
+ * rag.terms, little-endian:
+ *      0   8  magic "RAGLEX1\0"
+ *      8   8  rows                       16   8  terms
+ *     24   8  total length               32   8  postings (pairs of a term and a row)
+ *     40   8  size of rag.postings       48   8  k1, f64          56   8  b, f64
+ *     64   4  size of the configuration  68   4  bytes of a length: 1, 2 or 4
+ *     72   8  size of the dictionary     80   4  shortest length  84   4  longest length
+ *     88  40  zero
+ *    128   C  configuration (text), then zeros to a multiple of 8
+ *          8B keys: the first 8 bytes of each block's first term, as a big-endian number, zero-padded
+ *          4B where each block starts in the dictionary, then zeros to a multiple of 8
+ *          D  dictionary, then zeros to a multiple of 8
+ *          lengths, one a row, then zeros to a multiple of 8, then 64 zeros of slack
+ * with B = ceil(terms / 16). A block of the dictionary: u64 where its first posting list starts in rag.postings, then up
+ * to 16 terms: u8 bytes shared with the term before, u8 further bytes, these, varint df, then varint row, varint tf when
+ * df = 1, else varint size of its list; lists follow one another in the order of terms.
+ *
+ * A short list (df <= 32): per row varint (row - row before) * 2 + (tf > 1), then varint tf if that bit is set.
+ * A long list: u8 m, u8 10th best code, u8 100th best code (0 where there is none), u8 0, u32 containers; per container
+ * u16 window, u16 rows - 1, u24 escapes * 2 + (1 for a dense one), u8 largest code; then each container's data:
+ *   sparse  u16 row in window each, u8 code each
+ *   dense   G = ceil(rows of the window / 64) groups: u64 bits each, u16 rows before the group each, u8 largest code of
+ *           the group each; u8 code each row
+ *   then per escape u16 index, u32 tf
+ * rag.postings ends with 64 zeros of slack.
+ *
+ * A code stands for the score's tf part s = tf / (tf + K), never too small: code = ceil(s * 255 * 256 / (m + 1)), at
+ * most 255, where K is that of the segment's own average length and (m + 1) / 256 is no smaller than any s of the list.
+ * The tf of a row is the least t in 1..255 whose code is no smaller than the stored one, unless an escape gives it. */
+#ifndef RAG_BM25_H
+#define RAG_BM25_H
+
+#include "bytes.h"
+#include "internal.h"
+
+enum {
+    LEX_HEADER = 128,
+    LEX_BLOCK = 16,
+    LEX_SHORT = 32, /* largest df of a short list */
+    LEX_SLACK = 64,
+    LEX_LIST_HEAD = 8,
+    LEX_CONTAINER = 8, /* bytes of a container's directory entry */
+    LEX_ESCAPE = 6,
+    LEX_WINDOW = 65536,
+    LEX_GROUP = 64,
+    LEX_GROUPS = LEX_WINDOW / LEX_GROUP,
+    LEX_TERM_MAX = 255,
+};
+#define LEX_MAGIC "RAGLEX1"
+#define LEX_ROWS_MAX ((uint64_t)1 << 32)
+
+/* ------------------------------------------------------------------------------------------------- canonical scores */
+
+/* K of a row of a given length, in binary64 and in this order of operations. */
+struct lex_norm {
+    double base, slope;
+};
+
+static inline struct lex_norm lex_norm_of(double k1, double b, uint64_t rows, uint64_t total_length) {
+    const double average = rows && total_length ? (double)total_length / (double)rows : 1.0;
+    return (struct lex_norm){k1 * (1.0 - b), k1 * b / average};
+}
+static inline double lex_norm_at(struct lex_norm norm, uint32_t length) { return norm.base + norm.slope * (double)length; }
+static inline double lex_tf_part(double tf, double norm) { return tf / (tf + norm); }
+
+/* ln in binary64 from the four operations alone, so that a score has the same bits whatever the C library. */
+double lex_log(double x);
+double lex_idf(uint64_t rows, uint64_t df);
+
+/* The code of a tf part: a whole number in 0..255, scale being 255 * 256 / (m + 1). */
+static inline uint32_t lex_code(double part, double scale) {
+    const double x = part * scale;
+    uint32_t code = (uint32_t)x;
+    code += (double)code < x;
+    return code > 255 ? 255 : code;
+}
+static inline double lex_scale(uint32_t m) { return 255.0 * 256.0 / (double)(m + 1); }
+
+/* ------------------------------------------------------------------------------------------------------------ varints */
+
+enum { LEX_VARINT_MAX = 10 };
+
+static inline size_t lex_varint_put(uint8_t *out, uint64_t value) {
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7) out[size++] = (uint8_t)(value | 0x80);
+    out[size++] = (uint8_t)value;
+    return size;
+}
+
+/* Reads at *at and moves it; past the end or after ten bytes the value is what was read so far, never beyond end. */
+static inline uint64_t lex_varint_get(const uint8_t **at, const uint8_t *end) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        const uint8_t byte = *(*at)++;
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) break;
+    }
+    return value;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ buffers */
+
+/* Bytes that grow; ok turns false for good when memory is out, and everything after is ignored. */
+struct lex_buffer {
+    uint8_t *bytes;
+    size_t size, capacity;
+    bool failed;
+};
+
+uint8_t *lex_buffer_more(struct lex_buffer *buffer, size_t size); /* room for size bytes at the end, counted in */
+void lex_buffer_put(struct lex_buffer *buffer, const void *bytes, size_t size);
+void lex_buffer_free(struct lex_buffer *buffer);
+/* Grows an array of `width`-byte items to hold at least `count`; false without memory, leaving it as it was. */
+bool lex_grow(void *array, size_t *capacity, size_t count, size_t width);
+
+/* ------------------------------------------------------------------------------------------------------- string tables */
+
+/* Distinct byte strings of 1..255 bytes, numbered from 0. */
+struct lex_strings {
+    struct lex_slot {
+        uint32_t hash, id_and_one;
+    } *slots;
+    uint8_t **texts;    /* by number: a size byte, then the string */
+    size_t slot_count;  /* a power of two */
+    size_t count, text_capacity;
+    struct lex_chunk *chunks;
+    size_t memory; /* bytes held */
+};
+
+enum { LEX_NO_STRING = 0xFFFFFFFFu };
+/* The number of a string, added if new (*is_new); LEX_NO_STRING without memory. */
+uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size_t size, bool *is_new);
+void lex_strings_free(struct lex_strings *strings);
+
+enum { LEX_DROPPED = 0x7FFFFFFFu, LEX_WHOLE = 0x80000000u };
+struct rag_vocabulary {
+    struct lex_strings words, terms;
+    uint32_t *term_of; /* by word: number of its term or LEX_DROPPED, with LEX_WHOLE */
+    size_t term_capacity;
+    struct lex_buffer pending;
+    size_t resolved; /* words below this number have their term */
+    bool failed;
+};
+
+/* The number of a word, LEX_NO_STRING without memory. */
+uint32_t lex_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind);
+void lex_vocabulary_clear(struct rag_vocabulary *vocabulary);
+
+/* ------------------------------------------------------------------------------------------------------------- writing */
+
+struct lex_posting {
+    uint32_t row, tf;
+};
+
+/* Terms in order, with their rows, become the two sections. */
+struct lex_writer {
+    struct rag_sink postings;
+    struct lex_norm norm;
+    const uint32_t *lengths;
+    uint64_t rows, postings_at, posting_count, terms;
+    struct lex_buffer dictionary, keys, starts, list, codes;
+    uint8_t last[LEX_TERM_MAX + 1];
+    size_t last_size;
+};
+
+enum rag_status lex_writer_term(struct lex_writer *writer, const uint8_t *term, size_t size,
+                                const struct lex_posting *postings, size_t df, struct rag_fault *fault);
+enum rag_status lex_writer_finish(struct lex_writer *writer, double k1, double b, const uint8_t *config,
+                                  size_t config_size, struct rag_sink terms, struct rag_fault *fault);
+void lex_writer_free(struct lex_writer *writer);
+
+/* -------------------------------------------------------------------------------------------------------------- reading */
+
+struct rag_lexicon {
+    struct rag_guard terms, postings;
+    struct rag_lexicon_info info;
+    uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
+    uint32_t length_width, length_min, length_max;
+    struct lex_scratch *scratch; /* a stack of what searches work in */
+    int scratch_lock;
+};
+
+/* A term's entry in the dictionary; df 0 means that it is not there. */
+struct lex_entry {
+    uint64_t df, at, size; /* list in rag.postings */
+    uint32_t row, tf;      /* df == 1 */
+};
+enum rag_status lex_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                               struct lex_entry *entry, struct rag_fault *fault);
+
+/* Rows of one term in one window, wherever they are kept. Everything here has been checked against the section. */
+struct lex_container {
+    uint32_t window, count;
+    uint32_t escapes;
+    uint8_t dense, max;
+    const uint8_t *rows;    /* sparse: u16 each; dense: the bits */
+    const uint8_t *ranks;   /* dense: u16 each group */
+    const uint8_t *maxima;  /* dense: u8 each group */
+    const uint8_t *codes;   /* u8 each row */
+    const uint8_t *escaped; /* u16 index, u32 tf each; NULL in a container decoded from a short list */
+    const uint32_t *tfs;    /* of a decoded short list */
+};
+
+/* A long list's head and containers, checked; containers are appended to an array that grows. */
+struct lex_list {
+    uint32_t m, tenth, hundredth;
+};
+struct lex_containers {
+    struct lex_container *items;
+    size_t count, capacity;
+};
+enum rag_status lex_list_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry, struct lex_list *list,
+                              struct lex_containers *containers, struct rag_fault *fault);
+/* A short list's rows (or the one row of df 1), at most LEX_SHORT of them; strictly ascending and below the rows. */
+enum rag_status lex_short_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry,
+                               struct lex_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault);
+
+static inline uint32_t lex_window_width(const struct rag_lexicon *lexicon, uint32_t window) {
+    const uint64_t rest = lexicon->info.rows - (uint64_t)window * LEX_WINDOW;
+    return rest < LEX_WINDOW ? (uint32_t)rest : LEX_WINDOW;
+}
+static inline uint32_t lex_length_at(const struct rag_lexicon *lexicon, uint64_t row) {
+    const uint8_t *at = lexicon->terms.bytes + lexicon->lengths_at + row * lexicon->length_width;
+    return lexicon->length_width == 2 ? load_u16(at) : lexicon->length_width == 1 ? *at : load_u32(at);
+}
+
+/* Where `row` (in window) stands in a container, or UINT32_MAX; any bytes give an index below count. */
+uint32_t lex_container_find(const struct lex_container *container, uint32_t row, uint32_t *from);
+/* The tf at an index: build_norm is the row's K by the segment's own statistics. */
+uint32_t lex_container_tf(const struct lex_container *container, uint32_t index, double build_norm, double scale);
+
+#endif

@@ -1,0 +1,138 @@
+/* bm25_kernel.h - scanning one window, written once and included once per target by bm25_kernels.c, which defines
+ *
+ *   TARGET(name)                     the name with the target's suffix
+ *   TARGET_CODE                      its attribute
+ *   ABOVE(sums, threshold)           one bit for each of 64 sums that is above
+ *   SUM_GROUP(out, sums, scan, g)    the 64 sums of a group with the shares of its dense containers added
+ *
+ * A share is (code * weight) >> 8. Sums cannot wrap: the weights of a query add up to at most 65535. */
+
+static inline TARGET_CODE uint32_t TARGET(peak)(const uint16_t *sums) {
+    uint16_t most = 0;
+    for (size_t i = 0; i < LEX_GROUP; i++) most = sums[i] > most ? sums[i] : most;
+    return most;
+}
+
+static inline TARGET_CODE void TARGET(keep_rows)(struct lex_scan *scan, uint32_t group, const uint16_t *sums, uint64_t rows) {
+    struct lex_candidates *found = scan->found;
+    if (group + 1 == scan->groups && scan->width % LEX_GROUP) rows &= ((uint64_t)1 << scan->width % LEX_GROUP) - 1;
+    if (scan->where) rows &= scan->where[group];
+    for (; rows; rows &= rows - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(rows);
+        found->rows[found->count] = scan->first_row + group * LEX_GROUP + i;
+        found->sums[found->count++] = sums[i];
+    }
+    if (found->count >= found->limit) lex_candidates_tighten(found);
+}
+
+static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32_t group) {
+    uint16_t sums[LEX_GROUP] __attribute__((aligned(64)));
+    SUM_GROUP(sums, scan->sums + (size_t)group * LEX_GROUP, scan, group);
+    const uint64_t rows = ABOVE(sums, scan->found->threshold);
+    if (rows) TARGET(keep_rows)(scan, group, sums, rows);
+}
+
+/* Adds the sparse containers' shares; a hostile row past the window's end falls on its last. */
+static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
+    const uint32_t last = scan->groups * LEX_GROUP - 1;
+    uint16_t *sums = scan->sums;
+    for (size_t t = 0; t < scan->sparse_count; t++) {
+        const struct lex_sparse *sparse = &scan->sparse[t];
+        const uint8_t *rows = sparse->rows, *codes = sparse->codes;
+        for (uint32_t i = 0; i < sparse->count; i++) {
+            uint32_t row = load_u16(rows + 2 * (size_t)i);
+            row = row < last ? row : last;
+            sums[row] = (uint16_t)(sums[row] + (codes[i] * sparse->weight >> 8));
+            if (track) scan->touched[row / LEX_GROUP] = 1;
+        }
+    }
+}
+
+/* Without dense containers the sums are final: look and clear in one pass. */
+static TARGET_CODE void TARGET(sweep_group)(struct lex_scan *scan, uint32_t group) {
+    uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
+    const uint64_t rows = ABOVE(sums, scan->found->threshold);
+    if (rows) TARGET(keep_rows)(scan, group, sums, rows);
+    memset(sums, 0, LEX_GROUP * sizeof *sums);
+}
+
+static TARGET_CODE void TARGET(sweep)(struct lex_scan *scan, bool track) {
+    if (!track) {
+        for (uint32_t group = 0; group < scan->groups; group++) TARGET(sweep_group)(scan, group);
+        return;
+    }
+    for (uint32_t at = 0; at < scan->groups; at += 8) {
+        for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1)
+            TARGET(sweep_group)(scan, at + (uint32_t)__builtin_ctzll(some) / 8);
+        memset(scan->touched + at, 0, 8);
+    }
+}
+
+/* What a group's rows can have from the dense containers at most. */
+static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct lex_dense *dense, size_t groups) {
+    const uint8_t *maxima = dense->maxima;
+    const uint16_t weight = (uint16_t)dense->weight;
+    for (size_t g = 0; g < groups; g++)
+        bounds[g] = (uint16_t)(bounds[g] + (uint16_t)((uint32_t)(uint16_t)(maxima[g] << 8) * weight >> 16));
+}
+
+/* An upper bound for each group's sums. Where the dense containers alone cannot pass the threshold, groups that no sparse
+ * row fell into have bound 0. */
+static TARGET_CODE void TARGET(bound_groups)(const struct lex_scan *scan, bool track, uint16_t *bounds) {
+    const bool only_touched = track && scan->dense_most <= scan->found->threshold;
+    const bool coarse = only_touched && scan->sparse_rows * 4 < scan->groups;
+    memset(bounds, 0, LEX_GROUPS * sizeof *bounds);
+    for (size_t t = 0; !coarse && t < scan->dense_count; t++) TARGET(add_dense_bounds)(bounds, &scan->dense[t], scan->groups);
+    for (uint32_t group = 0; group < scan->groups; group++) {
+        if (track && !scan->touched[group]) {
+            if (only_touched) bounds[group] = 0;
+            continue;
+        }
+        const uint32_t peak = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP);
+        const uint32_t bound = peak + (coarse ? scan->dense_most : bounds[group]);
+        bounds[group] = bound < 65535 ? (uint16_t)bound : 65535;
+    }
+}
+
+/* Visits the most promising groups first while there are fewer than k rows, which raises the threshold early. */
+static TARGET_CODE void TARGET(visit_best)(struct lex_scan *scan, uint16_t *bounds) {
+    struct lex_candidates *found = scan->found;
+    const size_t half = found->k / 2 + 12, wanted = half < scan->groups ? half : scan->groups;
+    uint32_t least = lex_kth(bounds, scan->groups, wanted);
+    if (least < 1) least = 1;
+    size_t visited = 0;
+    for (uint32_t group = 0; group < scan->groups && visited < 2 * wanted; group++) {
+        if (bounds[group] < least || bounds[group] <= found->threshold) continue;
+        TARGET(visit_group)(scan, group);
+        bounds[group] = 0;
+        visited++;
+    }
+    if (found->count >= found->k) lex_candidates_tighten(found);
+}
+
+static TARGET_CODE void TARGET(clear)(struct lex_scan *scan, bool track) {
+    if (!track) {
+        memset(scan->sums, 0, (size_t)scan->groups * LEX_GROUP * sizeof *scan->sums);
+        return;
+    }
+    for (uint32_t group = 0; group < scan->groups; group++) {
+        if (!scan->touched[group]) continue;
+        scan->touched[group] = 0;
+        memset(scan->sums + (size_t)group * LEX_GROUP, 0, LEX_GROUP * sizeof *scan->sums);
+    }
+}
+
+static TARGET_CODE void TARGET(scan_window)(struct lex_scan *scan) {
+    const bool track = scan->sparse_rows < scan->groups;
+    uint16_t bounds[LEX_GROUPS] __attribute__((aligned(64)));
+    TARGET(add_sparse)(scan, track);
+    if (!scan->dense_count) {
+        TARGET(sweep)(scan, track);
+        return;
+    }
+    TARGET(bound_groups)(scan, track, bounds);
+    if (scan->found->count < scan->found->k) TARGET(visit_best)(scan, bounds);
+    for (uint32_t group = 0; group < scan->groups; group++)
+        if (bounds[group] > scan->found->threshold) TARGET(visit_group)(scan, group);
+    if (scan->sparse_count) TARGET(clear)(scan, track);
+}

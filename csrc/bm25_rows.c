@@ -1,0 +1,91 @@
+/* bm25_rows.c - which rows hold a term: what statistics over several segments and deletions are made of. */
+#include <stdlib.h>
+
+#include "bm25.h"
+
+struct visit {
+    const struct rag_lexicon *lexicon;
+    const uint64_t *where;
+    uint32_t *rows, *tfs;
+    uint64_t capacity, count;
+    struct lex_norm norm;
+    double scale;
+};
+
+/* Counts a row of a container, and notes it while there is room. */
+static enum rag_status visit_row(struct visit *visit, const struct lex_container *container, uint32_t row, uint32_t index,
+                                 struct rag_fault *fault) {
+    if (row >= visit->lexicon->info.rows || (visit->where && !(visit->where[row / 64] >> row % 64 & 1))) return RAG_OK;
+    const uint64_t at = visit->count++;
+    if (at >= visit->capacity) return RAG_OK;
+    visit->rows[at] = row;
+    if (!visit->tfs) return RAG_OK;
+    const uint32_t width = visit->lexicon->length_width;
+    const enum rag_status status = rag_guard_check(&visit->lexicon->terms, visit->lexicon->lengths_at + (uint64_t)row * width, width, fault);
+    if (status) return status;
+    const double norm = lex_norm_at(visit->norm, lex_length_at(visit->lexicon, row));
+    visit->tfs[at] = lex_container_tf(container, index, norm, visit->scale);
+    return RAG_OK;
+}
+
+static enum rag_status visit_container(struct visit *visit, const struct lex_container *container, struct rag_fault *fault) {
+    const uint32_t base = container->window * LEX_WINDOW;
+    enum rag_status status = RAG_OK;
+    if (!container->dense) {
+        for (uint32_t i = 0; !status && i < container->count; i++)
+            status = visit_row(visit, container, base + load_u16(container->rows + 2 * (size_t)i), i, fault);
+        return status;
+    }
+    const uint32_t groups = (lex_window_width(visit->lexicon, container->window) + LEX_GROUP - 1) / LEX_GROUP;
+    uint32_t index = 0;
+    for (uint32_t group = 0; group < groups; group++)
+        for (uint64_t bits = load_u64(container->rows + 8 * (size_t)group); bits && !status; bits &= bits - 1, index++)
+            if (index < container->count)
+                status = visit_row(visit, container, base + group * LEX_GROUP + (uint32_t)__builtin_ctzll(bits), index, fault);
+    return status;
+}
+
+static enum rag_status visit_short(struct visit *visit, const struct lex_entry *entry, struct rag_fault *fault) {
+    struct lex_posting postings[LEX_SHORT];
+    size_t count;
+    enum rag_status status = lex_short_open(visit->lexicon, entry, postings, &count, fault);
+    for (size_t i = 0; !status && i < count; i++) {
+        const struct lex_container one = {.tfs = &postings[i].tf};
+        status = visit_row(visit, &one, postings[i].row, 0, fault);
+    }
+    return status;
+}
+
+static enum rag_status visit_rows(struct visit *visit, const struct lex_entry *entry, struct rag_fault *fault) {
+    struct lex_containers containers = {0};
+    struct lex_list list;
+    if (entry->df == 0) return RAG_OK;
+    if (entry->df <= LEX_SHORT) return visit_short(visit, entry, fault);
+    enum rag_status status = lex_list_open(visit->lexicon, entry, &list, &containers, fault);
+    if (!status) visit->scale = lex_scale(list.m);
+    for (size_t i = 0; !status && i < containers.count; i++) status = visit_container(visit, &containers.items[i], fault);
+    free(containers.items);
+    return status;
+}
+
+enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
+                               uint64_t *df, struct rag_fault *fault) {
+    struct lex_entry entry;
+    struct visit visit = {.lexicon = lexicon, .where = where};
+    enum rag_status status = lex_entry_find(lexicon, term, size, &entry, fault);
+    if (!status && where) status = visit_rows(&visit, &entry, fault);
+    *df = where ? visit.count : entry.df;
+    return status;
+}
+
+enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
+                                 uint32_t *tfs, uint64_t capacity, uint64_t *count, struct rag_fault *fault) {
+    const struct rag_lexicon_info *info = &lexicon->info;
+    struct lex_entry entry;
+    struct visit visit = {.lexicon = lexicon, .rows = rows, .tfs = tfs, .capacity = capacity,
+                          .norm = lex_norm_of(info->k1, info->b, info->rows, info->total_length)};
+    enum rag_status status = lex_entry_find(lexicon, term, size, &entry, fault);
+    if (!status) status = visit_rows(&visit, &entry, fault);
+    *count = visit.count;
+    return status;
+}

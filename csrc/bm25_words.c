@@ -1,0 +1,211 @@
+/* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder writes into.
+ *
+ * Strings live in chunks that never move, each behind a byte with its size; an open-addressing table maps to numbers. */
+#include <stdlib.h>
+
+#include "bm25.h"
+
+enum { CHUNK = 1 << 18, FIRST_SLOTS = 1 << 10 };
+
+struct lex_chunk {
+    struct lex_chunk *next;
+    size_t used;
+    uint8_t bytes[CHUNK];
+};
+
+/* ------------------------------------------------------------------------------------------------------------ buffers */
+
+bool lex_grow(void *array, size_t *capacity, size_t count, size_t width) {
+    if (count <= *capacity) return true;
+    size_t wanted = *capacity + *capacity / 2 + 64, size;
+    if (wanted < count) wanted = count;
+    if (__builtin_mul_overflow(wanted, width, &size)) return false;
+    void *grown = realloc(*(void **)array, size);
+    if (!grown) return false;
+    *(void **)array = grown;
+    *capacity = wanted;
+    return true;
+}
+
+uint8_t *lex_buffer_more(struct lex_buffer *buffer, size_t size) {
+    if (buffer->failed || !lex_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
+        buffer->failed = true;
+        return NULL;
+    }
+    buffer->size += size;
+    return buffer->bytes + buffer->size - size;
+}
+
+void lex_buffer_put(struct lex_buffer *buffer, const void *bytes, size_t size) {
+    uint8_t *at = lex_buffer_more(buffer, size);
+    if (at && size) memcpy(at, bytes, size);
+}
+
+void lex_buffer_free(struct lex_buffer *buffer) {
+    free(buffer->bytes);
+    *buffer = (struct lex_buffer){0};
+}
+
+/* ------------------------------------------------------------------------------------------------------ string tables */
+
+static inline uint32_t hash_of(const uint8_t *bytes, size_t size) {
+    uint64_t a = 0, b = 0;
+    if (size > 16) return (uint32_t)rag_hash(bytes, size);
+    if (size >= 8) a = load_u64(bytes), b = load_u64(bytes + size - 8);
+    else if (size >= 4) a = load_u32(bytes), b = load_u32(bytes + size - 4);
+    else a = bytes[0] | (uint64_t)bytes[size / 2] << 8 | (uint64_t)bytes[size - 1] << 16;
+    const unsigned __int128 mixed = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ size ^ 0xD6E8FEB86659FD93u);
+    const uint64_t folded = (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
+    return (uint32_t)(folded ^ folded >> 32);
+}
+
+static bool grow_slots(struct lex_strings *strings) {
+    const size_t count = strings->slot_count ? 2 * strings->slot_count : FIRST_SLOTS;
+    struct lex_slot *slots = calloc(count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < strings->slot_count; i++) {
+        if (!strings->slots[i].id_and_one) continue;
+        size_t at = strings->slots[i].hash & (count - 1);
+        while (slots[at].id_and_one) at = (at + 1) & (count - 1);
+        slots[at] = strings->slots[i];
+    }
+    free(strings->slots);
+    strings->memory += (count - strings->slot_count) * sizeof *slots;
+    strings->slots = slots;
+    strings->slot_count = count;
+    return true;
+}
+
+static uint8_t *store_string(struct lex_strings *strings, const uint8_t *bytes, size_t size) {
+    struct lex_chunk *chunk = strings->chunks;
+    if (!chunk || chunk->used + size + 1 > CHUNK) {
+        chunk = malloc(sizeof *chunk);
+        if (!chunk) return NULL;
+        chunk->next = strings->chunks;
+        chunk->used = 0;
+        strings->chunks = chunk;
+        strings->memory += sizeof *chunk;
+    }
+    uint8_t *at = chunk->bytes + chunk->used;
+    chunk->used += size + 1;
+    at[0] = (uint8_t)size;
+    memcpy(at + 1, bytes, size);
+    return at;
+}
+
+static uint32_t append_string(struct lex_strings *strings, struct lex_slot *slot, uint32_t hash, const uint8_t *bytes,
+                              size_t size) {
+    const size_t before = strings->text_capacity;
+    if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
+    if (!lex_grow(&strings->texts, &strings->text_capacity, strings->count + 1, sizeof *strings->texts)) return LEX_NO_STRING;
+    strings->memory += (strings->text_capacity - before) * sizeof *strings->texts;
+    uint8_t *text = store_string(strings, bytes, size);
+    if (!text) return LEX_NO_STRING;
+    strings->texts[strings->count++] = text;
+    *slot = (struct lex_slot){hash, (uint32_t)strings->count};
+    return (uint32_t)strings->count - 1;
+}
+
+uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size_t size, bool *is_new) {
+    *is_new = false;
+    if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings)) return LEX_NO_STRING;
+    const uint32_t hash = hash_of(bytes, size);
+    size_t at = hash & (strings->slot_count - 1);
+    for (; strings->slots[at].id_and_one; at = (at + 1) & (strings->slot_count - 1)) {
+        if (strings->slots[at].hash != hash) continue;
+        const uint8_t *text = strings->texts[strings->slots[at].id_and_one - 1];
+        if (text[0] == size && memcmp(text + 1, bytes, size) == 0) return strings->slots[at].id_and_one - 1;
+    }
+    *is_new = true;
+    return append_string(strings, &strings->slots[at], hash, bytes, size);
+}
+
+void lex_strings_free(struct lex_strings *strings) {
+    for (struct lex_chunk *chunk = strings->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(strings->slots);
+    free(strings->texts);
+    *strings = (struct lex_strings){0};
+}
+
+/* --------------------------------------------------------------------------------------------------------- vocabulary */
+
+struct rag_vocabulary *rag_vocabulary_new(void) { return calloc(1, sizeof(struct rag_vocabulary)); }
+
+void lex_vocabulary_clear(struct rag_vocabulary *vocabulary) {
+    lex_strings_free(&vocabulary->words);
+    lex_strings_free(&vocabulary->terms);
+    lex_buffer_free(&vocabulary->pending);
+    free(vocabulary->term_of);
+    *vocabulary = (struct rag_vocabulary){0};
+}
+
+void rag_vocabulary_free(struct rag_vocabulary *vocabulary) {
+    if (vocabulary) lex_vocabulary_clear(vocabulary);
+    free(vocabulary);
+}
+
+size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) { return vocabulary->words.count; }
+
+/* A new word: a whole is its own term, a part waits for its term. */
+static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word, size_t size, int kind) {
+    bool is_new;
+    if (!lex_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1, sizeof *vocabulary->term_of)) return false;
+    if (kind == RAG_WORD_WHOLE) {
+        const uint32_t term = lex_strings_add(&vocabulary->terms, word, size, &is_new);
+        vocabulary->term_of[id] = term | LEX_WHOLE;
+        return term != LEX_NO_STRING;
+    }
+    vocabulary->term_of[id] = LEX_DROPPED;
+    lex_buffer_put(&vocabulary->pending, word, size);
+    lex_buffer_put(&vocabulary->pending, "", 1);
+    return !vocabulary->pending.failed;
+}
+
+uint32_t lex_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind) {
+    bool is_new;
+    const uint32_t id = lex_strings_add(&vocabulary->words, word, size, &is_new);
+    if (id == LEX_NO_STRING || (is_new && !enter_word(vocabulary, id, word, size, kind))) {
+        vocabulary->failed = true;
+        return LEX_NO_STRING;
+    }
+    return id;
+}
+
+const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, size_t *size) {
+    *size = vocabulary->pending.size;
+    return vocabulary->pending.bytes;
+}
+
+/* Gives the next word without a term the one at `term`; false when none is left or memory is out. */
+static bool resolve_next(struct rag_vocabulary *vocabulary, const uint8_t *term, size_t size) {
+    size_t *id = &vocabulary->resolved;
+    while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;
+    if (*id >= vocabulary->words.count) return false;
+    bool is_new;
+    const uint32_t number = size ? lex_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
+    if (number == LEX_NO_STRING) vocabulary->failed = true;
+    vocabulary->term_of[(*id)++] = number == LEX_NO_STRING ? LEX_DROPPED : number;
+    return !vocabulary->failed;
+}
+
+enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms, size_t size,
+                                       struct rag_fault *fault) {
+    const uint8_t *at = terms, *end = terms + size;
+    while (at < end) {
+        const uint8_t *stop = memchr(at, 0, (size_t)(end - at));
+        if (!stop) return rag_fail(fault, RAG_ARGUMENT, size, "the last term has no NUL");
+        if (stop - at > LEX_TERM_MAX) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)(stop - at), "a term is longer than 255 bytes");
+        if (!resolve_next(vocabulary, at, (size_t)(stop - at)))
+            return vocabulary->failed ? rag_fail(fault, RAG_MEMORY, 0, "no memory for terms")
+                                      : rag_fail(fault, RAG_ARGUMENT, size, "more terms than words");
+        at = stop + 1;
+    }
+    size_t *id = &vocabulary->resolved;
+    while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;
+    if (*id < vocabulary->words.count) return rag_fail(fault, RAG_ARGUMENT, *id, "fewer terms than words");
+    vocabulary->pending.size = 0;
+    return RAG_OK;
+}
