@@ -132,7 +132,7 @@ struct rag_entry {
     uint64_t extent; /* bytes on disk with block hashes and padding */
 };
 
-struct rag_segment {
+struct rag_segment_record {
     uint32_t number;
     uint64_t rows, live, generation;
 };
@@ -144,7 +144,7 @@ enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t gene
 void rag_reader_close(struct rag_reader *reader);
 void rag_reader_commit(const struct rag_reader *reader, struct rag_commit *commit);
 void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_entry *entry);
-void rag_reader_segment(const struct rag_reader *reader, uint32_t i, struct rag_segment *segment);
+void rag_reader_segment(const struct rag_reader *reader, uint32_t i, struct rag_segment_record *segment);
 
 /* Index of the entry with this name and segment, or -1. */
 int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);

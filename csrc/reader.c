@@ -179,7 +179,7 @@ static enum rag_status read_head(struct rag_reader *r, const struct footer *foot
 static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fault) {
     uint32_t before = 0;
     for (uint32_t i = 0; i < r->commit.segments; i++) {
-        struct rag_segment s;
+        struct rag_segment_record s;
         rag_reader_segment(r, i, &s);
         const uint64_t at = (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE;
         if (s.number <= before || s.number >= r->commit.next_segment || load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
@@ -303,7 +303,7 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
 /* A segment lives in full, or has a bitmap of what was deleted. */
 static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault) {
     for (uint32_t i = 0; i < r->commit.segments; i++) {
-        struct rag_segment s;
+        struct rag_segment_record s;
         struct rag_entry e = {0};
         rag_reader_segment(r, i, &s);
         int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number);
@@ -371,9 +371,9 @@ void rag_reader_entry(const struct rag_reader *r, uint32_t i, struct rag_entry *
                                 rag_extent(size)};
 }
 
-void rag_reader_segment(const struct rag_reader *r, uint32_t i, struct rag_segment *segment) {
+void rag_reader_segment(const struct rag_reader *r, uint32_t i, struct rag_segment_record *segment) {
     const uint8_t *s = r->segments + (size_t)i * SEGMENT_SIZE;
-    *segment = (struct rag_segment){load_u32(s + SEGMENT_NUMBER), load_u64(s + SEGMENT_ROWS), load_u64(s + SEGMENT_LIVE),
+    *segment = (struct rag_segment_record){load_u32(s + SEGMENT_NUMBER), load_u64(s + SEGMENT_ROWS), load_u64(s + SEGMENT_LIVE),
                                     load_u64(s + SEGMENT_GENERATION)};
 }
 

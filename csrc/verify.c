@@ -111,7 +111,7 @@ static void check_front(struct walk *walk, const struct rag_reader *first, uint6
 
 /* As many bits as the entry counts, none of them behind the segment's last row. */
 static void check_tombs(struct walk *walk, const struct rag_reader *r, const struct rag_entry *e) {
-    struct rag_segment s;
+    struct rag_segment_record s;
     uint64_t dead = 0;
     rag_reader_segment(r, (uint32_t)rag_segment_index(r, e->segment), &s);
     for (uint64_t at = 0; at < e->size; at += 8) {

@@ -30,7 +30,7 @@ struct rag_writer {
     uint32_t next_segment;
     struct planned *entries;
     size_t count, room;
-    struct rag_segment *segments;
+    struct rag_segment_record *segments;
     size_t segment_count;
     bool spoilt;        /* a write, a sync or an allocation failed: nothing may be committed any more */
     bool open;          /* between begin and end */
@@ -172,11 +172,11 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
     if (segment == 0 || segment >= w->next_segment) return rag_fail(fault, RAG_ARGUMENT, segment, "no such segment");
     if (rows > ROWS_MAX || live > rows) return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
     if (!known) {
-        struct rag_segment *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
+        struct rag_segment_record *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
         if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
         w->segments = grown;
         memmove(&grown[i + 1], &grown[i], (w->segment_count++ - i) * sizeof *grown);
-        grown[i] = (struct rag_segment){segment, 0, 0, w->generation};
+        grown[i] = (struct rag_segment_record){segment, 0, 0, w->generation};
     }
     w->segments[i].rows = rows;
     w->segments[i].live = live;

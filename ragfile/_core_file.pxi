@@ -116,7 +116,7 @@ cdef class Reader:
     def segments(self):
         """[(number, rows, live, generation)] in order of number."""
         cdef rag_commit c
-        cdef rag_segment s
+        cdef rag_segment_record s
         cdef uint32_t i
         rag_reader_commit(self.reader, &c)
         found = []

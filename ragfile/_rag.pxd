@@ -69,7 +69,7 @@ cdef extern from "rag.h" nogil:
         uint32_t segment, flags
         uint64_t generation, at, size, items, extent
 
-    struct rag_segment:
+    struct rag_segment_record:
         uint32_t number
         uint64_t rows, live, generation
 
@@ -80,7 +80,7 @@ cdef extern from "rag.h" nogil:
     void rag_reader_close(rag_reader *reader)
     void rag_reader_commit(const rag_reader *reader, rag_commit *commit)
     void rag_reader_entry(const rag_reader *reader, uint32_t i, rag_entry *entry)
-    void rag_reader_segment(const rag_reader *reader, uint32_t i, rag_segment *segment)
+    void rag_reader_segment(const rag_reader *reader, uint32_t i, rag_segment_record *segment)
     int64_t rag_reader_find(const rag_reader *reader, const char *name, uint32_t segment)
     rag_status rag_reader_guard(rag_reader *reader, uint32_t i, rag_guard *guard, rag_fault *fault)
     void rag_reader_verify(rag_reader *reader, bint full, void (*report)(void *context, const rag_fault *fault) noexcept nogil,

@@ -13,8 +13,7 @@ ANALYZER = "rag-words-1"
 STOP_WORDS = {
     "none": frozenset(),
     "english-1": frozenset(
-        "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-        "this to was will with".split()
+        ["a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with"]
     ),
 }
 
@@ -22,7 +21,7 @@ STOP_WORDS = {
 class Unstemmed:
     """The stemmer that leaves words as they are."""
 
-    def stemWords(self, words):  # noqa: N802, PyStemmer's name
+    def stemWords(self, words):
         return words
 
 

@@ -10,7 +10,7 @@ import os
 import numpy as np
 import zstandard
 
-from . import _core
+from . import _core, filters, legs
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 
@@ -50,6 +50,8 @@ class Segment:
     def __init__(self, reader, number, rows, live, base):
         self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
         self._records = self._texts = self._meta = self._alive = None
+        self._matrix = self._lexicon = self._lexical_size = None
+        self.metric = "cosine"
 
     def section(self, name):
         return self.reader.section(name, self.number)
@@ -121,17 +123,55 @@ class Segment:
         number = self.records.find(doc_id)
         return number if number is not None and self.document_is_live(number) else None
 
+    def vector_layout(self):
+        """(dim, bits, rows, stride, offset of the first row) of the vector section."""
+        at = self.reader.entry("vector", self.number)["at"]
+        layout = _core.vector_layout(self.need("vector"), at)
+        if layout[2] != self.rows:
+            raise CorruptError(f"segment {self.number} has {self.rows} rows but {layout[2]} vectors", section="vector")
+        return layout
+
     def vectors(self):
         """The matrix as a strided view of the map, or None."""
         section = self.section("vector")
         if section is None:
             return None
-        at = self.reader.entry("vector", self.number)["at"]
-        dim, bits, rows, stride, first = _core.vector_layout(section, at)
-        if rows != self.rows:
-            raise CorruptError(f"segment {self.number} has {self.rows} rows but {rows} vectors", section="vector")
+        dim, bits, rows, stride, first = self.vector_layout()
         dtype = np.dtype("<f4" if bits == 32 else "<f2")
         return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
+
+    @property
+    def matrix(self):
+        """The vectors, searchable."""
+        if self._matrix is None:
+            dim, bits, rows, stride, first = self.vector_layout()
+            self._matrix = _core.Matrix(
+                self.need("vector"),
+                rows,
+                dim,
+                stride,
+                f"f{bits}",
+                at=first,
+                metric=self.metric,
+                shadow=self.section("rag.shadow"),
+            )
+        return self._matrix
+
+    @property
+    def lexicon(self):
+        """The terms and postings, searchable."""
+        if self._lexicon is None:
+            self._lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
+            if len(self._lexicon) != self.rows:
+                raise CorruptError(f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}")
+        return self._lexicon
+
+    @property
+    def lexical_size(self):
+        """(live rows, their summed length)"""
+        if self._lexical_size is None:
+            self._lexical_size = self.lexicon.live(self.alive)
+        return self._lexical_size
 
     def fields(self, at, size):
         """A JSON object of the metadata stream."""
@@ -170,7 +210,9 @@ class Archive:
             self._segments.append(Segment(self._reader, number, rows, live, base))
             base += rows
         self.rows = base
-        self._fields, self._config = {}, None
+        self._fields, self._config, self._columns = {}, None, None
+        for segment in self._segments:
+            segment.metric = self.config.get("metric", "cosine")
 
     def __reduce__(self):
         return _reopen, (type(self), self.path, self._options)
@@ -351,6 +393,79 @@ class Archive:
             raise ValueError(f"{self.path} has no vectors")
         return vectors[local]
 
+    # ------------------------------------------------------------------------------------------------- exact search --
+
+    @property
+    def columns(self):
+        """Metadata and tags of every row as columns, for filters; made on first use."""
+        if self._columns is None:
+            read = [self._labels(segment, row) for segment in self._segments for row in range(segment.rows)]
+            self._columns = filters.Dicts([metadata for metadata, _ in read], [tags for _, tags in read])
+        return self._columns
+
+    def _labels(self, segment, row):
+        number, _, _, _, _, _, meta_at, meta_size = segment.records.chunk(row)
+        shared, own = self._document_fields(segment, number, segment.records.document(number)), NO_METADATA
+        if meta_size:
+            own = segment.fields(meta_at, meta_size)
+        metadata = shared.get("metadata", NO_METADATA)
+        if own.get("metadata"):
+            metadata = {**metadata, **own["metadata"]}
+        return metadata, own["tags"] if "tags" in own else shared.get("tags", ())
+
+    def mask(self, where=None, tags_any=(), tags_all=()):
+        """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
+        if isinstance(where, dict) or where is None:
+            chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+            return chosen.mask(self.columns) if chosen else None
+        rows = np.asarray(where)
+        if rows.dtype == np.bool_:
+            if rows.shape != (self.rows,):
+                raise ValueError(f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}")
+            return rows
+        mask = np.zeros(self.rows, dtype=bool)
+        mask[rows.astype(np.int64)] = True
+        return mask
+
+    @property
+    def has_vectors(self):
+        return any(segment.section("vector") is not None for segment in self._segments)
+
+    @property
+    def has_bm25(self):
+        return any(segment.section("rag.terms") is not None for segment in self._segments)
+
+    def _searched(self, name):
+        """The segments with rows, all of which must have the section."""
+        segments = [segment for segment in self._segments if segment.rows]
+        for segment in segments:
+            if segment.section(name) is None:
+                raise ValueError(f"{self.path} has no section {name}")
+        return segments
+
+    def nearest(self, vectors, k=10, *, where=None, threads=None):
+        """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
+
+        where is a filter, a bool for each row, or row numbers. What is left over is row -1 with score -inf.
+        """
+        segments, queries = self._searched("vector"), np.asarray(vectors)
+        if not segments:
+            return _nothing(1 if queries.ndim == 1 else len(queries), k)
+        return legs.nearest(segments, queries, k, legs.row_sets(segments, self.mask(where)), threads)
+
+    def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):
+        """As nearest, by BM25 over the text. A row without any of the terms is not found."""
+        segments, texts = self._searched("rag.terms"), [texts] if isinstance(texts, str) else list(texts)
+        if not segments:
+            return _nothing(len(texts), k)
+        return legs.match(segments, texts, k, legs.row_sets(segments, self.mask(where)), threads, k1, b)
+
+    def score(self, rows, *, text=None, vector=None):
+        """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
+        if vector is not None:
+            return legs.vector_scores(self._searched("vector"), rows, vector)
+        return legs.bm25_scores(self._searched("rag.terms"), rows, text)
+
     # --------------------------------------------------------------------------------------------------- documents --
 
     def documents(self):
@@ -385,6 +500,10 @@ class Archive:
         if chunk.start < 0 or not document.text:
             return chunk.content
         return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+
+def _nothing(count, k):
+    return np.full((count, k), -1, np.int64), np.full((count, k), legs.NOTHING, np.float32)
 
 
 def _reopen(kind, path, options):

@@ -10,7 +10,7 @@ from . import _core
 from .archive import Archive
 from .chunking import Policy, split
 from .records import Chunk, Document
-from .writing import Writer
+from .writing import DEFAULT, Writer
 
 
 class Editor(Writer):
@@ -28,7 +28,8 @@ class Editor(Writer):
             file.close()
             raise
         dim = record.pop("dim", None)
-        self._begin(file, {"precision": 32, **record}, dim, embedder, created)
+        analysis = recorded_analysis(self._archive)
+        self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, created)
         self.message, self._dead, self._gone = message, {}, {}
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
 
@@ -183,7 +184,8 @@ class Compactor(Writer):
         record = dict(archive.config)
         dim = record.pop("dim", None)
         self._archive = archive
-        self._begin(editor.replacement(), {"precision": 32, **record}, dim, None, created)
+        analysis = recorded_analysis(archive)
+        self._begin(editor.replacement(), {"precision": 32, "metric": "cosine", **record}, dim, None, analysis, created)
 
     def carry_all(self):
         for segment in self._archive._segments:
@@ -201,6 +203,13 @@ class Compactor(Writer):
                 self._extra.append((name, bytes(section), entry["items"], entry["flags"]))
             elif not known:
                 raise ValueError(f"section {name} belongs to a segment, and nothing here knows how to compact it")
+
+
+def recorded_analysis(archive):
+    """The lexical choices of a file, the defaults for one without rows, None for one that is not to have BM25."""
+    if not archive.config.get("bm25", True):
+        return None
+    return next((s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None), DEFAULT)
 
 
 def _recorded_policy(record):

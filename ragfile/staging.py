@@ -84,7 +84,7 @@ class Staging:
     """Documents, chunks and vectors in order of arrival."""
 
     def __init__(self, folder, dim=None, dtype=np.float32):
-        self.dim, self.dtype = dim, np.dtype(dtype)
+        self.folder, self.dim, self.dtype = folder, dim, np.dtype(dtype)
         self.texts, self.vectors = Spool(folder), Spool(folder)
         self.documents = {}
         self._document, self._index = array("I"), array("I")

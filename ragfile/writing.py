@@ -7,6 +7,7 @@ import numpy as np
 import zstandard
 
 from . import _core
+from .analysis import Analysis
 from .chunking import Policy, split
 from .errors import ModelError
 from .records import Chunk, Document
@@ -16,6 +17,7 @@ TEXT_BLOCK = 16 << 10
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
 METRICS = ("cosine", "ip", "l2")
+DEFAULT = Analysis()
 
 
 def creation_time():
@@ -27,22 +29,22 @@ def creation_time():
 class Writer:
     """A file in the making: nothing is visible before it is whole, and nothing is left behind when it fails."""
 
-    def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, portable=False,
-                 created=None, config=None):  # fmt: skip
+    def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, analysis=DEFAULT,
+                 portable=False, created=None, config=None):  # fmt: skip
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
         self.policy = Policy.of(chunking)
         record = {
-            "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable,
+            "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable, "bm25": analysis is not None,
             "model": getattr(embedder, "identity", None), **(config or {}),
         }  # fmt: skip
         dim = getattr(embedder, "dim", None) if dim is None else dim
-        self._begin(_core.Writer.create(path), record, dim, embedder, created)
+        self._begin(_core.Writer.create(path), record, dim, embedder, analysis, created)
 
-    def _begin(self, file, record, dim, embedder, created):
-        self._file, self.record, self.embedder, self._extra = file, record, embedder, []
+    def _begin(self, file, record, dim, embedder, analysis, created):
+        self._file, self.record, self.embedder, self.analysis, self._extra = file, record, embedder, analysis, []
         self.created = creation_time() if created is None else created
         try:
             dtype = np.float16 if record["precision"] == 16 else np.float32
@@ -118,7 +120,7 @@ class Writer:
             self.discard()
 
     def _write_segment(self):
-        SegmentWriter(self._file, self._staging, self.record).write()
+        SegmentWriter(self._file, self._staging, self.record, self.analysis).write()
 
     def _write_rest(self):
         """What belongs to the whole file."""
@@ -136,8 +138,8 @@ class Writer:
 class SegmentWriter:
     """The sections of one segment, from what was staged."""
 
-    def __init__(self, file, staging, record):
-        self.file, self.staging, self.record = file, staging, record
+    def __init__(self, file, staging, record, analysis):
+        self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
 
     def write(self):
         """Returns the segment's number, or 0 when there was nothing to write."""
@@ -165,8 +167,19 @@ class SegmentWriter:
             rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
             self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
         self.file.end(len(order))
+        if len(order):
+            matrix = _core.Matrix(
+                staged, len(order), self.staging.dim, dtype=f"f{self.record['precision']}", metric=self.record["metric"],
+                offsets=order.astype(np.uint64) * np.uint64(staged.strides[0]),
+            )  # fmt: skip
+            self.file.begin("rag.shadow", self.segment)
+            _core.build_shadow(matrix, self.file.write)
+            self.file.end(len(order))
 
     def _write_texts(self, ids, columns):
+        self.lexicon = None
+        if self.analysis is not None:
+            self.lexicon = _core.LexicalBuilder(self.analysis, directory=self.staging.folder)
         records, meta = _core.RecordsBuilder(), bytearray()
         self.file.begin("rag.text", self.segment)
         pack = zstandard.ZstdCompressor(level=3).compress
@@ -187,19 +200,31 @@ class SegmentWriter:
         self._section("rag.chunks", len(columns["index"]), [chunks])
         self._section("rag.documents", len(ids), [documents])
         self._section("rag.ids", len(ids), [id_list])
+        if self.lexicon is not None:
+            self._write_lexicon(len(columns["index"]))
+
+    def _write_lexicon(self, rows):
+        terms = bytearray()
+        self.file.begin("rag.postings", self.segment)
+        self.lexicon.finish(self.file.write, terms.extend)
+        self.file.end(rows)
+        self._section("rag.terms", rows, [terms])
 
     def _write_document(self, doc_id, count, rows, records, stream, meta):
         entry, spool = self.staging.documents[doc_id], self.staging.texts
-        blob_at = stream.write(spool.read(entry.text_at, entry.text_size))
-        blob_size, placed = entry.text_size, []
+        text = spool.read(entry.text_at, entry.text_size)
+        blob_at, blob_size, placed, contents = stream.write(text), len(text), [], []
         for index, place, size, char_start, char_size, own in (next(rows) for _ in range(count)):
             start = place
             if place & LOOSE:
-                start = blob_size
-                stream.write(spool.read(place & ~LOOSE, size))
+                start, content = blob_size, spool.read(place & ~LOOSE, size)
+                stream.write(content)
                 blob_size += size
                 if blob_size >= NO_SPAN:
                     raise ValueError(f"document {doc_id!r} and its chunks are over the limit of 4 GiB")
+            else:
+                content = text[start : start + size]
+            contents.append(content)
             meta_at, meta_size = len(meta), own & 0xFFFFFF
             meta += spool.read(own >> 24, meta_size)
             placed.append(
@@ -228,6 +253,20 @@ class SegmentWriter:
         )
         for chunk in placed:
             records.chunk(*chunk)
+        if self.lexicon is not None:
+            self._index(entry, contents, placed, meta)
+
+    def _index(self, entry, contents, placed, meta):
+        """Gives the chunks of a document to BM25: their text, or a tuple with a text for each field."""
+        texts = [content.decode("utf-8", "surrogatepass") for content in contents]
+        names = [name for name, _ in self.analysis.fields]
+        if names == ["text"]:
+            self.lexicon.add(texts)
+            return
+        shared = _metadata(self.staging.texts.read(*entry.json))
+        for text, (*_, meta_at, meta_size) in zip(texts, placed, strict=True):
+            known = {**shared, **_metadata(meta[meta_at : meta_at + meta_size])}
+            self.lexicon.add([tuple(text if name == "text" else _field(known.get(name)) for name in names)])
 
     def _write_meta(self, meta, documents):
         self.file.begin("rag.meta", self.segment)
@@ -235,6 +274,17 @@ class SegmentWriter:
         stream.write(meta)
         stream.finish()
         self.file.end(documents)
+
+
+def _metadata(raw):
+    return json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}) if raw else {}
+
+
+def _field(value):
+    """Metadata as the text of a field: lists are joined, what is not there is no text."""
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value)
+    return None if value is None else str(value)
 
 
 def create(path, **options):

@@ -74,7 +74,7 @@ static void read_generation(const uint8_t *bytes, size_t size, uint64_t generati
     MUST(generation == 0 || commit.generation == generation);
     MUST(commit.end <= size && commit.start < commit.end && commit.message_size <= 4096);
     for (uint32_t i = 0; i < commit.segments; i++) {
-        struct rag_segment s;
+        struct rag_segment_record s;
         rag_reader_segment(reader, i, &s);
         MUST(s.number > 0 && s.live <= s.rows);
     }

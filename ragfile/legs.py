@@ -1,0 +1,112 @@
+"""The two exact legs over all segments of a file: nearest vectors and BM25, by row.
+
+Each segment answers with its own k best; what they say is merged by score, and ties by (document id, chunk index), so that
+a file in many segments answers as one that was built at once. Statistics are those of the live rows of the whole file.
+"""
+
+import numpy as np
+
+from . import _core
+from .analysis import Statistics
+
+NOTHING = -np.inf
+
+
+def words(mask):
+    """A bool for each row as uint64 words."""
+    packed = np.packbits(mask, bitorder="little")
+    return np.pad(packed, (0, -len(packed) % 8)).view("<u8")
+
+
+def row_sets(segments, mask):
+    """For each segment the rows that live and pass, as words, or None for all of them."""
+    if mask is None:
+        return [segment.alive for segment in segments]
+    sets = [words(mask[s.base : s.base + s.rows]) for s in segments]
+    return [w if s.alive is None else w & s.alive for s, w in zip(segments, sets, strict=True)]
+
+
+def nearest(segments, queries, k, sets, threads):
+    """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
+    if len(segments) == 1:
+        return segments[0].matrix.nearest(queries, k, sets[0], threads)
+    found, scores = _core.nearest([s.matrix for s in segments], queries, k, sets, threads)
+    return merge(segments, found, scores, k)
+
+
+def vector_scores(segments, rows, query):
+    """The canonical score of each row."""
+    return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
+
+
+def match(segments, texts, k, sets, threads, k1, b):
+    """As nearest, by BM25."""
+    queries = segments[0].lexicon.queries(texts)
+    stats = statistics(segments, queries)
+    answers = [
+        s.lexicon.match(queries, k, where=w, threads=threads, stats=stats, k1=k1, b=b)
+        for s, w in zip(segments, sets, strict=True)
+    ]
+    found, scores = np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1)
+    scores[found < 0] = NOTHING
+    return (found[:, 0], scores[:, 0]) if len(segments) == 1 else merge(segments, found, scores, k)
+
+
+def bm25_scores(segments, rows, text, k1=None, b=None):
+    """The exact BM25 score of each row; 0 where no term occurs."""
+    queries = segments[0].lexicon.queries([text])
+    stats = statistics(segments, queries)
+    return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, stats=stats, k1=k1, b=b))
+
+
+def statistics(segments, queries):
+    """Of the live rows of all segments; None where a segment's own are those."""
+    if len(segments) == 1 and segments[0].alive is None:
+        return None
+    terms = {term for asked in queries.terms() for term, _ in asked}
+    sizes = [s.lexical_size for s in segments]
+    df = {term: sum(s.lexicon.df(term, s.alive) for s in segments) for term in terms}
+    return Statistics(sum(rows for rows, _ in sizes), sum(length for _, length in sizes), df)
+
+
+def merge(segments, found, scores, k):
+    """The k best of [m, segment, k], by score and then by key."""
+    many, count, each = found.shape
+    bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
+    rows = np.where(found < 0, -1, found + bases).reshape(many, count * each)
+    scores = np.where(found < 0, NOTHING, scores).reshape(many, count * each)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    rows, scores = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
+    tied = (scores[:, 1:] == scores[:, :-1]) & (rows[:, 1:] >= 0)
+    for query in np.flatnonzero(tied.any(axis=1)):
+        rows[query] = _by_key(segments, rows[query], scores[query])
+    if rows.shape[1] < k:
+        short = ((0, 0), (0, k - rows.shape[1]))
+        return np.pad(rows, short, constant_values=-1), np.pad(scores, short, constant_values=NOTHING)
+    return np.ascontiguousarray(rows[:, :k]), np.ascontiguousarray(scores[:, :k]).astype(np.float32, copy=False)
+
+
+def _by_key(segments, rows, scores):
+    """Rows whose runs of equal scores are put in order of (document id, chunk index)."""
+    ordered, first = rows.copy(), 0
+    for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1), len(rows)]:
+        if last - first > 1 and rows[first] >= 0:
+            ordered[first:last] = sorted(rows[first:last].tolist(), key=lambda row: key(segments, row))
+        first = last
+    return ordered
+
+
+def key(segments, row):
+    """What ties go by."""
+    segment = next(s for s in segments if row < s.base + s.rows)
+    return segment.records.key(row - segment.base)
+
+
+def _by_segment(segments, rows, score):
+    rows = np.asarray(rows, dtype=np.int64)
+    out = np.zeros(len(rows), dtype=np.float32)
+    for segment in segments:
+        here = (rows >= segment.base) & (rows < segment.base + segment.rows)
+        if here.any():
+            out[here] = score(segment, rows[here] - segment.base)
+    return out
