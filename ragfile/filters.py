@@ -23,7 +23,7 @@ MAX_CONDITIONS = 10_000
 _MISSING = object()
 
 
-def sort_key(value):
+def sort_key(value, depth=0):
     """A JSON value as a tuple that compares and hashes by typed equality: null < bool < number < string < list < object."""
     if isinstance(value, str):
         return 3, value
@@ -35,10 +35,12 @@ def sort_key(value):
         return 2, value if isinstance(value, int | float) else value.item()
     if value is None:
         return (0,)
+    if depth == MAX_DEPTH:
+        raise ValueError(f"a JSON value in metadata or a filter may nest {MAX_DEPTH} deep")
     if isinstance(value, list | tuple):
-        return 4, tuple(sort_key(v) for v in value)
+        return 4, tuple(sort_key(v, depth + 1) for v in value)
     if isinstance(value, dict):
-        return 5, tuple(sorted((k, sort_key(v)) for k, v in value.items()))
+        return 5, tuple(sorted((k, sort_key(v, depth + 1)) for k, v in value.items()))
     raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
 
 
@@ -204,7 +206,9 @@ class _Compiler:
                 raise ValueError("$not below a field takes an object of operators")
             return _complement(_every([self._operator(path, n, o, depth + 1) for n, o in operand.items()]))
         if name not in _OPERATORS:
-            raise ValueError(f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not")
+            raise ValueError(
+                f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not"
+            )
         read, test = _OPERATORS[name]
         negative = name in ("$ne", "$nin")
         found = _on(path, test, read(name, operand))

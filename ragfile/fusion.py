@@ -23,14 +23,18 @@ def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
     if k < 0:
         raise ValueError(f"rrf_k must not be negative, not {k}")
-    return _sum_parts([(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs])
+    return _sum_parts(
+        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
+    )
 
 
 def blend(legs, weights):
     """Weighted sum of min–max scores. A leg whose scores are all equal counts 1.0, a row it does not have 0."""
     if len(weights) != len(legs):
         raise ValueError(f"{len(legs)} lists need as many weights, not {len(weights)}")
-    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)])
+    return _sum_parts(
+        [(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)]
+    )
 
 
 def calibrated(rows, bm25, dense, *, mean, deviation, w):
@@ -113,7 +117,9 @@ def fuse(candidate_sets, method="rrf", params=None):
     row = {key: i for i, key in enumerate(keys)}
     legs = [([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked]
     rows, scores = _METHODS[method](legs, **params)
-    return [first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)]
+    return [
+        first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)
+    ]
 
 
 def _distinct(candidates):
@@ -152,4 +158,9 @@ def _fuse_calibrated(legs, *, mean, deviation, w):
     return calibrated(rows, bm25, [dense[r] for r in rows], mean=mean, deviation=deviation, w=w)
 
 
-_METHODS = {"rrf": _fuse_rrf, "blend": _fuse_blend, "weighted": _fuse_weighted, "calibrated": _fuse_calibrated}
+_METHODS = {
+    "rrf": _fuse_rrf,
+    "blend": _fuse_blend,
+    "weighted": _fuse_weighted,
+    "calibrated": _fuse_calibrated,
+}

@@ -169,7 +169,7 @@ def _lines(text):
 # A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line that starts
 # a list item, heading, quotation or table row.
 _STOP = re.compile(
-    "([.!?…]+[\"'”’»)\\]]*)(?=[ \t\n]|\\Z)|[。！？｡]+[\"”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])"
+    '([.!?…]+["\'”’»)\\]]*)(?=[ \t\n]|\\Z)|[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])'
 )
 _LOWER = re.compile("[ \t\n]+[a-zß-öø-ÿα-ωа-я]")
 _ABBREVIATION = re.compile(
@@ -208,9 +208,7 @@ def _add_trimmed(spans, text, start, end):
 
 # Han, kana and Thai are written without spaces: each character counts as a word.
 UNSPACED = "\u0e01-\u0e4e\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
-_MARKS = (
-    "\x00-/:-@\\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf×÷\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3040\uff01-\uff0f"
-)
+_MARKS = "\x00-/:-@\\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf×÷\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3040\uff01-\uff0f"
 _WORD = re.compile(f"[{UNSPACED}]|[^{_MARKS}{UNSPACED}]+")
 
 
