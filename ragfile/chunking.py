@@ -233,9 +233,13 @@ def _windows(text, start, end, size, overlap):
     while end > start and text[end - 1] in " \t\n":
         end -= 1
     start = _GAP.match(text, start, end).end() if end > start else end
+    shown = start
     while start < end:
         stop = end if end - start <= size else _cut(text, start, start + size)
-        yield start, _rstrip(text, start, stop)
+        visible = _rstrip(text, start, stop)
+        if visible > shown:  # else only blanks are new
+            shown = visible
+            yield start, visible
         if stop == end:
             return
         start = _restart(text, start, stop, overlap)

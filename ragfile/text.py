@@ -169,7 +169,8 @@ def _lines(text):
 # A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line that starts
 # a list item, heading, quotation or table row.
 _STOP = re.compile(
-    '([.!?…]+["\'”’»)\\]]*)(?=[ \t\n]|\\Z)|[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])'
+    "(?<![.!?…])([.!?…]++[\"'”’»)\\]]*+)(?=[ \t\n]|\\Z)|[。！？｡]+[\"”’」』）]*"
+    "|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])"
 )
 _LOWER = re.compile("[ \t\n]+[a-zß-öø-ÿα-ωа-я]")
 _ABBREVIATION = re.compile(
