@@ -19,7 +19,7 @@ from .text import words
 
 SAME_COSINE = 0.98
 SAME_BITS = 3
-SHINGLE = 3  # words; below that, texts that merely share vocabulary look alike
+SHINGLE = 2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
 
 
 def rerank(query, candidates, model=None):
@@ -145,7 +145,7 @@ def distinct_texts(texts, bits=SAME_BITS):
 
 
 def simhash(text):
-    """64 bits that differ little where texts differ little: the majority vote, bit by bit, of hashed word triples."""
+    """64 bits that differ little where texts differ little: the majority vote, bit by bit, of hashed word pairs."""
     found = words(text)
     spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
     hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")

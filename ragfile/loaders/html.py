@@ -18,51 +18,13 @@ _TAG = re.compile(
 )
 _SILENT = ("script", "style", "template", "noscript", "svg", "nav", "iframe", "select", "button")
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "title",
-        "tr",
-        "ul",
-    ]
+    """
+    address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html li main ol option p pre section summary
+    table tbody tfoot thead title tr ul
+    """.split()
 )
+_TIGHT = ("li", "tr", "dt", "dd", "option", "thead", "tbody", "tfoot")  # without an empty line around them
 _HEADERS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})""", re.IGNORECASE)
@@ -153,7 +115,8 @@ class _Text:
             return
         if self._pre:
             return
-        self._end_line("\n" if name in ("li", "tr", "dt", "dd", "option") else "\n\n")
+        nested = name in ("ul", "ol") and len(self._lists) > closing
+        self._end_line("\n" if nested or name in _TIGHT else "\n\n")
         if name in ("ul", "ol"):
             self._nest(name, closing)
         elif name == "li" and not closing:
