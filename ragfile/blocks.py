@@ -1,4 +1,4 @@
-"""The canonical blocks that need no store, callable alone with plain data and without effect on what they are given.
+"""The canonical blocks that need no store: callable alone, with plain data, which they leave as it is.
 
 chunks = chunk(text, "words:200/40")
 ranked = fuse([vector_candidates, lexical_candidates])
@@ -21,9 +21,9 @@ _GAP = "\n\n"
 def chunk(text_or_segments, policy=None) -> list[Chunk]:
     """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
 
-    A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and segments
-    are normalised first; a Document is taken to be so already. Metadata is the document's, then the segment's, then
-    the chunk's own, the later winning.
+    A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and
+    segments are normalised first; a Document is taken to be so already. Metadata is the document's, then the
+    segment's, then the chunk's own, the later winning.
     """
     document = _document(text_or_segments)
     chunks = split(document, Policy.of(policy))

@@ -4,8 +4,9 @@
     run = {query_id: [doc_id, …] best first}
     scores = evaluate(run, collection.qrels)          {"ndcg@10": …, "recall@100": …, "mrr": …}
 
-The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a document counts as
-relevant from 1; a query with judgements but without a relevant one is left out; a query without an answer scores 0.
+The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a document
+counts as relevant from 1; a query with judgements but without a relevant one is left out; a query without an
+answer scores 0.
 """
 
 import json
@@ -26,7 +27,9 @@ class Collection:
     qrels: dict = field(default_factory=dict)  # query id → {document id: judgement}
 
     def documents(self) -> Iterator[Document]:
-        """Title and text as one text, as BEIR's baselines index them; a title that the text repeats stands once."""
+        """Title and text as one text, as BEIR's baselines index them; a title that the text repeats stands
+        once.
+        """
         for record in _records(os.path.join(self.path, "corpus.jsonl")):
             title, text = record.get("title") or "", record.get("text") or ""
             whole = text if text.startswith(title) else f"{title}\n\n{text}"

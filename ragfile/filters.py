@@ -1,15 +1,15 @@
 """Which chunks may be found: a Mongo-style condition on metadata, and tags, turned into a mask over rows.
 
-    compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns) -> bool[n]
+    compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns)
 
-Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each positive
-condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose. Equality is typed:
-1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
+Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each
+positive condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose.
+Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
 
-A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for each row
-the number of its value. A condition is decided once per distinct value (a range by bisection, without looking at the
-values between) and spread over the rows by numpy. `Dicts` makes such columns from metadata in memory; an index in a
-file can offer the same two things.
+A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for
+each row the number of its value. A condition is decided once per distinct value (a range by bisection,
+without looking at the values between) and spread over the rows by numpy. `Dicts` makes such columns from
+metadata in memory; an index in a file can offer the same two things.
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,7 +24,7 @@ _MISSING = object()
 
 
 def sort_key(value, depth=0):
-    """A JSON value as a tuple that compares and hashes by typed equality: null < bool < number < string < list < object."""
+    """A JSON value as a tuple that compares by typed equality: null, bool, number, string, list, object."""
     if isinstance(value, str):
         return 3, value
     if isinstance(value, bool | np.bool_):
@@ -45,7 +45,7 @@ def sort_key(value, depth=0):
 
 
 def resolve(metadata, path, default=None):
-    """The value at a path. A key that equals the whole path wins; else its part before the first dot is entered."""
+    """The value at a path: of the key that equals it, else below the key before its first dot."""
     while True:
         if path in metadata:
             return metadata[path]
@@ -56,7 +56,7 @@ def resolve(metadata, path, default=None):
 
 
 class Column:
-    """One path over all rows: `keys` are the distinct sort keys in order, `codes[row]` is a position in them or -1."""
+    """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1."""
 
     def __init__(self, codes, keys):
         self.codes, self.keys = codes, keys
@@ -88,7 +88,10 @@ class Column:
 
 
 class Columns(Protocol):
-    """What a filter needs of a collection. Metadata of document and chunk are one object here: the chunk's keys win."""
+    """What a filter needs of a collection.
+
+    Metadata of document and chunk are one object here: the chunk's keys win.
+    """
 
     def __len__(self) -> int: ...
 
@@ -128,7 +131,7 @@ def encode(values):
 
 
 class Filter:
-    """A compiled filter. `paths` are the metadata keys it reads; a filter without conditions is false as a bool."""
+    """A compiled filter, false as a bool if all passes it. `paths` are the metadata keys it reads."""
 
     def __init__(self, test, paths):
         self._test, self.paths = test, paths

@@ -4,12 +4,14 @@
     for document in loading: ...
     loading.failures, loading.duplicates, loading.skipped, loading.files
 
-A bad file is a line in `failures` and never the end of the run. A folder gives the files whose suffix some loader
-names, without hidden ones; symbolic links are followed inside the folder only, and a folder is entered once, so loops
-end. A file that is named outright is taken whatever its suffix. What a file is, its content decides.
+A bad file is a line in `failures` and never the end of the run. A folder gives the files whose suffix some
+loader names, without hidden ones; symbolic links are followed inside the folder only, and a folder is entered
+once, so loops end. A file that is named outright is taken whatever its suffix. What a file is, its content
+decides.
 
-A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's name). Where two sources would give the same id, the
-later one is led by as many of its parent folders as it takes.
+A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's
+name). Where two sources would give the same id, the later one is led by as many of its parent folders as it
+takes.
 """
 
 import glob
@@ -80,7 +82,7 @@ class Loading:
             yield from self._documents(source, raw, checksum, modified)
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001 - a parser of somebody else's may raise anything on a damaged file
+        except Exception as error:  # noqa: BLE001 - on a damaged file a parser may raise anything
             self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
 
     def _documents(self, source, raw, checksum, modified):
@@ -170,7 +172,10 @@ def _timestamp(modified):
 
 
 def find(sources, skipped=None):
-    """The files of some sources, in a fixed order: sources as given, folders by name. `skipped` collects (path, why)."""
+    """The files of some sources, in a fixed order:
+
+    sources as given, folders by name. `skipped` collects (path, why).
+    """
     taken, used = set(), set()
     for source, is_named in _expanded(sources):
         for path, relative in _files(source, is_named, [] if skipped is None else skipped):
@@ -208,7 +213,10 @@ def _files(source, is_named, skipped):
 
 
 def _walk(root, skipped):
-    """Files below a folder as (path, path below root). Without recursion, since folders may nest deeper than a stack."""
+    """Files below a folder as (path, path below root).
+
+    Without recursion, since folders may nest deeper than a stack.
+    """
     home, wanted, entered = os.path.realpath(root), suffixes(), set()
     stack = [(root, "")]
     while stack:
@@ -280,7 +288,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
 
 def upload_path(root, user_id, date, name):
-    """`root/user_id/date/name` for a file that a stranger sends; parts that could lead elsewhere are refused."""
+    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is refused."""
     for part in (user_id, date, name):
         if not isinstance(part, str) or not _SAFE.fullmatch(part) or ".." in part:
             raise ValueError(f"not safe as a part of a path: {part!r}")

@@ -1,7 +1,7 @@
-"""Candidates made to fit: the spans that matter (`compress`), and as many passages as a token budget holds (`pack`).
+"""Candidates made to fit: the spans that matter (`compress`), as many passages as a budget holds (`pack`).
 
-spans = compress(query, candidates)          exact substrings, with their places in the chunk and in the source
-packed = pack(candidates, budget=2000)       .contexts best first, .dropped with the reason, .tokens ≤ budget
+spans = compress(query, candidates)       exact substrings, with their places in the chunk and in the source
+packed = pack(candidates, budget=2000)    .contexts best first, .dropped with the reason, .tokens ≤ budget
 """
 
 import math
@@ -17,9 +17,11 @@ _CHEAP, _ASCII = re.compile("[A-Za-z ]+"), re.compile("[\x00-\x7f]+")
 
 
 def estimate_tokens(text):
-    """The default counter: a token per 4 ASCII letters or blanks, per 2 other ASCII characters, and per other character.
+    """The default counter: a token per 4 ASCII letters or blanks, per 2 other ASCII characters, and per other
+    character.
 
-    It errs high on prose (by a tenth or so) and holds for code, tables and CJK; give a model's own counter to be exact.
+    It errs high on prose (by a tenth or so) and holds for code, tables and CJK; give a model's own counter to
+    be exact.
     """
     letters = sum(m.end() - m.start() for m in _CHEAP.finditer(text))
     ascii_only = sum(m.end() - m.start() for m in _ASCII.finditer(text))
@@ -28,18 +30,22 @@ def estimate_tokens(text):
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What `compress` keeps: at most `sentences` best ones of a candidate, each with `window` neighbours on both sides."""
+    """What `compress` keeps:
+
+    at most `sentences` best ones of a candidate, each with `window` neighbours on both sides.
+    """
 
     sentences: int = 3
     window: int = 1
 
 
 def compress(query, candidates, policy=None):
-    """The spans of each candidate that answer the query, in the candidates' order and in text order inside one.
+    """The spans of each candidate that answer the query, in the candidates' order and in text order inside
+    one.
 
-    A sentence counts the query's words that it holds, each by its rarity among all sentences here. A candidate without
-    any of them gives its first sentences. `start`, `end` are places in the chunk, `source_start`, `source_end` in the
-    document (None where the candidate does not know its own).
+    A sentence counts the query's words that it holds, each by its rarity among all sentences here. A
+    candidate without any of them gives its first sentences. `start`, `end` are places in the chunk,
+    `source_start`, `source_end` in the document (None where the candidate does not know its own).
     """
     policy = _extract(policy)
     candidates = [Candidate.of(c) for c in candidates]
@@ -116,9 +122,9 @@ def pack(
 ):
     """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`.
 
-    The best come first; among those whose scores are within `close` of the best one left, the one from the file that is
-    least used so far. The first that does not fit is cut at the end of a sentence, or dropped, and everything after it
-    is dropped too: a worse passage never takes a better one's place.
+    The best come first; among those whose scores are within `close` of the best one left, the one from the
+    file that is least used so far. The first that does not fit is cut at the end of a sentence, or dropped,
+    and everything after it is dropped too: a worse passage never takes a better one's place.
     """
     if budget < 0:
         raise ValueError(f"a token budget must not be negative, not {budget}")

@@ -1,9 +1,11 @@
-"""The prompt: a template, a question and passages made into one text, and the list of sources that goes with it.
+"""The prompt: a template, a question and passages made into one text, and the list of sources that goes with
+it.
 
-A template is text with `{{name}}` and one kind of block, `{{#each contexts}} … {{/each}}`. Outside a block the names are
-those given to `render`; inside, a context's `text`, `score`, `doc_id`, `chunk_index` and `metadata.<path>`. A name that
-does not exist is an error; a metadata key that a context lacks is blank. A template is parsed once and values are put
-in as they are, so nothing in a passage or question can act as template syntax.
+A template is text with `{{name}}` and one kind of block, `{{#each contexts}} … {{/each}}`. Outside a block
+the names are those given to `render`; inside, a context's `text`, `score`, `doc_id`, `chunk_index` and
+`metadata.<path>`. A name that does not exist is an error; a metadata key that a context lacks is blank. A
+template is parsed once and values are put in as they are, so nothing in a passage or question can act as
+template syntax.
 """
 
 import re
@@ -37,7 +39,9 @@ _CONTEXT = ("text", "score", "doc_id", "chunk_index")
 
 
 def render(query, contexts, template=TEMPLATE, *, system=(), **values):
-    """The prompt. `system` texts (the folder's first, then the conversation's) come before it, each set off by a line."""
+    """The prompt. `system` texts (the folder's first, then the conversation's) come before it, each set off
+    by a line.
+    """
     names = {"query": query, **values}
     body = "".join(_filled(_parse(template), names, [_fields(c) for c in contexts]))
     return "".join(f"{part}\n\n" for part in system if part) + body

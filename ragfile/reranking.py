@@ -1,4 +1,5 @@
-"""A short list of candidates put in a better order, or made shorter. The whole is pure: candidates go in and are left alone.
+"""A short list of candidates put in a better order, or made shorter. The whole is pure: candidates go in and
+are left alone.
 
 rerank(query, candidates)                       by the built-in lexical measure, no model needed
 rerank(query, candidates, CrossEncoder(name))   by a model that reads query and text together
@@ -25,7 +26,7 @@ SHINGLE = 2  # words: single ones make texts that share a vocabulary look alike,
 def rerank(query, candidates, model=None):
     """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
 
-    `model` is None (built in), anything with `score(query, texts) -> numbers`, or the name of a cross-encoder.
+    `model` is None (built in), anything with `score(query, texts) -> numbers`, or a cross-encoder's name.
     """
     candidates = [Candidate.of(c) for c in candidates]
     if not candidates:
@@ -43,9 +44,11 @@ def rerank(query, candidates, model=None):
 
 
 def _builtin(query, texts, before):
-    """Half the order that was, half the query's words and word pairs in the text, each weighted by how rare it is here.
+    """Half the order that was, half the query's words and word pairs in the text, each weighted by how rare
+    it is here.
 
-    Deterministic and cheap: it lifts the candidates that hold all of the question over those that repeat a part of it.
+    Deterministic and cheap: it lifts the candidates that hold all of the question over those that repeat a
+    part of it.
     """
     asked = _features(query)
     held = [asked & _features(text) for text in texts]
@@ -104,8 +107,8 @@ def _unit(vectors):
 
 
 def mmr(query_vector, vectors, k, *, relevance=0.5):
-    """Positions of k rows: each next one has the best `relevance`·(cosine to the query) − (1 − relevance)·(cosine to
-    the nearest already chosen); ties by position."""
+    """Positions of k rows: each next one has the best `relevance`·(cosine to the query) − (1 −
+    relevance)·(cosine to the nearest already chosen); ties by position."""
     if not 0 <= relevance <= 1:
         raise ValueError(f"relevance lies between 0 and 1, not {relevance}")
     rows = _unit(vectors)
@@ -124,7 +127,7 @@ def mmr(query_vector, vectors, k, *, relevance=0.5):
 
 
 def distinct_vectors(vectors, threshold=SAME_COSINE):
-    """Positions, in order, of the rows whose cosine to every earlier one that stays is below the threshold."""
+    """Positions, in order, of the rows whose cosine to every earlier one kept is below the threshold."""
     rows = _unit(vectors)
     kept = []
     for i, row in enumerate(rows):
@@ -134,7 +137,7 @@ def distinct_vectors(vectors, threshold=SAME_COSINE):
 
 
 def distinct_texts(texts, bits=SAME_BITS):
-    """Positions, in order, of the texts whose SimHash is more than `bits` from every earlier one that stays."""
+    """Positions, in order, of the texts whose SimHash is more than `bits` from every earlier one kept."""
     kept, prints = [], []
     for i, text in enumerate(texts):
         mark = simhash(text)
@@ -145,7 +148,10 @@ def distinct_texts(texts, bits=SAME_BITS):
 
 
 def simhash(text):
-    """64 bits that differ little where texts differ little: the majority vote, bit by bit, of hashed word pairs."""
+    """64 bits that differ little where texts differ little:
+
+    the majority vote, bit by bit, of hashed word pairs.
+    """
     found = words(text)
     spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
     hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")

@@ -1,6 +1,7 @@
 """Chunks: exact spans, exact overlaps, headers respected, the same everywhere."""
 
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -36,7 +37,7 @@ def test_every_chunk_is_its_span_in_order_and_within_size(kind, raw, size, data)
         assert c.content.strip(" \t\n") or kind == "characters"
         assert kind == "words" or len(c.content) <= size
     starts_ends = [(c.start, c.end) for c in chunks]
-    for (a, b), (c, d) in zip(starts_ends, starts_ends[1:], strict=False):
+    for (a, b), (c, d) in itertools.pairwise(starts_ends):
         assert a < c
         assert b < d
 
@@ -47,7 +48,9 @@ def test_every_chunk_is_its_span_in_order_and_within_size(kind, raw, size, data)
 def test_no_text_is_lost(kind, raw, size, data):
     text = normalize(raw).text
     assume(kind != "markdown" or not headers(text))
-    covered = {i for c in cut(text, kind, size, data.draw(st.integers(0, size - 1))) for i in range(c.start, c.end)}
+    covered = {
+        i for c in cut(text, kind, size, data.draw(st.integers(0, size - 1))) for i in range(c.start, c.end)
+    }
     assert all(text[i] in " \t\n" for i in range(len(text)) if i not in covered)
 
 
@@ -58,7 +61,7 @@ def test_character_windows_share_exactly_the_overlap_and_rebuild_the_text(text, 
     overlap = data.draw(st.integers(0, size - 1)) if data else 20
     chunks = cut(text, "characters", size, overlap)
     assert chunks[0].content + "".join(c.content[overlap:] for c in chunks[1:]) == text
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         assert before.end - after.start == overlap
         assert not before.content.endswith(after.content) or after.end > before.end
 
@@ -79,7 +82,7 @@ def test_sentence_chunks_hold_whole_sentences():
     text = " ".join(f"Sentence number {i} is here." for i in range(100))
     chunks = cut(text, "sentences", 200, 60)
     assert all(c.content.startswith("Sentence") and c.content.endswith("here.") for c in chunks)
-    assert all(after.start < before.end for before, after in zip(chunks, chunks[1:], strict=False))
+    assert all(after.start < before.end for before, after in itertools.pairwise(chunks))
 
 
 MARKDOWN = """\
@@ -150,7 +153,9 @@ def test_an_unclosed_fence_hides_all_that_follows():
 
 
 def test_a_fence_closes_only_with_its_own_kind_and_length():
-    assert [title for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")] == [
+    assert [
+        title for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")
+    ] == [
         "yes",
         "too",
     ]
@@ -161,7 +166,10 @@ def test_no_chunk_crosses_a_segment(kind):
     text = "first page\n\nsecond page"
     document = Document("d", text, segments=(Segment(0, 10, {"page": 1}), Segment(12, 23, {"page": 2})))
     chunks = split(document, kind)
-    assert [(c.content, c.metadata) for c in chunks] == [("first page", {"page": 1}), ("second page", {"page": 2})]
+    assert [(c.content, c.metadata) for c in chunks] == [
+        ("first page", {"page": 1}),
+        ("second page", {"page": 2}),
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -219,7 +227,10 @@ def test_a_policy_digest_changes_with_anything_that_moves_a_boundary():
 
 def test_the_block_takes_a_text_segments_or_a_document_and_leaves_them_alone():
     segments = [{"text": "one\r\n", "metadata": {"page": 1}}, "two"]
-    assert [(c.content, c.metadata) for c in chunk(segments, "characters")] == [("one\n", {"page": 1}), ("two", {})]
+    assert [(c.content, c.metadata) for c in chunk(segments, "characters")] == [
+        ("one\n", {"page": 1}),
+        ("two", {}),
+    ]
     assert segments == [{"text": "one\r\n", "metadata": {"page": 1}}, "two"]
     document = Document("d", "# H\ntext", metadata={"lang": "en"}, tags=("t",))
     (only,) = chunk(document)
@@ -242,16 +253,25 @@ for kind in ("characters", "words", "sentences", "markdown"):
 def test_chunks_are_the_same_under_any_locale_and_hash_seed():
     text = (MARKDOWN + "İstanbul ışık I i ÅE\u0301 日本語。\r\n\xa0 tail\n") * 20
     outputs = set()
-    for variables in ({"LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "0"}, {"LC_ALL": "C", "PYTHONHASHSEED": "1"}):
+    for variables in (
+        {"LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "0"},
+        {"LC_ALL": "C", "PYTHONHASHSEED": "1"},
+    ):
         environment = {**os.environ, **variables}
         command = [sys.executable, "-c", PROGRAM]
-        outputs.add(subprocess.run(command, input=text.encode(), env=environment, capture_output=True, check=True).stdout)
+        outputs.add(
+            subprocess.run(
+                command, input=text.encode(), env=environment, capture_output=True, check=True
+            ).stdout
+        )
     assert len(outputs) == 1
 
 
 def test_a_hundred_runs_cut_alike():
     digests = {
-        hashlib.sha256(json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()).hexdigest()
+        hashlib.sha256(
+            json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()
+        ).hexdigest()
         for _ in range(100)
     }
     assert len(digests) == 1

@@ -42,7 +42,10 @@ def test_blend_brings_each_list_to_the_unit_range():
 
 
 def test_alpha_one_is_the_vector_order_and_zero_the_lexical_one():
-    vector, lexical = candidates(("a", 0.9), ("b", 0.5), ("c", 0.1)), candidates(("c", 3.0), ("b", 2.0), ("a", 1.0))
+    vector, lexical = (
+        candidates(("a", 0.9), ("b", 0.5), ("c", 0.1)),
+        candidates(("c", 3.0), ("b", 2.0), ("a", 1.0)),
+    )
     assert [c.doc_id for c in fuse([vector, lexical], "blend", {"alpha": 1.0})] == ["a", "b", "c"]
     assert [c.doc_id for c in fuse([vector, lexical], "blend", {"alpha": 0.0})] == ["c", "b", "a"]
 
@@ -75,7 +78,12 @@ def test_calibrated_candidates_need_a_vector_score_each():
 
 
 def test_equal_scores_are_ordered_by_document_then_chunk():
-    sets = [[Candidate("b", 1, "", 1.0)], [Candidate("b", 0, "", 1.0)], [Candidate("a", 10, "", 1.0)], [Candidate("a", 9, "", 1)]]
+    sets = [
+        [Candidate("b", 1, "", 1.0)],
+        [Candidate("b", 0, "", 1.0)],
+        [Candidate("a", 10, "", 1.0)],
+        [Candidate("a", 9, "", 1)],
+    ]
     assert [c.key for c in fuse(sets)] == [("a", 9), ("a", 10), ("b", 0), ("b", 1)]
 
 
@@ -116,7 +124,9 @@ def test_scores_that_are_not_finite_are_refused():
 
 
 LEGS = st.lists(
-    st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), max_size=20, unique_by=lambda pair: pair[0]),
+    st.lists(
+        st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), max_size=20, unique_by=lambda pair: pair[0]
+    ),
     max_size=4,
 )
 
@@ -139,7 +149,9 @@ def test_blend_equals_its_definition(legs):
     for leg in legs:
         low, high = min((s for _, s in leg), default=0), max((s for _, s in leg), default=0)
         for row, score in leg:
-            expected[row] = expected.get(row, 0.0) + 0.3 * ((score - low) / (high - low) if high > low else 1.0)
+            expected[row] = expected.get(row, 0.0) + 0.3 * (
+                (score - low) / (high - low) if high > low else 1.0
+            )
     rows, scores = blend([([r for r, _ in leg], [s for _, s in leg]) for leg in legs], [0.3] * len(legs))
     assert list(zip(rows.tolist(), scores.tolist(), strict=True)) == sorted(
         expected.items(), key=lambda item: (-item[1], item[0])

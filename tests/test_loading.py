@@ -1,4 +1,4 @@
-"""Loading: every format to text with its places, hostile files to a line in the report, folders in a fixed order."""
+"""Loading: formats to text with its places, bad files to a line in the report, folders in a fixed order."""
 
 import hashlib
 import json
@@ -94,7 +94,8 @@ def test_a_docx_gives_headings_lists_and_tables(tmp_path):
         + "<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>item</w:t></w:r></w:p>"
         + "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc>"
         + "<w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
-        + "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:t>kept</w:t><w:tab/><w:t>too</w:t></w:r></w:p>"
+        + "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>"
+        + "<w:r><w:t>kept</w:t><w:tab/><w:t>too</w:t></w:r></w:p>"
         + "<w:p><mc:AlternateContent><mc:Choice><w:r><w:t>once</w:t></w:r></mc:Choice>"
         + "<mc:Fallback><w:r><w:t>once</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>"
     )
@@ -166,7 +167,22 @@ def test_html_gives_text_with_headers_lists_code_and_tables(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "piece", ["<", "<a ", "<!--", '<a b="', "<a b='<", "<script>", "</", "<![CDATA[", "&", "&#", "<ul><li>", "<pre>", "<b>x"]
+    "piece",
+    [
+        "<",
+        "<a ",
+        "<!--",
+        '<a b="',
+        "<a b='<",
+        "<script>",
+        "</",
+        "<![CDATA[",
+        "&",
+        "&#",
+        "<ul><li>",
+        "<pre>",
+        "<b>x",
+    ],
 )
 def test_html_that_never_closes_is_read_in_linear_time(piece):
     raw = (piece * (600_000 // len(piece))).encode()
@@ -183,7 +199,13 @@ def test_a_csv_row_is_a_segment_with_its_number(tmp_path):
 
 
 def test_json_lines_give_a_document_each_and_a_bad_line_a_failure(tmp_path):
-    lines = ['{"id": 7, "text": "one", "lang": "en"}', "", "oops", '{"no": "text"}', '{"_id": "x", "text": "t", "n": NaN}']
+    lines = [
+        '{"id": 7, "text": "one", "lang": "en"}',
+        "",
+        "oops",
+        '{"no": "text"}',
+        '{"_id": "x", "text": "t", "n": NaN}',
+    ]
     write(tmp_path, "a.jsonl", "\n".join([*lines, json.dumps({"content": "two"})]))
     loading = Loading(tmp_path)
     documents = list(loading)
@@ -255,7 +277,17 @@ def test_the_same_bytes_are_noted_and_left_out_on_request(tmp_path):
 
 
 def test_a_folder_is_walked_by_name_without_hidden_files_and_loops(tmp_path):
-    for name in ("b/z.md", "b/a.md", "a.md", "c.md", ".hidden.md", ".git/x.md", "b/.x/y.md", "B.md", "data.bin"):
+    for name in (
+        "b/z.md",
+        "b/a.md",
+        "a.md",
+        "c.md",
+        ".hidden.md",
+        ".git/x.md",
+        "b/.x/y.md",
+        "B.md",
+        "data.bin",
+    ):
         write(tmp_path / "root", name, name)
     write(tmp_path, "outside.md", "secret")
     root = tmp_path / "root"
@@ -287,7 +319,12 @@ def test_globs_files_and_lists_are_sources_and_a_file_is_taken_once(tmp_path):
         write(tmp_path, name, name)
     assert [s.id for s in find(str(tmp_path / "*.md"))] == ["a.md", "b.md"]
     assert [s.id for s in find(str(tmp_path / "**/*.md"))] == ["a.md", "b.md", "d.md"]
-    assert [s.id for s in find([tmp_path / "c.py", tmp_path / "b.md", tmp_path])] == ["c.py", "b.md", "a.md", "sub/d.md"]
+    assert [s.id for s in find([tmp_path / "c.py", tmp_path / "b.md", tmp_path])] == [
+        "c.py",
+        "b.md",
+        "a.md",
+        "sub/d.md",
+    ]
     assert only(tmp_path / "c.py").metadata["mime"] == "text/plain"
 
 
@@ -361,7 +398,9 @@ def test_damaged_files_are_loaded_or_reported_and_nothing_else(tmp_path, kind, d
             assert document.text[chunk.start : chunk.end] == chunk.content
 
 
-@pytest.mark.parametrize("part", ["../../etc", "", ".", "..", "a/b", "a\\b", "a\0", "-x", ".hid", "a..b", "x" * 200, None])
+@pytest.mark.parametrize(
+    "part", ["../../etc", "", ".", "..", "a/b", "a\\b", "a\0", "-x", ".hid", "a..b", "x" * 200, None]
+)
 def test_a_part_of_an_upload_path_cannot_lead_elsewhere(part):
     with pytest.raises(ValueError, match="not safe"):
         upload_path("/root", part, "2024-05-01", "0f")

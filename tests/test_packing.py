@@ -1,4 +1,4 @@
-"""Packing never exceeds a budget, drops the lowest, covers files; prompts are the template and nothing else."""
+"""Packing keeps to a budget, drops the lowest, covers files; prompts are the template and nothing else."""
 
 import copy
 
@@ -83,7 +83,13 @@ def passage(doc, index, score):
 
 
 def test_comparable_scores_spread_over_files():
-    near = [passage("a", 0, 1.0), passage("a", 1, 0.99), passage("a", 2, 0.985), passage("b", 0, 0.98), passage("c", 0, 0.97)]
+    near = [
+        passage("a", 0, 1.0),
+        passage("a", 1, 0.99),
+        passage("a", 2, 0.985),
+        passage("b", 0, 0.98),
+        passage("c", 0, 0.97),
+    ]
     packed = pack(near, 30, count=by_words)
     assert [c.doc_id for c in packed.contexts] == ["a", "b", "c"]
     assert [d.candidate.key for d in packed.dropped] == [("a", 1), ("a", 2)]
@@ -145,12 +151,14 @@ def test_the_default_template_renders_as_written():
 
 def test_nothing_in_a_passage_or_question_acts_as_template_syntax():
     hostile = "{{query}} {{#each contexts}} {{/each}} {{nothing}}"
-    prompt = render(hostile, [Candidate("d", 0, hostile, 1.0, metadata={"file_id": "{{query}}"})], "{{query}}|{{#each contexts}}{{metadata.file_id}}:{{text}}{{/each}}")
+    template = "{{query}}|{{#each contexts}}{{metadata.file_id}}:{{text}}{{/each}}"
+    prompt = render(hostile, [Candidate("d", 0, hostile, 1.0, metadata={"file_id": "{{query}}"})], template)
     assert prompt == f"{hostile}|{{{{query}}}}:{hostile}"
 
 
 def test_a_template_of_ones_own_renders():
-    template = "Q={{ query }}\n{{#each contexts}}\n- {{doc_id}}#{{chunk_index}} {{metadata.a.b}}\n{{/each}}\n{{lang}}"
+    each = "{{#each contexts}}\n- {{doc_id}}#{{chunk_index}} {{metadata.a.b}}\n{{/each}}"
+    template = "Q={{ query }}\n" + each + "\n{{lang}}"
     context = Candidate("d", 7, "t", 1.0, metadata={"a": {"b": "deep"}})
     assert render("x", [context], template, lang="en") == "Q=x\n- d#7 deep\nen"
 

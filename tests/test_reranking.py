@@ -1,4 +1,4 @@
-"""Re-ranking: stable, pure, and right on cases small enough to see; near-duplicates go, the best one stays."""
+"""Re-ranking: stable, pure, and right on cases small enough to see; of near-duplicates the first stays."""
 
 import copy
 

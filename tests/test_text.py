@@ -7,7 +7,10 @@ from hypothesis import given
 from ragfile.text import normalize, sentences, words
 
 AWKWARD = st.text(
-    st.sampled_from(list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")), max_size=60
+    st.sampled_from(
+        list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")
+    ),
+    max_size=60,
 )
 
 
@@ -72,7 +75,8 @@ def test_a_megabyte_of_blanks_is_normalised_in_linear_time():
 
 
 def test_sentences_end_where_a_reader_would_end_them():
-    text = 'Dr. Smith paid $3.50. "Why?" he asked, e.g. once. No. 5 lives!\n- one\n- two\n\nTitle\n\n日本語。次の文。'
+    text = 'Dr. Smith paid $3.50. "Why?" he asked, e.g. once. No. 5 lives!\n- one\n- two\n\nTitle\n\n'
+    text += "日本語。次の文。"
     assert [text[a:b] for a, b in sentences(text)] == [
         "Dr. Smith paid $3.50.",
         '"Why?" he asked, e.g. once.',
@@ -95,4 +99,13 @@ def test_sentences_hold_everything_but_blanks(text):
 
 
 def test_words_are_lower_case_and_split_cjk():
-    assert words("Hello, snake_case v0.1 日本 Café’s") == ["hello", "snake_case", "v0", "1", "日", "本", "café", "s"]
+    assert words("Hello, snake_case v0.1 日本 Café’s") == [
+        "hello",
+        "snake_case",
+        "v0",
+        "1",
+        "日",
+        "本",
+        "café",
+        "s",
+    ]

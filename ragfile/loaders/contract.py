@@ -30,7 +30,8 @@ class Limits:
 
 @dataclass(slots=True)
 class Extracted:
-    """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment that no chunk crosses.
+    """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment that no
+    chunk crosses.
 
     `id` tells apart the documents of one file; `problem` stands for a record that could not be read.
     """

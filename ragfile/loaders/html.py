@@ -1,8 +1,9 @@
-"""HTML made into plain text with Markdown's marks for headers, list items and code, so that header paths survive.
+"""HTML made into text with Markdown's marks for headers, list items and code, so that header paths survive.
 
-A small tokenizer of our own instead of an HTML tree: text is all we want, time must be linear in the input for any
-bytes (the standard library's parser is not, for unclosed constructs), and the result must not depend on what is
-installed. It follows browsers where it matters: entities, unclosed comments and scripts, quotes in attributes.
+A small tokenizer of our own instead of an HTML tree: text is all we want, time must be linear in the input
+for any bytes (the standard library's parser is not, for unclosed constructs), and the result must not depend
+on what is installed. It follows browsers where it matters: entities, unclosed comments and scripts, quotes in
+attributes.
 """
 
 import re
@@ -22,7 +23,7 @@ _BLOCKS = frozenset(
     address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure
     footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html li main ol option p pre section summary
     table tbody tfoot thead title tr ul
-    """.split()
+    """.split()  # noqa: SIM905 - a list of words is easier to read
 )
 _TIGHT = ("li", "tr", "dt", "dd", "option", "thead", "tbody", "tfoot")  # without an empty line around them
 _HEADERS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
@@ -41,7 +42,7 @@ def parse(raw, limits, errors="strict"):
 
 
 def _decoded(raw, errors):
-    """UTF-8 first; a file that is not is read as it declares itself, which for the Web's old half is windows-1252."""
+    """UTF-8 first; else as the file declares itself, which for the Web's old half is windows-1252."""
     try:
         return decode(raw)
     except UnicodeDecodeError:

@@ -1,7 +1,8 @@
 """DOCX and PPTX: the text of their XML, with Markdown's marks for headings, list items and tables.
 
-Both are zip files of XML. What they unpack to is bounded before it is unpacked, and a document type declaration, the
-root of XML's entity bombs and file inclusions, is refused: no writer of these formats makes one.
+Both are zip files of XML. What they unpack to is bounded before it is unpacked, and a document type
+declaration, the root of XML's entity bombs and file inclusions, is refused: no writer of these formats makes
+one.
 """
 
 import io
@@ -62,7 +63,7 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 def word(raw, limits):
-    """Paragraphs and tables in order; headings by their style's name, which is English in every language's Word."""
+    """Paragraphs and tables in order; headings by their style's name, English in every language's Word."""
     package = _Package(raw, limits)
     levels = _heading_levels(package.xml("word/styles.xml"))
     body = package.xml("word/document.xml").find(f"{_W}body")
@@ -117,7 +118,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 
 
 def _runs(element):
-    """The text below an element. Deleted text is another tag and stays out; a fallback repeats what stands before it."""
+    """The text below an element, without deletions (another tag) and fallbacks (repetitions)."""
     pieces, stack = [], [element]
     while stack:
         node = stack.pop()

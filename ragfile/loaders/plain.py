@@ -60,7 +60,7 @@ def _rows(names, rows):
 
 
 def json_lines(raw, limits, errors="strict"):
-    """A document per line: `text` (or `content`), `id` (or `_id`; else the line's number), the rest is metadata."""
+    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata."""
     for number, line in enumerate(decode(raw, errors).split("\n"), 1):
         if not line.strip():
             continue
