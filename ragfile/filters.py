@@ -82,6 +82,11 @@ class Column:
 
     def rows_of(self, codes):
         """Rows whose code is one of `codes`."""
+        if len(codes) <= 3:  # a few comparisons cost less than a look-up per row
+            mask = np.zeros(len(self.codes), dtype=bool)
+            for code in codes:
+                mask |= self.codes == code
+            return mask
         chosen = np.zeros(len(self.keys) + 1, dtype=bool)  # the last place is for -1
         chosen[list(codes)] = True
         return chosen[self.codes]

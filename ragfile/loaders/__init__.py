@@ -1,8 +1,8 @@
 """Bytes of one file made into text: a module per family of formats, and the table of what is for what.
 
-A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory does. What a
-file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain text and those that users
-register.
+A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory does. What
+a file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain text and those that
+users register.
 
 Everything but PDF is read with the standard library alone, on purpose: the same file then gives the same text
 whatever else is installed, and there is no parser below us to bring its own limits and surprises.
