@@ -8,7 +8,7 @@ Four policies; sizes and overlaps count code points, except for `words`:
     characters   windows of exactly `size`; neighbours share exactly `overlap`
     words        windows of `size` words that share `overlap` words; Han, kana and Thai characters are words
     sentences    whole sentences up to `size`, starting again with those that lie within `overlap` of the end
-    markdown     a chunk never crosses a header and carries its header path; long sections are cut into windows that
+    markdown     a chunk never crosses a header and carries its header path; long sections become windows that
                  end at a paragraph, line, sentence or word, in that order of preference
 
 A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing.
@@ -55,7 +55,7 @@ class Policy:
 
     @classmethod
     def of(cls, value):
-        """A Policy from None (the default), a Policy, a mapping, or words such as "words" and "words:200/40"."""
+        """A Policy from None (the default), a Policy, a mapping, or a text: "words", "words:200/40"."""
         if value is None or isinstance(value, cls):
             return value or cls()
         if isinstance(value, str):
@@ -86,7 +86,10 @@ class Policy:
 
 
 def split(document, policy=None):
-    """The chunks of one document, numbered from 0. Metadata is the segment's and the header path, not the document's."""
+    """The chunks of one document, numbered from 0.
+
+    Metadata is the segment's and the header path, not the document's.
+    """
     policy = Policy.of(policy)
     cut, text, doc_id, tags = _CUTTERS[policy.kind], document.text, document.id, tuple(document.tags)
     chunks = []
@@ -112,8 +115,8 @@ def _characters(text, start, end, size, overlap):
         start += step
 
 
-# Atomic and possessive throughout: a word is never given back in part, so matching is linear. A "word" without an end
-# (base64, a minified line) counts once per 64 characters.
+# Atomic and possessive throughout: a word is never given back in part, so matching is linear. A "word"
+# without an end (base64, a minified line) counts once per 64 characters.
 _WORD = f"(?>[{texts.UNSPACED}]|[^ \\t\\n{texts.UNSPACED}]{{1,64}})"
 _GAP = re.compile(r"[ \t\n]*")
 
@@ -145,10 +148,14 @@ def _sentences(text, start, end, size, overlap):
 
 
 def _overlapping(spans, first, last, overlap, size):
-    """The sentence to go on with: as early as `overlap` allows, but so that the next one after `last` still fits."""
+    """The sentence to go on with: as early as `overlap` allows while the one after `last` still fits."""
     stop, following = spans[last][1], spans[last + 1][1]
     again = last + 1
-    while again - 1 > first and stop - spans[again - 1][0] <= overlap and following - spans[again - 1][0] <= size:
+    while (
+        again - 1 > first
+        and stop - spans[again - 1][0] <= overlap
+        and following - spans[again - 1][0] <= size
+    ):
         again -= 1
     return again
 
@@ -167,7 +174,7 @@ _ANCHOR = re.compile(r"[ \t]*\{#[^{}\n]*\}[ \t]*$")
 
 
 def headers(text, start=0, end=None):
-    """The headers of a Markdown text as (start, body, level, title); those in fences and comments are not headers."""
+    """The headers of a Markdown text as (start, body, level, title), but none in fences and comments."""
     end = len(text) if end is None else end
     front = _FRONT_MATTER.match(text, start, end)
     at, found = front.end() if front else start, []
@@ -205,7 +212,7 @@ def _markdown(text, start, end, size, overlap):
 
 
 def _sections(text, start, end):
-    """(start, end, header path) of each section. One without a body is left to the deeper headers that follow it."""
+    """(start, end, header path) of each section; one without a body is left to the headers below it."""
     found = headers(text, start, end)
     title = _front_title(text, start, end)
     path = [(0, title)] if title else []
@@ -225,13 +232,17 @@ def _front_title(text, start, end):
 
 
 def _windows(text, start, end, size, overlap):
-    """Spans of at most `size` in text[start:end], without blanks at their ends, that end where reading pauses."""
+    """Spans of at most `size` in text[start:end] that end where reading pauses, blanks left out around."""
     while end > start and text[end - 1] in " \t\n":
         end -= 1
     start = _GAP.match(text, start, end).end() if end > start else end
+    shown = start
     while start < end:
         stop = end if end - start <= size else _cut(text, start, start + size)
-        yield start, _rstrip(text, start, stop)
+        visible = _rstrip(text, start, stop)
+        if visible > shown:  # else only blanks are new
+            shown = visible
+            yield start, visible
         if stop == end:
             return
         start = _restart(text, start, stop, overlap)
@@ -244,7 +255,7 @@ def _rstrip(text, start, stop):
 
 
 def _cut(text, start, limit):
-    """The best place to end in the second half of a window: after a paragraph, line, sentence, CJK stop or word."""
+    """The best end in the second half of a window: after a paragraph, line, sentence, CJK stop or word."""
     middle = start + (limit - start + 1) // 2
     for mark in ("\n\n", "\n", ". ", "。", " "):
         at = text.rfind(mark, middle, limit)
@@ -253,7 +264,9 @@ def _cut(text, start, limit):
     return _whole_cluster(text, start, limit)
 
 
-_JOINING = re.compile("[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_JOINING = re.compile(
+    "[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
 
 
 def _whole_cluster(text, start, limit):
@@ -265,7 +278,7 @@ def _whole_cluster(text, start, limit):
 
 
 def _restart(text, start, stop, overlap):
-    """Where the next window begins: up to `overlap` before the last one's end, at the start of a line or word."""
+    """The start of the next window: of a line or word, up to `overlap` before the end of the last one."""
     earliest = max(stop - overlap, start + 1)
     if earliest >= stop:
         return _GAP.match(text, stop).end()

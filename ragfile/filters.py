@@ -1,15 +1,15 @@
 """Which chunks may be found: a Mongo-style condition on metadata, and tags, turned into a mask over rows.
 
-    compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns) -> bool[n]
+    compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns)
 
-Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each positive
-condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose. Equality is typed:
-1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
+Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each
+positive condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose.
+Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
 
-A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for each row
-the number of its value. A condition is decided once per distinct value (a range by bisection, without looking at the
-values between) and spread over the rows by numpy. `Dicts` makes such columns from metadata in memory; an index in a
-file can offer the same two things.
+A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for
+each row the number of its value. A condition is decided once per distinct value (a range by bisection,
+without looking at the values between) and spread over the rows by numpy. `Dicts` makes such columns from
+metadata in memory; an index in a file can offer the same two things.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,8 +23,8 @@ MAX_CONDITIONS = 10_000
 _MISSING = object()
 
 
-def sort_key(value):
-    """A JSON value as a tuple that compares and hashes by typed equality: null < bool < number < string < list < object."""
+def sort_key(value, depth=0):
+    """A JSON value as a tuple that compares by typed equality: null, bool, number, string, list, object."""
     if isinstance(value, str):
         return 3, value
     if isinstance(value, bool | np.bool_):
@@ -35,15 +35,17 @@ def sort_key(value):
         return 2, value if isinstance(value, int | float) else value.item()
     if value is None:
         return (0,)
+    if depth == MAX_DEPTH:
+        raise ValueError(f"a JSON value in metadata or a filter may nest {MAX_DEPTH} deep")
     if isinstance(value, list | tuple):
-        return 4, tuple(sort_key(v) for v in value)
+        return 4, tuple(sort_key(v, depth + 1) for v in value)
     if isinstance(value, dict):
-        return 5, tuple(sorted((k, sort_key(v)) for k, v in value.items()))
+        return 5, tuple(sorted((k, sort_key(v, depth + 1)) for k, v in value.items()))
     raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
 
 
 def resolve(metadata, path, default=None):
-    """The value at a path. A key that equals the whole path wins; else its part before the first dot is entered."""
+    """The value at a path: of the key that equals it, else below the key before its first dot."""
     while True:
         if path in metadata:
             return metadata[path]
@@ -54,7 +56,7 @@ def resolve(metadata, path, default=None):
 
 
 class Column:
-    """One path over all rows: `keys` are the distinct sort keys in order, `codes[row]` is a position in them or -1."""
+    """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1."""
 
     def __init__(self, codes, keys):
         self.codes, self.keys = codes, keys
@@ -80,13 +82,21 @@ class Column:
 
     def rows_of(self, codes):
         """Rows whose code is one of `codes`."""
+        if len(codes) <= 3:  # a few comparisons cost less than a look-up per row
+            mask = np.zeros(len(self.codes), dtype=bool)
+            for code in codes:
+                mask |= self.codes == code
+            return mask
         chosen = np.zeros(len(self.keys) + 1, dtype=bool)  # the last place is for -1
         chosen[list(codes)] = True
         return chosen[self.codes]
 
 
 class Columns(Protocol):
-    """What a filter needs of a collection. Metadata of document and chunk are one object here: the chunk's keys win."""
+    """What a filter needs of a collection.
+
+    Metadata of document and chunk are one object here: the chunk's keys win.
+    """
 
     def __len__(self) -> int: ...
 
@@ -126,7 +136,7 @@ def encode(values):
 
 
 class Filter:
-    """A compiled filter. `paths` are the metadata keys it reads; a filter without conditions is false as a bool."""
+    """A compiled filter, false as a bool if all passes it. `paths` are the metadata keys it reads."""
 
     def __init__(self, test, paths):
         self._test, self.paths = test, paths
@@ -204,7 +214,9 @@ class _Compiler:
                 raise ValueError("$not below a field takes an object of operators")
             return _complement(_every([self._operator(path, n, o, depth + 1) for n, o in operand.items()]))
         if name not in _OPERATORS:
-            raise ValueError(f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not")
+            raise ValueError(
+                f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not"
+            )
         read, test = _OPERATORS[name]
         negative = name in ("$ne", "$nin")
         found = _on(path, test, read(name, operand))

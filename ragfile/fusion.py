@@ -1,13 +1,13 @@
 """Several ranked lists made into one.
 
-The array functions take rows (any integers whose order is the order of ties) and give (rows, scores), best first:
+The array functions take rows (integers whose order decides ties) and give (rows, scores), best first:
 
     rrf(legs, k=60)                        Σ 1 / (k + rank), ranks from 1; raw scores do not matter
-    blend(legs, weights)                   Σ weight · score, each leg brought to 0…1 by its own minimum and maximum
-    calibrated(rows, bm25, dense, ...)     bm25 / max(bm25) + z(dense) / w, from both exact scores of every row
+    blend(legs, weights)                   Σ weight · score, each leg brought to 0…1 by its min and max
+    calibrated(rows, bm25, dense, ...)     bm25 / max(bm25) + z(dense) / w, from both exact scores of each row
 
-A leg is (rows, scores), a row at most once. Everything is binary64 and added in the order of the legs, so that the same
-input gives the same bits anywhere. `fuse` does the same on lists of Candidate.
+A leg is (rows, scores), a row at most once. Everything is binary64 and added in the order of the legs, so
+that the same input gives the same bits anywhere. `fuse` does the same on lists of Candidate.
 """
 
 import math
@@ -23,21 +23,28 @@ def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
     if k < 0:
         raise ValueError(f"rrf_k must not be negative, not {k}")
-    return _sum_parts([(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs])
+    return _sum_parts(
+        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
+    )
 
 
 def blend(legs, weights):
-    """Weighted sum of min–max scores. A leg whose scores are all equal counts 1.0, a row it does not have 0."""
+    """Weighted sum of min–max scores.
+
+    A leg whose scores are all equal counts 1.0, a row it does not have 0.
+    """
     if len(weights) != len(legs):
         raise ValueError(f"{len(legs)} lists need as many weights, not {len(weights)}")
-    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)])
+    return _sum_parts(
+        [(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)]
+    )
 
 
 def calibrated(rows, bm25, dense, *, mean, deviation, w):
-    """Lexical evidence as a share of the best, dense evidence in deviations of the query's scores over a sample.
+    """Lexical evidence as a share of the best, dense evidence in deviations of a sample's scores.
 
-    `mean` and `deviation` are `sample_statistics` of the query against the collection's sample. w says how many
-    deviations weigh as much as the best lexical match: 6 for static models, 4 for transformers.
+    `mean` and `deviation` are `sample_statistics` of the query against the collection's sample. w says how
+    many deviations weigh as much as the best lexical match: 6 for static models, 4 for transformers.
     """
     bm25, dense = _finite(bm25), _finite(dense)
     if not w > 0:
@@ -92,13 +99,13 @@ def _best_first(rows, scores):
 
 
 def fuse(candidate_sets, method="rrf", params=None):
-    """One list from several lists of Candidate, each best first; a later copy of a chunk in a list is ignored.
+    """One list from several lists of Candidate, each best first; a second copy of a chunk in one is ignored.
 
     rrf          params: rrf_k (60), k (how many to return; all)
     blend        params: alpha (0.5) for [vector, lexical] sets, or weights, one per set
     weighted     the same under its other name: vector_weight (0.5)
-    calibrated   [vector, lexical] sets; params: mean, deviation, w. Every candidate needs a vector score; without
-                 a lexical one it counts as 0, which is what BM25 gives a text without the query's words
+    calibrated   [vector, lexical] sets; params: mean, deviation, w. Every candidate needs a vector score; a
+                 missing lexical one is 0, as BM25 gives to a text without the query's words
     """
     params = dict(params or {})
     limit = params.pop("k", None)
@@ -113,7 +120,9 @@ def fuse(candidate_sets, method="rrf", params=None):
     row = {key: i for i, key in enumerate(keys)}
     legs = [([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked]
     rows, scores = _METHODS[method](legs, **params)
-    return [first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)]
+    return [
+        first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)
+    ]
 
 
 def _distinct(candidates):
@@ -152,4 +161,9 @@ def _fuse_calibrated(legs, *, mean, deviation, w):
     return calibrated(rows, bm25, [dense[r] for r in rows], mean=mean, deviation=deviation, w=w)
 
 
-_METHODS = {"rrf": _fuse_rrf, "blend": _fuse_blend, "weighted": _fuse_weighted, "calibrated": _fuse_calibrated}
+_METHODS = {
+    "rrf": _fuse_rrf,
+    "blend": _fuse_blend,
+    "weighted": _fuse_weighted,
+    "calibrated": _fuse_calibrated,
+}

@@ -1,7 +1,8 @@
 """The nouns that the steps hand to one another: plain records, cheap to make, without behaviour of their own.
 
-Chunk and Candidate have the five and six fields of the canonical interface; beside them they carry the span of the
-text in its document (`start`, `end`, in code points), which is what lets every passage be traced to its source:
+Chunk and Candidate have the five and six fields of the canonical interface; beside them they carry the span
+of the text in its document (`start`, `end`, in code points), which is what lets every passage be traced to
+its source:
 
     document.text[chunk.start:chunk.end] == chunk.content
 """
@@ -11,7 +12,10 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Segment:
-    """A part of a document that no chunk may cross: a page, a slide, a row. Its metadata goes on every chunk in it."""
+    """A part of a document that no chunk may cross:
+
+    a page, a slide, a row. Its metadata goes on every chunk in it.
+    """
 
     start: int
     end: int
@@ -37,7 +41,10 @@ class Document:
 
 @dataclass(slots=True)
 class Chunk:
-    """The unit that is indexed and found. `start` is -1 where the chunk did not come from a known document."""
+    """The unit that is indexed and found.
+
+    `start` is -1 where the chunk did not come from a known document.
+    """
 
     doc_id: str
     chunk_index: int
@@ -149,7 +156,10 @@ class Hit:
 
 
 class Hits(list):
-    """A list of Hit, best first. `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage."""
+    """A list of Hit, best first.
+
+    `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage.
+    """
 
     __slots__ = ("degraded", "timings")
 

@@ -1,7 +1,7 @@
-"""The one normalisation of text, and the two ways of cutting text that several steps share: sentences and words.
+"""The one normalisation of text, and two ways of cutting text that several steps share: sentences and words.
 
-Everything here is fixed by this file and VERSION, never by a locale or by the running Python's Unicode tables: classes
-of characters are written out, and composition (NFC) uses the Unicode 3.2 data that every CPython carries unchanged.
+Everything here is fixed by this file and VERSION, never by a locale or the running Python's Unicode tables:
+classes of characters are written out, and composition (NFC) uses the Unicode 3.2 data that every CPython has.
 
     normalize(raw) -> Normalized      .text, and .raw_span(start, end) back into raw; .restore() == raw
 
@@ -155,7 +155,7 @@ def _compositions(text):
 
 @cache
 def _clusters():
-    """A character with all that may join it: marks, and the vowels and finals that compose with what is before."""
+    """A character with all that may join it: marks, and vowels and finals that compose backwards."""
     joining = "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e"
     marks = "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c)))
     return re.compile(f"[^\\x00-\\x7f][{joining}{marks}]*+|[\\x00-\\x7f][{joining}{marks}]++")
@@ -166,15 +166,17 @@ def _lines(text):
     return _edit(text, pieces)
 
 
-# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line that starts
-# a list item, heading, quotation or table row.
+# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line
+# that starts a list item, heading, quotation or table row.
 _STOP = re.compile(
-    '([.!?…]+["\'”’»)\\]]*)(?=[ \t\n]|\\Z)|[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])'
+    '(?<![.!?…])([.!?…]++["\'”’»)\\]]*+)(?=[ \t\n]|\\Z)|[。！？｡]+["”’」』）]*'
+    "|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#])"
 )
 _LOWER = re.compile("[ \t\n]+[a-zß-öø-ÿα-ωа-я]")
 _ABBREVIATION = re.compile(
-    r"(?:^|[ \t\n(\[])(?:[A-Za-z]|e\.g|i\.e|cf|vs|etc|al|approx|resp|no|nos|vol|fig|figs|eq|sec|ch|pp|ed|eds|inc|ltd|co"
-    r"|corp|dept|est|mr|mrs|ms|dr|prof|sr|jr|st|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|a\.m|p\.m)\.$",
+    r"(?:^|[ \t\n(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|u\.s|u\.k|cf|vs|etc|al|approx|resp|nos?|vol|figs?|eq"
+    r"|sec|ch|pp|eds?|inc|ltd|co|corp|dept|est|mrs?|ms|dr|prof|sr|jr|st"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     re.IGNORECASE | re.ASCII,
 )
 _BLANKS = " \t\n"
@@ -208,7 +210,10 @@ def _add_trimmed(spans, text, start, end):
 
 # Han, kana and Thai are written without spaces: each character counts as a word.
 UNSPACED = "\u0e01-\u0e4e\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
-_MARKS = "\x00-/:-@\\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf×÷\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3040\uff01-\uff0f"
+_MARKS = (
+    "\x00-/:-@\\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf×÷\u2000-\u200b\u200e-\u206f"
+    "\u2e00-\u2e7f\u3000-\u3040\uff01-\uff0f"
+)
 _WORD = re.compile(f"[{UNSPACED}]|[^{_MARKS}{UNSPACED}]+")
 
 

@@ -1,0 +1,54 @@
+"""The canonical blocks that need no store: callable alone, with plain data, which they leave as it is.
+
+chunks = chunk(text, "words:200/40")
+ranked = fuse([vector_candidates, lexical_candidates])
+better = rerank("how long do pods live", ranked)
+spans = compress("how long do pods live", better)
+"""
+
+from .chunking import Policy, split
+from .fusion import fuse
+from .packing import compress
+from .records import Chunk, Document, Segment
+from .reranking import rerank
+from .text import normalize
+
+__all__ = ["chunk", "compress", "fuse", "rerank"]
+
+_GAP = "\n\n"
+
+
+def chunk(text_or_segments, policy=None) -> list[Chunk]:
+    """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
+
+    A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and
+    segments are normalised first; a Document is taken to be so already. Metadata is the document's, then the
+    segment's, then the chunk's own, the later winning.
+    """
+    document = _document(text_or_segments)
+    chunks = split(document, Policy.of(policy))
+    for each in chunks:
+        each.metadata = {**document.metadata, **each.metadata}
+    return chunks
+
+
+def _document(value):
+    if isinstance(value, Document):
+        return value
+    if isinstance(value, str):
+        return Document("", normalize(value).text)
+    pieces, segments, at = [], [], 0
+    for one in value:
+        text, metadata = (one, {}) if isinstance(one, str) else (_content(one), one.get("metadata") or {})
+        text = normalize(text).text
+        segments.append(Segment(at, at + len(text), dict(metadata)))
+        pieces.append(text)
+        at += len(text) + len(_GAP)
+    return Document("", _GAP.join(pieces), segments=tuple(segments))
+
+
+def _content(segment):
+    for name in ("text", "content"):
+        if name in segment:
+            return segment[name]
+    raise ValueError("a segment has a text")

@@ -1,0 +1,88 @@
+"""Plain text and what is written in it: text, Markdown, tables (CSV, TSV) and JSON lines."""
+
+import codecs
+import csv
+import io
+import json
+import re
+
+from .contract import Extracted
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_TITLE = re.compile(r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n""")
+_FIRST_HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+
+
+def decode(raw, errors="strict"):
+    """UTF-8, or what a byte order mark says. Invalid bytes are an error, or U+FFFD with errors="replace"."""
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return raw[len(mark) :].decode(encoding, errors)
+    return raw.decode("utf-8", errors)
+
+
+def text(raw, limits, errors="strict"):
+    yield Extracted(decode(raw, errors))
+
+
+def markdown(raw, limits, errors="strict"):
+    """The text as it is; its title is that of the front matter, else the first top header."""
+    whole = decode(raw, errors)
+    front, header = _TITLE.match(whole[:10_000]), _FIRST_HEADER.search(whole[:10_000])
+    title = front[2] if front else header[1] if header else ""
+    yield Extracted(whole, metadata={"title": title.strip()} if title.strip() else {})
+
+
+def table(raw, limits, errors="strict"):
+    """A row becomes lines `column: value`, a segment of its own with its number (the header is row 1)."""
+    whole = decode(raw, errors)
+    first = whole.partition("\n")[0]
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter, strict=True)
+    names = [name.strip() for name in next(rows, [])]
+    yield Extracted(parts=_rows(names, rows))
+
+
+def _rows(names, rows):
+    for number, row in enumerate(rows, 2):
+        cells = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
+        lines = [
+            f"{name}: {value.strip()}" if name else value.strip() for name, value in cells if value.strip()
+        ]
+        if lines:
+            yield "\n".join(lines), {"row": number}
+
+
+def json_lines(raw, limits, errors="strict"):
+    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata."""
+    for number, line in enumerate(decode(raw, errors).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            yield Extracted(problem=f"line {number}: {error}", id=str(number))
+            continue
+        yield _record(record, number)
+
+
+def _record(record, number):
+    body = (
+        next((record.pop(k) for k in ("text", "content") if k in record), None)
+        if isinstance(record, dict)
+        else None
+    )
+    if not isinstance(body, str):
+        return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
+    name = next((record.pop(k) for k in ("id", "_id") if k in record), number)
+    return Extracted(body, metadata=record, id=str(name))
+
+
+def _refuse(name):
+    raise ValueError(f"{name} is not a JSON value")

@@ -1,0 +1,295 @@
+"""Sources — folders, globs, files — made into Documents, in an order that does not depend on the file system.
+
+    loading = Loading(["docs/", "more/*.pdf"])
+    for document in loading: ...
+    loading.failures, loading.duplicates, loading.skipped, loading.files
+
+A bad file is a line in `failures` and never the end of the run. A folder gives the files whose suffix some
+loader names, without hidden ones; symbolic links are followed inside the folder only, and a folder is entered
+once, so loops end. A file that is named outright is taken whatever its suffix. What a file is, its content
+decides.
+
+A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's
+name). Where two sources would give the same id, the later one is led by as many of its parent folders as it
+takes.
+"""
+
+import glob
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from .loaders import LimitError, Limits, LoadError, loader, sniff, suffixes
+from .records import Document, Segment
+from .text import normalize
+
+GAP = "\n\n"  # between the segments of a document
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was found: where it is, and the id its document gets."""
+
+    path: str
+    id: str
+    named: bool = False  # by the caller, rather than found in a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    reason: str
+    kind: str = "LoadError"
+
+
+@dataclass(slots=True)
+class Loading:
+    """An iterable of Documents that keeps account of what it could not or did not load."""
+
+    sources: object
+    limits: Limits = field(default_factory=Limits)
+    errors: str = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
+    dedupe: bool = False  # leave out files whose bytes were loaded before
+    files: int = 0
+    bytes: int = 0
+    failures: list = field(default_factory=list)
+    duplicates: list = field(default_factory=list)  # (path, path of the same bytes before)
+    skipped: list = field(default_factory=list)  # (path, why)
+    _seen: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.errors not in ("strict", "replace"):
+            raise ValueError(f"errors is 'strict' or 'replace', not {self.errors!r}")
+
+    def __iter__(self):
+        for source in find(self.sources, self.skipped):
+            yield from self._file(source)
+
+    def _file(self, source):
+        try:
+            raw, modified = _read(source.path, self.limits)
+            checksum = hashlib.sha256(raw).hexdigest()
+            first = self._seen.setdefault(checksum, source.path)
+            if first != source.path:
+                self.duplicates.append((source.path, first))
+                if self.dedupe:
+                    return
+            self.files += 1
+            self.bytes += len(raw)
+            yield from self._documents(source, raw, checksum, modified)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - on a damaged file a parser may raise anything
+            self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
+
+    def _documents(self, source, raw, checksum, modified):
+        one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
+        options = {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
+        for extracted in one.parse(raw, self.limits, **options):
+            if extracted.problem:
+                self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
+                continue
+            text, segments = _assembled(extracted, self.limits)
+            doc_id = f"{source.id}#{extracted.id}" if extracted.id else source.id
+            metadata = _described(source, one.mime, modified) | extracted.metadata
+            yield Document(
+                doc_id, text, source.path, metadata | {"file_id": doc_id, "checksum": checksum}, (), segments
+            )
+
+
+_TEXTUAL = ("txt", "md", "html", "csv", "jsonl")
+
+
+def load(sources, **options):
+    """All documents at once, where a failure is an error: for a handful of files."""
+    loading = Loading(sources, **options)
+    documents = list(loading)
+    if loading.failures:
+        failure = loading.failures[0]
+        raise LoadError(f"{failure.path}: {failure.reason}")
+    return documents
+
+
+def _sentence(error):
+    if isinstance(error, UnicodeDecodeError):
+        return f"not valid {error.encoding}: byte {error.start} ({error.reason})"
+    return str(error) or type(error).__name__
+
+
+def _read(path, limits):
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > limits.max_bytes:
+            raise LimitError(f"{status.st_size} bytes, the limit is {limits.max_bytes}")
+        raw = file.read(limits.max_bytes + 1)
+    if len(raw) > limits.max_bytes:  # it grew, or said nothing about its size
+        raise LimitError(f"more than {limits.max_bytes} bytes")
+    return raw, status.st_mtime
+
+
+def _assembled(extracted, limits):
+    """(text, segments), normalised. Stops as soon as there is more text than there is room for."""
+    if extracted.parts is None:
+        _check_room(len(extracted.text), limits)
+        return normalize(extracted.text).text, ()
+    pieces, segments, at = [], [], 0
+    for number, (raw, metadata) in enumerate(extracted.parts, 1):
+        if number > limits.max_pages:
+            raise LimitError(f"more than {limits.max_pages} parts")
+        text = normalize(raw).text.strip(" \t\n")
+        _check_room(at + len(raw), limits)
+        if text:
+            segments.append(Segment(at, at + len(text), metadata))
+            pieces.append(text)
+            at += len(text) + len(GAP)
+    return GAP.join(pieces), tuple(segments)
+
+
+def _check_room(size, limits):
+    if size > limits.max_text:
+        raise LimitError(f"more than {limits.max_text} characters of text")
+
+
+def _described(source, mime, modified):
+    """What every document says of its file, unless the file's own fields say otherwise."""
+    return {
+        "path": source.id,
+        "name": source.id.rpartition("/")[2],
+        "folder_id": source.id.rpartition("/")[0],
+        "mime": mime,
+        "created_at": _timestamp(modified),
+    }
+
+
+def _timestamp(modified):
+    """ISO 8601 in UTC, never later than SOURCE_DATE_EPOCH where that is set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = min(int(modified), int(epoch)) if epoch.isdecimal() else int(modified)
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def find(sources, skipped=None):
+    """The files of some sources, in a fixed order:
+
+    sources as given, folders by name. `skipped` collects (path, why).
+    """
+    taken, used = set(), set()
+    for source, is_named in _expanded(sources):
+        for path, relative in _files(source, is_named, [] if skipped is None else skipped):
+            real = os.path.realpath(path)
+            if real in taken:
+                continue
+            taken.add(real)
+            doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
+            used.add(doc_id)
+            yield Source(path, doc_id, is_named)
+
+
+def _expanded(sources):
+    """(path, was it named outright) for each source; a glob gives what it matches, by name."""
+    one = isinstance(sources, str | os.PathLike)
+    for source in [sources] if one else sources:
+        path = os.fspath(source)
+        if os.path.lexists(path) or not glob.has_magic(path):
+            yield path, True
+            continue
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise FileNotFoundError(f"nothing matches {path}")
+        yield from ((match, not os.path.isdir(match)) for match in matches)
+
+
+def _files(source, is_named, skipped):
+    status = os.stat(source)  # a source that is not there is the caller's error
+    if stat.S_ISDIR(status.st_mode):
+        yield from _walk(source, skipped)
+    elif stat.S_ISREG(status.st_mode):
+        yield source, os.path.basename(source)
+    else:
+        skipped.append((source, "neither a file nor a folder"))
+
+
+def _walk(root, skipped):
+    """Files below a folder as (path, path below root).
+
+    Without recursion, since folders may nest deeper than a stack.
+    """
+    home, wanted, entered = os.path.realpath(root), suffixes(), set()
+    stack = [(root, "")]
+    while stack:
+        path, relative = stack.pop()
+        try:
+            if _enters(path, relative, home, entered, skipped):
+                names = sorted(os.listdir(path), key=os.fsencode)
+                below = [(os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names]
+                stack += [
+                    entry for entry in reversed(below) if not os.path.basename(entry[0]).startswith(".")
+                ]
+            elif _is_wanted(path, relative, home, wanted, skipped):
+                yield path, relative
+        except OSError as error:
+            skipped.append((path, error.strerror or str(error)))
+
+
+def _enters(path, relative, home, entered, skipped):
+    if not os.path.isdir(path):
+        return False
+    status = os.stat(path)
+    place = status.st_dev, status.st_ino
+    if place in entered or not _is_inside(path, home):
+        skipped.append(
+            (path, "a link to a folder seen before" if place in entered else "a link out of the folder")
+        )
+        return False
+    entered.add(place)
+    return True
+
+
+def _is_wanted(path, relative, home, wanted, skipped):
+    status = os.lstat(path)
+    if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
+        return False
+    if os.path.splitext(path)[1].lower() not in wanted:
+        skipped.append((path, "no loader for this suffix"))
+    elif not stat.S_ISREG(os.stat(path).st_mode):
+        skipped.append((path, "not a regular file"))
+    elif not _is_inside(path, home):
+        skipped.append((path, "a link out of the folder"))
+    else:
+        return True
+    return False
+
+
+def _is_inside(path, home):
+    real = os.path.realpath(path)
+    return real == home or real.startswith(os.path.join(home, ""))
+
+
+def _legible(path):
+    """A path as an id: with "/" and valid Unicode, whatever bytes the file system holds."""
+    return os.fsencode(path).decode("utf-8", "replace").replace(os.sep, "/")
+
+
+def _unused(name, whole, used):
+    """The name, led by as many parents as keep it from being used already."""
+    parents = whole[: len(whole) - len(name)].rstrip("/").split("/") if whole.endswith(name) else []
+    while name in used and parents and parents[-1]:
+        name = f"{parents.pop()}/{name}"
+    number, free = 2, name
+    while free in used:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+
+
+def upload_path(root, user_id, date, name):
+    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is refused."""
+    for part in (user_id, date, name):
+        if not isinstance(part, str) or not _SAFE.fullmatch(part) or ".." in part:
+            raise ValueError(f"not safe as a part of a path: {part!r}")
+    return os.path.join(os.fspath(root), user_id, date, name)

@@ -1,0 +1,108 @@
+"""Re-ranking: stable, pure, and right on cases small enough to see; of near-duplicates the first stays."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from ragfile.records import Candidate
+from ragfile.reranking import cosine, distinct_texts, distinct_vectors, mmr, rerank, simhash
+
+TEXTS = [
+    "The kubelet restarts a container when its liveness probe fails.",
+    "Liveness probes and readiness probes are configured per container.",
+    "A persistent volume outlives the pod that uses it.",
+]
+
+
+def candidates(texts=TEXTS, score=1.0):
+    return [Candidate("doc", i, text, score) for i, text in enumerate(texts)]
+
+
+def test_the_built_in_measure_lifts_what_holds_all_of_the_question():
+    ranked = rerank("volume outliving a pod", candidates())
+    assert ranked[0].chunk_index == 2
+    ranked = rerank("when does the kubelet restart a container", candidates())
+    assert ranked[0].chunk_index == 0
+
+
+def test_without_a_word_in_common_the_former_order_stays():
+    before = [Candidate("d", i, text, 3.0 - i) for i, text in enumerate(TEXTS)]
+    assert [c.chunk_index for c in rerank("zzz", before)] == [0, 1, 2]
+
+
+def test_equal_scores_are_ordered_by_document_then_chunk():
+    same = [Candidate("b", 1, "x", 1.0), Candidate("a", 10, "x", 1.0), Candidate("a", 9, "x", 1.0)]
+    assert [c.key for c in rerank("x", same)] == [("a", 9), ("a", 10), ("b", 1)]
+
+
+def test_a_hundred_runs_give_the_same_bits_and_leave_the_input_alone():
+    given = candidates()
+    before = copy.deepcopy(given)
+    runs = {tuple((c.key, c.score) for c in rerank("liveness probe container", given)) for _ in range(100)}
+    assert len(runs) == 1
+    assert given == before
+
+
+def test_a_model_of_ones_own_only_needs_to_score():
+    class Shortest:
+        def score(self, query, texts):
+            return [-len(text) for text in texts]
+
+    assert [c.chunk_index for c in rerank("q", candidates(), Shortest())] == [2, 0, 1]
+
+
+@pytest.mark.parametrize("scores", [[1.0], [1.0, float("nan"), 0.0]])
+def test_a_model_that_does_not_score_every_text_is_refused(scores):
+    class Broken:
+        def score(self, query, texts):
+            return scores
+
+    with pytest.raises(ValueError, match="one finite number per text"):
+        rerank("q", candidates(), Broken())
+
+
+def test_no_candidates_give_none_without_asking_the_model():
+    assert rerank("q", [], model=object()) == []
+
+
+def test_cosine_ignores_length_and_a_zero_vector_is_like_nothing():
+    assert cosine([2, 0], [[1, 0], [0, 3], [1, 1], [0, 0]]) == pytest.approx([1, 0, 0.5**0.5, 0])
+
+
+def test_mmr_takes_the_nearest_first_and_then_something_else():
+    vectors, query = [[1, 0.1], [1, 0.05], [0.2, 0.8]], [1, 0.3]
+    assert mmr(query, vectors, 3) == [0, 2, 1]
+    assert mmr(query, vectors, 3, relevance=1.0) == [0, 1, 2]
+    assert mmr(query, vectors, 99) == [0, 2, 1]
+    assert mmr([1, 0], np.empty((0, 2)), 5) == []
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        mmr([1], [[1]], 1, relevance=2)
+
+
+def test_near_equal_vectors_leave_the_first():
+    vectors = np.array([[1, 0], [0.999, 0.001], [0, 1], [-1, 0], [0.001, 5]])
+    assert distinct_vectors(vectors) == [0, 2, 3]
+    assert distinct_vectors(vectors, threshold=1.1) == [0, 1, 2, 3, 4]
+
+
+def test_near_equal_texts_leave_the_first():
+    text = " ".join(f"word{i}" for i in range(300))
+    texts = [text, text.replace("word150", "other"), TEXTS[0], TEXTS[1], TEXTS[0].upper()]
+    assert distinct_texts(texts) == [0, 2, 3]
+
+
+def test_simhash_is_a_fixed_number_for_a_text():
+    assert simhash("") == simhash("  ")
+    assert simhash(TEXTS[0]) == simhash(TEXTS[0].lower())
+    assert [f"{simhash(t):016x}" for t in TEXTS] == [
+        "16edc15ac8618420",
+        "a025270903086893",
+        "14830427980a4964",
+    ]
+
+
+def test_a_missing_cross_encoder_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    with pytest.raises(ImportError, match=r"ragfile\[st\]"):
+        rerank("q", candidates(), "some/cross-encoder")

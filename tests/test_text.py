@@ -1,0 +1,111 @@
+"""Normalisation: its rules, the way back to the raw text, and that nothing around it matters."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from ragfile.text import normalize, sentences, words
+
+AWKWARD = st.text(
+    st.sampled_from(
+        list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")
+    ),
+    max_size=60,
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("a\r\nb\rc\u2028d\x85e", "a\nb\nc\nd\ne"),
+        ("a\xa0b\u3000c\u2009d", "a b c d"),
+        ("a\tb", "a\tb"),
+        ("zero\u200bwidth\ufeff so\xadft", "zerowidth soft"),
+        ("family 👨\u200d👩\u200d👧", "family 👨\u200d👩\u200d👧"),
+        ("end  \t\n  start \n", "end\n  start\n"),
+        ("a\n\n \n\t\n\nb", "a\n\n\nb"),
+        ("nul\0bell\x07", "nulbell"),
+        ("cafe\u0301 \u212b", "café Å"),
+        ("\u1112\u1161\u11ab", "한"),
+        ("lone \ud83d half", "lone \ufffd half"),
+        ("ﬁ stays ﬁ", "ﬁ stays ﬁ"),
+        ("", ""),
+    ],
+)
+def test_normalisation_follows_its_rules(raw, text):
+    assert normalize(raw).text == text
+
+
+@given(st.one_of(st.text(), AWKWARD))
+def test_normalisation_can_be_undone(raw):
+    assert normalize(raw).restore() == raw
+
+
+@given(st.one_of(st.text(), AWKWARD))
+def test_normalising_twice_changes_nothing_more(raw):
+    once = normalize(raw).text
+    assert normalize(once).text == once
+
+
+@given(AWKWARD, st.data())
+def test_a_span_leads_back_to_raw_text_that_normalises_to_it(raw, data):
+    normalized = normalize(raw)
+    start = data.draw(st.integers(0, len(normalized.text)))
+    end = data.draw(st.integers(start, len(normalized.text)))
+    raw_start, raw_end = normalized.raw_span(start, end)
+    assert 0 <= raw_start <= raw_end <= len(raw)
+    inside = normalized.text[start:end]
+    if inside and not set(inside) & set("\n \t") and inside.isascii():
+        assert inside in normalize(raw[raw_start:raw_end]).text
+
+
+def test_spans_of_untouched_text_are_themselves():
+    assert normalize("plain text").raw_span(2, 5) == (2, 5)
+
+
+def test_spans_map_around_what_was_removed():
+    normalized = normalize("ab\u200b\u200bcd\r\nef")
+    assert normalized.raw_span(1, 3) == (1, 5)
+    assert normalized.raw_span(4, 5) == (6, 8)
+    assert normalized.raw_span(7, 7) == (10, 10)
+
+
+def test_a_megabyte_of_blanks_is_normalised_in_linear_time():
+    assert normalize("a" + " " * 2_000_000 + "b" + "\t" * 2_000_000).text == "a" + " " * 2_000_000 + "b"
+
+
+def test_sentences_end_where_a_reader_would_end_them():
+    text = 'Dr. Smith paid $3.50. "Why?" he asked, e.g. once. No. 5 lives!\n- one\n- two\n\nTitle\n\n'
+    text += "日本語。次の文。"
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "Dr. Smith paid $3.50.",
+        '"Why?" he asked, e.g. once.',
+        "No. 5 lives!",
+        "- one",
+        "- two",
+        "Title",
+        "日本語。",
+        "次の文。",
+    ]
+
+
+@given(st.text())
+def test_sentences_hold_everything_but_blanks(text):
+    spans = sentences(text)
+    assert all(a < b for a, b in spans)
+    assert spans == sorted(spans)
+    kept = {i for a, b in spans for i in range(a, b)}
+    assert all(text[i] in " \t\n" for i in range(len(text)) if i not in kept)
+
+
+def test_words_are_lower_case_and_split_cjk():
+    assert words("Hello, snake_case v0.1 日本 Café’s") == [
+        "hello",
+        "snake_case",
+        "v0",
+        "1",
+        "日",
+        "本",
+        "café",
+        "s",
+    ]
