@@ -101,6 +101,7 @@ cdef class Section:
 # (bm25)
 
 # (wordpiece)
+include "_core_wordpiece.pxi"
 
 if rag_init(NULL) != RAG_OK:
     raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: this machine or this build does not have it")
