@@ -25,11 +25,11 @@ PINNED = {
     "model.safetensors": "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
     "tokenizer.json": "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
 }
-RESULT = "unknown yet"
+RESULT = "97790ad339088d660cb6779a8beffa7a3c668cb0db4ac42d140bddb82b476c78"
 OUT = Path(__file__).parent.parent / "ragfile" / "data" / "potion-base-8M.ragmodel"
 FREQUENCIES = Path(__file__).parent / "piece_frequencies.txt"
 
-NAME = "potion-base-8M"
+NAME = "potion-base-8M/1"  # the number changes whenever a vector would
 PASSAGES = 100_000
 FIRST_BY_FREQUENCY = 28  # special pieces and rare symbols come before "the"
 CLIP_STEPS = 26
