@@ -68,10 +68,10 @@ static size_t read_piece(struct rag_model *model, const uint8_t *piece, size_t r
     return (size_t)PIECE_HEAD + piece[2];
 }
 
-/* Every bucket is whole pieces, end to end, so that looking one up needs no checks. */
+/* Every bucket is whole pieces, end to end, so that looking one up needs no checks; all of them are as many as words. */
 static enum rag_status read_words(struct rag_model *model, uint64_t words_size, struct rag_fault *fault) {
     const size_t buckets = (size_t)1 << model->bucket_bits;
-    uint64_t at = 0;
+    uint64_t at = 0, pieces = 0;
     if (load_u32(model->buckets) != 0) return rag_fail(fault, RAG_FORMAT, 0, "model: the first bucket begins late");
     for (size_t b = 0; b < buckets; b++) {
         const uint64_t end = load_u32(model->buckets + 4 * (b + 1));
@@ -80,8 +80,10 @@ static enum rag_status read_words(struct rag_model *model, uint64_t words_size, 
             const size_t size = read_piece(model, model->words + at, end - at);
             if (size == 0) return rag_fail(fault, RAG_FORMAT, at, "model: a word is malformed");
             at += size;
+            pieces++;
         }
     }
+    if (pieces != model->count) return rag_fail(fault, RAG_FORMAT, MODEL_WORDS_AT, "model: not as many pieces as words");
     return RAG_OK;
 }
 

@@ -52,7 +52,11 @@ PREFIXES = (
     ("bge-small-en", "Represent this sentence for searching relevant passages: ", ""),
     ("bge-base-en", "Represent this sentence for searching relevant passages: ", ""),
     ("bge-large-en", "Represent this sentence for searching relevant passages: ", ""),
-    ("e5-mistral", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", ""),
+    (
+        "e5-mistral",
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
+        "",
+    ),
     ("e5-", "query: ", "passage: "),
     ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
     (
@@ -164,7 +168,10 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
 def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")
-    written = {key: int(value) if value.isdecimal() else value for key, value in parse_qsl(query, strict_parsing=bool(query))}
+    written = {
+        key: int(value) if value.isdecimal() else value
+        for key, value in parse_qsl(query, strict_parsing=bool(query))
+    }
     return name, {**written, **options}
 
 
@@ -190,7 +197,9 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     try:
         rows = np.asarray(vectors, np.float64)
     except (TypeError, ValueError) as error:
-        raise ProviderError(f"{source} answered with something else than vectors of one length: {error}") from None
+        raise ProviderError(
+            f"{source} answered with something else than vectors of one length: {error}"
+        ) from None
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ProviderError(f"{source} answered with something else than vectors of one length")
     if dims is not None and rows.shape[1] != dims:

@@ -67,7 +67,9 @@ class CachedEmbedder:
         if asked:
             fresh = self.embedder.embed(asked, role)
             self._learn_dims(fresh.shape[1])
-            fresh_keys = self._keys(asked, role)  # the first answer of all tells the dims, which are part of a key
+            fresh_keys = self._keys(
+                asked, role
+            )  # the first answer of all tells the dims, which are part of a key
             self._use(lambda store: self._write(store, role, fresh_keys, fresh))
             found |= dict(zip(fresh_keys, fresh, strict=True))
             keys = self._keys(texts, role)
@@ -102,12 +104,18 @@ class CachedEmbedder:
     def _learn_dims(self, dims):
         if self._known_dims is not None and self._known_dims != dims:
             name = self.embedder.model.name
-            raise ModelError(f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model")
+            raise ModelError(
+                f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model"
+            )
         self._known_dims = dims
 
     def _row(self, check, value):
         """An entry's vector, or None if it is not what was written."""
-        if not isinstance(value, bytes) or xxhash.xxh3_64_digest(value) != check or len(value) != 4 * self.model.dims:
+        if (
+            not isinstance(value, bytes)
+            or xxhash.xxh3_64_digest(value) != check
+            or len(value) != 4 * self.model.dims
+        ):
             return None
         return np.frombuffer(value, "<f4").astype(np.float32)
 
@@ -121,13 +129,16 @@ class CachedEmbedder:
         for start in range(0, len(unique), LOOKUP):
             some = unique[start : start + LOOKUP]
             query = f"SELECT key, hash, vector FROM entries WHERE key IN ({','.join('?' * len(some))})"
-            rows = {key: self._row(check, value) for key, check, value in store.execute(query, some)}
+            entries = store.execute(query, some).fetchall()
+            rows = {key: self._row(check, value) for key, check, value in entries}
             found |= {key: row for key, row in rows.items() if row is not None}
         return found
 
     def _write(self, store, role, keys, rows):
         values = [row.astype("<f4").tobytes() for row in rows]
-        entries = [(key, xxhash.xxh3_64_digest(value), value) for key, value in zip(keys, values, strict=True)]
+        entries = [
+            (key, xxhash.xxh3_64_digest(value), value) for key, value in zip(keys, values, strict=True)
+        ]
         with store:  # one transaction
             store.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", entries)
             store.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (self._head(role), self.model.dims))
@@ -138,6 +149,7 @@ class CachedEmbedder:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as store:
+                store.text_factory = bytes  # an entry that is not what was written may be no text either
                 store.execute("PRAGMA synchronous = NORMAL")
                 for table in TABLES:
                     store.execute(table)
