@@ -17,9 +17,7 @@ from ragfile.errors import ProviderError
 log = logging.getLogger("ragfile.calling")
 
 RETRIED = frozenset({408, 409, 425, 429})
-FINAL_CODES = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached"}
-)  # a 429 that waiting does not cure
+FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})  # a 429 that waiting does not cure
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
@@ -44,9 +42,7 @@ class CallError(ProviderError):
 class Caller:
     """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
 
-    def __init__(
-        self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0
-    ):
+    def __init__(self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0):
         self.base_url = base_url.rstrip("/")
         self.headers = dict(headers or {})
         self.timeout = float(timeout)
@@ -115,9 +111,7 @@ class Caller:
                 error.status, error.request_id = status, request_id
                 raise error
             message += f" (asks to wait {wait:.0f} s, and {self.longest_wait:.0f} is the most)"
-        raise CallError(
-            f"{self.base_url}: {message}", status=status, request_id=request_id, body=response.text[:2000]
-        )
+        raise CallError(f"{self.base_url}: {message}", status=status, request_id=request_id, body=response.text[:2000])
 
     def _json(self, response, request_id):
         try:
@@ -125,9 +119,7 @@ class Caller:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise CallError(
-                f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id
-            )
+            raise CallError(f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id)
         return answer
 
     def _wait(self, state):

@@ -169,8 +169,7 @@ def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")
     written = {
-        key: int(value) if value.isdecimal() else value
-        for key, value in parse_qsl(query, strict_parsing=bool(query))
+        key: int(value) if value.isdecimal() else value for key, value in parse_qsl(query, strict_parsing=bool(query))
     }
     return name, {**written, **options}
 
@@ -197,9 +196,7 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     try:
         rows = np.asarray(vectors, np.float64)
     except (TypeError, ValueError) as error:
-        raise ProviderError(
-            f"{source} answered with something else than vectors of one length: {error}"
-        ) from None
+        raise ProviderError(f"{source} answered with something else than vectors of one length: {error}") from None
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ProviderError(f"{source} answered with something else than vectors of one length")
     if dims is not None and rows.shape[1] != dims:

@@ -67,9 +67,7 @@ class CachedEmbedder:
         if asked:
             fresh = self.embedder.embed(asked, role)
             self._learn_dims(fresh.shape[1])
-            fresh_keys = self._keys(
-                asked, role
-            )  # the first answer of all tells the dims, which are part of a key
+            fresh_keys = self._keys(asked, role)  # the first answer of all tells the dims, which are part of a key
             self._use(lambda store: self._write(store, role, fresh_keys, fresh))
             found |= dict(zip(fresh_keys, fresh, strict=True))
             keys = self._keys(texts, role)
@@ -104,18 +102,12 @@ class CachedEmbedder:
     def _learn_dims(self, dims):
         if self._known_dims is not None and self._known_dims != dims:
             name = self.embedder.model.name
-            raise ModelError(
-                f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model"
-            )
+            raise ModelError(f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model")
         self._known_dims = dims
 
     def _row(self, check, value):
         """An entry's vector, or None if it is not what was written."""
-        if (
-            not isinstance(value, bytes)
-            or xxhash.xxh3_64_digest(value) != check
-            or len(value) != 4 * self.model.dims
-        ):
+        if not isinstance(value, bytes) or xxhash.xxh3_64_digest(value) != check or len(value) != 4 * self.model.dims:
             return None
         return np.frombuffer(value, "<f4").astype(np.float32)
 
@@ -136,9 +128,7 @@ class CachedEmbedder:
 
     def _write(self, store, role, keys, rows):
         values = [row.astype("<f4").tobytes() for row in rows]
-        entries = [
-            (key, xxhash.xxh3_64_digest(value), value) for key, value in zip(keys, values, strict=True)
-        ]
+        entries = [(key, xxhash.xxh3_64_digest(value), value) for key, value in zip(keys, values, strict=True)]
         with store:  # one transaction
             store.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", entries)
             store.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (self._head(role), self.model.dims))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragfile.calling import CallError, Caller
+from ragfile.calling import Caller, CallError
 from ragfile.embedding import Model, prefixes_of, unit_rows
 from ragfile.errors import ProviderError
 
@@ -92,9 +92,7 @@ class OpenAIProtocol:
             raise ProviderError(f"{self.caller.base_url}: the answer has no list called data")
         ordered = {entry.get("index"): entry.get("embedding") for entry in data}
         if len(data) != len(texts) or set(ordered) != set(range(len(texts))):
-            raise ProviderError(
-                f"{self.caller.base_url}: the answer does not have each of {len(texts)} indexes once"
-            )
+            raise ProviderError(f"{self.caller.base_url}: the answer does not have each of {len(texts)} indexes once")
         return [read_embedding(ordered[i], self.caller.base_url) for i in range(len(texts))]
 
 
@@ -118,14 +116,10 @@ def openai(
     base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
     api_key = api_key or os.environ.get("OPENAI_API_KEY")
     if not api_key and base_url.rstrip("/") == OPENAI_URL:
-        raise ProviderError(
-            f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url"
-        )
+        raise ProviderError(f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url")
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     protocol = OpenAIProtocol(Caller(base_url, headers=headers, **calling), model, dimensions, encoding)
-    return HttpEmbedder(
-        protocol, described("openai", model, dimensions, query_prefix, document_prefix), batch=batch
-    )
+    return HttpEmbedder(protocol, described("openai", model, dimensions, query_prefix, document_prefix), batch=batch)
 
 
 # ---------------------------------------------------------------------------------------------------------- Ollama ---
@@ -147,9 +141,7 @@ class OllamaProtocol:
     def ask(self, texts):
         if not self.old:
             try:
-                return self._list(
-                    self.caller.post("/api/embed", {**self.question, "input": texts}), "embeddings"
-                )
+                return self._list(self.caller.post("/api/embed", {**self.question, "input": texts}), "embeddings")
             except CallError as error:
                 if not is_missing_endpoint(error):
                     raise
@@ -186,9 +178,7 @@ def ollama(
     """A model of an Ollama server, whose address defaults to OLLAMA_HOST."""
     caller = Caller(ollama_url(host or os.environ.get("OLLAMA_HOST")), **calling)
     protocol = OllamaProtocol(caller, model, dimensions, keep_alive)
-    return HttpEmbedder(
-        protocol, described("ollama", model, dimensions, query_prefix, document_prefix), batch=batch
-    )
+    return HttpEmbedder(protocol, described("ollama", model, dimensions, query_prefix, document_prefix), batch=batch)
 
 
 def ollama_url(host):

@@ -70,9 +70,7 @@ def sentence_transformer(
     transformer = SentenceTransformer(name, device=device, local_files_only=offline, **options)
     prompts = {key: prompt for key, prompt in (transformer.prompts or {}).items() if prompt}
     query, document = choose_prefixes(name, prompts, query_prefix, document_prefix)
-    dimension = (
-        getattr(transformer, "get_embedding_dimension", None) or transformer.get_sentence_embedding_dimension
-    )
+    dimension = getattr(transformer, "get_embedding_dimension", None) or transformer.get_sentence_embedding_dimension
     model = Model(f"st:{model_name(name)}", dimension(), query, document)
     return SentenceTransformerEmbedder(transformer, model, batch=batch)
 
@@ -188,9 +186,7 @@ def choose_output(session, path):
         for output in outputs:
             if len(output.shape or []) == rank and output.name != "pooler_output":
                 return output
-    raise ModelError(
-        f"{path} has no output of one vector a text or a token: {[output.name for output in outputs]}"
-    )
+    raise ModelError(f"{path} has no output of one vector a text or a token: {[output.name for output in outputs]}")
 
 
 def read_json(path):

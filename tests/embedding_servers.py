@@ -61,24 +61,15 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/v1/embeddings":
             self.answer(200, self.openai(question))
         elif self.path == "/api/embed" and self.server.has_embed:
-            rows = [
-                vector_of(text, question.get("dimensions", DIMS)).tolist()
-                for text in listed(question["input"])
-            ]
-            self.answer(
-                200, {"model": question["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1}
-            )
+            rows = [vector_of(text, question.get("dimensions", DIMS)).tolist() for text in listed(question["input"])]
+            self.answer(200, {"model": question["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1})
         elif self.path == "/api/embeddings":
             self.answer(200, {"embedding": vector_of(question["prompt"]).tolist()})
         else:
             self.answer_text(404, "404 page not found")
 
     def openai(self, question):
-        encode = (
-            (lambda row: base64.b64encode(row.tobytes()).decode())
-            if self.base64(question)
-            else np.ndarray.tolist
-        )
+        encode = (lambda row: base64.b64encode(row.tobytes()).decode()) if self.base64(question) else np.ndarray.tolist
         rows = [vector_of(text, question.get("dimensions", DIMS)) for text in listed(question["input"])]
         data = [{"object": "embedding", "index": i, "embedding": encode(row)} for i, row in enumerate(rows)]
         if self.server.shuffled:

@@ -26,9 +26,7 @@ class ModelReader:
         while at < end:
             size, kind = data[at + 2], data[at + 3]
             text = data[at + 4 : at + 4 + size].decode()
-            pieces["##" + text if kind == CONTINUATION else text] = int.from_bytes(
-                data[at : at + 2], "little"
-            )
+            pieces["##" + text if kind == CONTINUATION else text] = int.from_bytes(data[at : at + 2], "little")
             at += 4 + size
         return pieces
 

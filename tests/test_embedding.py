@@ -83,9 +83,7 @@ def test_a_vector_is_the_same_on_every_target_of_this_machine(target):
 
 
 def test_close_texts_are_closer_than_others():
-    query, near, far = embedder.embed(
-        ["how to mount a disk", "attaching a storage volume", "a recipe for apple cake"]
-    )
+    query, near, far = embedder.embed(["how to mount a disk", "attaching a storage volume", "a recipe for apple cake"])
     assert query @ near > query @ far
 
 
@@ -210,11 +208,7 @@ def sealed(data):
 def test_a_model_file_is_read_as_it_was_written(bucket_bits):
     data = small_model(bucket_bits)
     model, read = _core.StaticModel(data), ModelReader(bytes(data))
-    assert (
-        (model.name, model.dims, model.words)
-        == ("small", 32, len(PIECES))
-        == (read.name, read.dims, read.words)
-    )
+    assert (model.name, model.dims, model.words) == ("small", 32, len(PIECES)) == (read.name, read.dims, read.words)
     for text in ("abc", "abcabcabcabcabcabcabc", "abcabcabcabcabcabcabd", "zz [PAD] é", "a" * 101):
         out = np.empty((1, 32), np.float32)
         model.embed([text], out)
@@ -327,10 +321,7 @@ def test_opening_the_default_imports_no_provider_and_no_network():
         "import sys; from ragfile.embedding import open_embedder; open_embedder('default').embed(['one']);"
         "print([m for m in ('httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers') if m in sys.modules])"
     )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
-    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 @pytest.mark.parametrize(
@@ -356,10 +347,7 @@ def test_prefixes_are_known_by_name(name, query, document):
 def test_rows_are_scaled_one_by_one():
     rows = np.random.default_rng(5).standard_normal((9, 7)) * 10.0 ** np.arange(-30, 60, 10)[:, None]
     whole = unit_rows(rows, dims=7, source="test")
-    assert (
-        whole.tobytes()
-        == np.concatenate([unit_rows(row[None], dims=7, source="test") for row in rows]).tobytes()
-    )
+    assert whole.tobytes() == np.concatenate([unit_rows(row[None], dims=7, source="test") for row in rows]).tobytes()
     np.testing.assert_allclose(np.linalg.norm(whole.astype(np.float64), axis=1), 1, atol=1e-6)
 
 

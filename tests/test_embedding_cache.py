@@ -27,8 +27,7 @@ class Counting:
         self.asked.append(list(texts))
         self.model = Model(self.model.name, self.size, self.model.query_prefix, self.model.document_prefix)
         rows = [
-            np.frombuffer(text.encode().ljust(self.size, b".")[: self.size], np.uint8) + len(text)
-            for text in texts
+            np.frombuffer(text.encode().ljust(self.size, b".")[: self.size], np.uint8) + len(text) for text in texts
         ]
         return np.array(rows, np.float32)
 
@@ -114,9 +113,7 @@ def test_a_failed_call_leaves_nothing_behind(tmp_path):
     assert counting.asked == [["one"]]
 
 
-@pytest.mark.parametrize(
-    "damage", ["substr(vector, 1, 3)", "zeroblob(16)", "NULL", "'text'", "vector || zeroblob(4)"]
-)
+@pytest.mark.parametrize("damage", ["substr(vector, 1, 3)", "zeroblob(16)", "NULL", "'text'", "vector || zeroblob(4)"])
 def test_a_torn_entry_is_as_if_it_were_not_there(tmp_path, damage):
     cached = CachedEmbedder(Counting(), tmp_path)
     wanted = cached.embed(["one", "two"])
@@ -136,8 +133,7 @@ def test_a_damaged_file_is_put_aside_and_the_answer_is_right(tmp_path, at, caplo
     cached.path.write_bytes(data)
     for _ in range(2):
         assert (
-            CachedEmbedder(Counting(), tmp_path).embed([f"text {i}" for i in range(200)]).tobytes()
-            == wanted.tobytes()
+            CachedEmbedder(Counting(), tmp_path).embed([f"text {i}" for i in range(200)]).tobytes() == wanted.tobytes()
         )
 
 

@@ -400,9 +400,7 @@ def test_openai_official_client_reads_the_same_vectors_here(server, encoding):
 
 
 def test_ollama_official_client_reads_the_same_vectors_here(server):
-    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(
-        host=server.url
-    )
+    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(host=server.url)
     theirs = client.embed(model="m", input=TEXTS, dimensions=6)
     ours = ollama(server, model="m", dimensions=6).embed(TEXTS)
     assert_same(ours, np.array(theirs.embeddings))
@@ -411,9 +409,7 @@ def test_ollama_official_client_reads_the_same_vectors_here(server):
 
 
 def test_ollama_official_client_reads_the_old_endpoint_alike(server):
-    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(
-        host=server.url
-    )
+    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(host=server.url)
     server.has_embed = False
     theirs = client.embeddings(model="m", prompt="one")
     assert_same(ollama(server, model="m").embed(["one"]), np.array([theirs.embedding]))

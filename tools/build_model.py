@@ -70,9 +70,7 @@ def quantise(matrix):
 
 def weigh(count):
     """The weight of each piece: the square root of the mean of two inverse document frequencies."""
-    by_order = np.minimum(
-        0.9 * PASSAGES, 2.0 * PASSAGES / np.maximum(1, np.arange(count) - FIRST_BY_FREQUENCY + 1)
-    )
+    by_order = np.minimum(0.9 * PASSAGES, 2.0 * PASSAGES / np.maximum(1, np.arange(count) - FIRST_BY_FREQUENCY + 1))
     lines = FREQUENCIES.read_text().splitlines()
     levels = "".join(line for line in lines if not line.startswith("#"))
     counted = np.round(2.0 ** ((np.frombuffer(levels.encode(), np.uint8) - 48) / 4) - 1)

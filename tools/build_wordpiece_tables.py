@@ -111,9 +111,7 @@ def main():
 /* clang-format off */
 enum {{ FOLD_KEEP, FOLD_DROP, FOLD_SPACE, FOLD_ALONE, FOLD_HANGUL, FOLD_REPLACED, FOLD_WIDE = FOLD_KEEP, FOLD_BLOCK = {BLOCK} }};
 """)
-    ascii_values = [
-        ord(texts.get(p, chr(p))) if classes[p] in (KEEP, REPLACED) else classes[p] for p in range(128)
-    ]
+    ascii_values = [ord(texts.get(p, chr(p))) if classes[p] in (KEEP, REPLACED) else classes[p] for p in range(128)]
     print(array("uint8_t", "fold_ascii", ascii_values + [KEEP] * 128))
     print(array("uint8_t", "fold_numbers", numbers))
     print(array("uint16_t", "fold_copies", copies))
