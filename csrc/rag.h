@@ -498,4 +498,43 @@ enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon, const stru
 /* ------------------------------------------------------------------------------------------- the embedded embedder --- */
 /* (wordpiece) */
 
+enum { RAG_MODEL_SPECIALS = 16 };
+
+/* A static embedding model in a mapped file: a WordPiece vocabulary and one 4-bit row for each piece. Its fields are for
+ * reading only; the file's bytes stay where they are for as long as the model is used. */
+struct rag_model {
+    uint32_t dims, count, bucket_bits, unknown, longest;
+    const char *name; /* ends with a NUL */
+    const uint8_t *rows, *coefficients, *buckets, *words;
+    const uint8_t *specials[RAG_MODEL_SPECIALS];
+    size_t special_count;
+};
+
+/* Checks a model file, all of it, and takes it into use. */
+enum rag_status rag_model_open(const void *file, size_t size, struct rag_model *model, struct rag_fault *fault);
+
+/* The ids of a text's word pieces: writes up to capacity of them and returns how many there are. Any bytes are a text;
+ * what is not UTF-8 is as if it were not there. */
+size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids, size_t capacity);
+
+/* The vectors of texts, count * dims floats, each of length 1, or all zeros for a text without a known word. The same
+ * bits for any number of threads, any batch and any target. */
+void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts, const size_t *sizes, size_t count,
+                     int threads, float *out);
+
+/* What a model file is made of. Piece i has id i; kinds are 0 for the start of a word, 1 for a continuation (without its
+ * marks), 2 for a special piece, which begins with "[". rows are count * dims components of -8 .. 7. */
+struct rag_model_source {
+    uint32_t dims, count, bucket_bits, unknown;
+    const char *name;
+    size_t name_size;
+    const uint8_t *const *pieces;
+    const uint8_t *sizes, *kinds;
+    const int8_t *rows;
+    const int16_t *coefficients;
+};
+
+/* Lays out a model file in out, which has *size bytes; with out NULL, only says in *size how many it takes. */
+enum rag_status rag_model_write(const struct rag_model_source *source, uint8_t *out, size_t *size, struct rag_fault *fault);
+
 #endif

@@ -1,5 +1,5 @@
 # rag.h in Cython's words: declarations only, in the order of the header.
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, int64_t
+from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t, uint64_t, int64_t
 
 
 cdef extern from "rag.h" nogil:
@@ -284,3 +284,24 @@ cdef extern from "rag.h" nogil:
                                         int64_t *rows, float *scores, rag_fault *fault)
 
     # (wordpiece)
+    struct rag_model:
+        uint32_t dims, count, unknown
+        const char *name
+
+    rag_status rag_model_open(const void *file, size_t size, rag_model *model, rag_fault *fault)
+    size_t rag_model_tokens(const rag_model *model, const void *text, size_t size, uint32_t *ids, size_t capacity)
+    void rag_model_embed(
+        const rag_model *model, const uint8_t **texts, const size_t *sizes, size_t count, int threads, float *out
+    )
+
+    struct rag_model_source:
+        uint32_t dims, count, bucket_bits, unknown
+        const char *name
+        size_t name_size
+        const uint8_t **pieces
+        const uint8_t *sizes
+        const uint8_t *kinds
+        const int8_t *rows
+        const int16_t *coefficients
+
+    rag_status rag_model_write(const rag_model_source *source, uint8_t *out, size_t *size, rag_fault *fault)

@@ -1,0 +1,190 @@
+"""Calls to a provider's HTTP API: one JSON question, one JSON answer, time-outs, and retries that mind the server.
+
+Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a wait that doubles, with
+jitter, or that the server names (Retry-After). Every other status is final. Nothing is sent before the first call,
+redirects are not followed (they would carry the key along), and neither keys nor texts are ever logged.
+"""
+
+import email.utils
+import logging
+import os
+import random
+import time
+import uuid
+
+from ragfile.errors import ProviderError
+
+log = logging.getLogger("ragfile.calling")
+
+RETRIED = frozenset({408, 409, 425, 429})
+FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})  # a 429 that waiting does not cure
+REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
+
+
+class TransientError(Exception):
+    """An attempt that may go better next time; wait is what the server asked for, in seconds, if it did."""
+
+    def __init__(self, message, wait=None):
+        super().__init__(message)
+        self.wait = wait
+
+
+class CallError(ProviderError):
+    """A call that failed for good: status is the HTTP status if there was one, request_id the server's name for it."""
+
+    def __init__(self, message, *, status=None, request_id=None, body=""):
+        super().__init__(message)
+        self.status = status
+        self.request_id = request_id
+        self.body = body
+
+
+class Caller:
+    """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
+
+    def __init__(self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0):
+        self.base_url = base_url.rstrip("/")
+        self.headers = dict(headers or {})
+        self.timeout = float(timeout)
+        self.attempts = int(attempts)
+        self.first_wait = float(first_wait)
+        self.longest_wait = float(longest_wait)
+        self._client = None
+        self._process = None
+
+    def post(self, path: str, question: dict) -> dict:
+        """The answer to a question; CallError when it is refused or the attempts are spent."""
+        import tenacity
+
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=tenacity.stop_after_attempt(self.attempts),
+            wait=self._wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        request_id = uuid.uuid4().hex  # the same for every attempt: one question
+        try:
+            return attempts(self._attempt, path, question, request_id)
+        except TransientError as error:
+            spent = f"after {self.attempts} attempts" if self.attempts > 1 else "at the only attempt"
+            raise CallError(
+                f"{self.base_url}: {error}, {spent}",
+                status=getattr(error, "status", None),
+                request_id=getattr(error, "request_id", None),
+            ) from error.__cause__
+
+    def close(self):
+        """Closes the connections; the next call opens new ones."""
+        if self._client is not None and self._process == os.getpid():
+            self._client.close()
+        self._client = None
+
+    def _attempt(self, path, question, request_id):
+        import httpx2
+
+        started = time.perf_counter()
+        try:
+            response = self._connected().post(
+                self.base_url + path, json=question, headers={"X-Client-Request-Id": request_id}
+            )
+        except httpx2.TimeoutException as error:
+            self._record(path, request_id, started, "time-out")
+            raise TransientError(f"no answer within {self.timeout:g} s") from error
+        except httpx2.TransportError as error:
+            self._record(path, request_id, started, type(error).__name__)
+            raise TransientError(f"the connection failed ({error})") from error
+        self._record(path, request_id, started, response.status_code, server_request_id(response))
+        return self._answer(response)
+
+    def _answer(self, response):
+        """The JSON of a good response; else TransientError or CallError."""
+        status, request_id = response.status_code, server_request_id(response)
+        if status == 200:
+            return self._json(response, request_id)
+        reason, code = reason_of(response)
+        message = f"status {status}{f', request {request_id}' if request_id else ''}: {reason}"
+        if (status in RETRIED or status >= 500) and code not in FINAL_CODES:
+            wait = wait_of(response.headers)
+            if wait is None or wait <= self.longest_wait:
+                error = TransientError(message, wait)
+                error.status, error.request_id = status, request_id
+                raise error
+            message += f" (asks to wait {wait:.0f} s, and {self.longest_wait:.0f} is the most)"
+        raise CallError(f"{self.base_url}: {message}", status=status, request_id=request_id, body=response.text[:2000])
+
+    def _json(self, response, request_id):
+        try:
+            answer = response.json()
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise CallError(f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id)
+        return answer
+
+    def _wait(self, state):
+        """Seconds before the next attempt: what the server asks for and never less, or twice as long as before; with
+        jitter, so that clients that failed together do not come back together."""
+        asked = state.outcome.exception().wait
+        doubled = min(self.longest_wait, self.first_wait * 2 ** (state.attempt_number - 1))
+        return (doubled if asked is None else asked) + random.uniform(0, self.first_wait)
+
+    def _sleep(self, seconds):
+        log.info("waiting %.2f s before asking %s again", seconds, self.base_url)
+        time.sleep(seconds)
+
+    def _connected(self):
+        """This process's client: connections of a parent are left alone."""
+        import httpx2
+
+        if self._client is None or self._process != os.getpid():
+            timeout = httpx2.Timeout(self.timeout, connect=min(self.timeout, 10.0))
+            self._client = httpx2.Client(headers=self.headers, timeout=timeout, follow_redirects=False)
+            self._process = os.getpid()
+        return self._client
+
+    def _record(self, path, request_id, started, outcome, server_id=None):
+        milliseconds = 1000 * (time.perf_counter() - started)
+        fields = {"url": self.base_url + path, "outcome": outcome, "milliseconds": milliseconds}
+        fields |= {"client_request_id": request_id, "server_request_id": server_id}
+        log.debug("%s%s: %s in %.1f ms", self.base_url, path, outcome, milliseconds, extra={"call": fields})
+
+    def __getstate__(self):
+        return {**self.__dict__, "_client": None, "_process": None}
+
+    def __repr__(self):
+        return f"Caller({self.base_url})"
+
+
+def server_request_id(response):
+    """The server's own name for a request, for its support and for the log."""
+    return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
+
+
+def reason_of(response):
+    """(sentence, code) of an error response, in OpenAI's form, Ollama's, or any other."""
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        return (response.text.strip()[:200] or response.reason_phrase), None
+    if isinstance(error, dict):
+        return str(error.get("message", error))[:500], error.get("code")
+    return str(error)[:500], None
+
+
+def wait_of(headers):
+    """The seconds that Retry-After asks for, as a number or a date; None if it does not, or makes no sense."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers["retry-after"]
+    except (KeyError, ValueError):
+        return None
+    try:
+        return max(0.0, float(value)) if float(value) < float("inf") else None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
