@@ -151,11 +151,7 @@ def _overlapping(spans, first, last, overlap, size):
     """The sentence to go on with: as early as `overlap` allows while the one after `last` still fits."""
     stop, following = spans[last][1], spans[last + 1][1]
     again = last + 1
-    while (
-        again - 1 > first
-        and stop - spans[again - 1][0] <= overlap
-        and following - spans[again - 1][0] <= size
-    ):
+    while again - 1 > first and stop - spans[again - 1][0] <= overlap and following - spans[again - 1][0] <= size:
         again -= 1
     return again
 
@@ -264,9 +260,7 @@ def _cut(text, start, limit):
     return _whole_cluster(text, start, limit)
 
 
-_JOINING = re.compile(
-    "[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
-)
+_JOINING = re.compile("[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 
 
 def _whole_cluster(text, start, limit):

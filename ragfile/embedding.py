@@ -106,6 +106,8 @@ class StaticEmbedder:
     A text's vector is the same to the bit for any batch, number of threads and machine.
     """
 
+    is_static = True
+
     def __init__(self, path=DEFAULT_MODEL, *, threads: int | None = None):
         self.path = Path(path)
         self.threads = threads

@@ -214,9 +214,7 @@ class _Compiler:
                 raise ValueError("$not below a field takes an object of operators")
             return _complement(_every([self._operator(path, n, o, depth + 1) for n, o in operand.items()]))
         if name not in _OPERATORS:
-            raise ValueError(
-                f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not"
-            )
+            raise ValueError(f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not")
         read, test = _OPERATORS[name]
         negative = name in ("$ne", "$nin")
         found = _on(path, test, read(name, operand))

@@ -23,9 +23,7 @@ def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
     if k < 0:
         raise ValueError(f"rrf_k must not be negative, not {k}")
-    return _sum_parts(
-        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
-    )
+    return _sum_parts([(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs])
 
 
 def blend(legs, weights):
@@ -35,9 +33,7 @@ def blend(legs, weights):
     """
     if len(weights) != len(legs):
         raise ValueError(f"{len(legs)} lists need as many weights, not {len(weights)}")
-    return _sum_parts(
-        [(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)]
-    )
+    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)])
 
 
 def calibrated(rows, bm25, dense, *, mean, deviation, w):
@@ -120,9 +116,7 @@ def fuse(candidate_sets, method="rrf", params=None):
     row = {key: i for i, key in enumerate(keys)}
     legs = [([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked]
     rows, scores = _METHODS[method](legs, **params)
-    return [
-        first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)
-    ]
+    return [first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)]
 
 
 def _distinct(candidates):

@@ -225,9 +225,7 @@ def _walk(root, skipped):
             if _enters(path, relative, home, entered, skipped):
                 names = sorted(os.listdir(path), key=os.fsencode)
                 below = [(os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names]
-                stack += [
-                    entry for entry in reversed(below) if not os.path.basename(entry[0]).startswith(".")
-                ]
+                stack += [entry for entry in reversed(below) if not os.path.basename(entry[0]).startswith(".")]
             elif _is_wanted(path, relative, home, wanted, skipped):
                 yield path, relative
         except OSError as error:
@@ -240,9 +238,7 @@ def _enters(path, relative, home, entered, skipped):
     status = os.stat(path)
     place = status.st_dev, status.st_ino
     if place in entered or not _is_inside(path, home):
-        skipped.append(
-            (path, "a link to a folder seen before" if place in entered else "a link out of the folder")
-        )
+        skipped.append((path, "a link to a folder seen before" if place in entered else "a link out of the folder"))
         return False
     entered.add(place)
     return True

@@ -4,13 +4,14 @@ import builtins
 import os
 
 from . import _core
-from .archive import Archive
 from .errors import FormatError
+from .searching import KnowledgeBase
 
 
-def open(path, *, dim=None, dialect="auto", generation=0, strict=False):
+def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False):
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
+    embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
     generation opens an older commit of a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
     0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
     "auto" (strict, else reference with a warning).
@@ -22,7 +23,7 @@ def open(path, *, dim=None, dialect="auto", generation=0, strict=False):
 
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
-        return Archive(path, generation=generation, strict=strict)
+        return KnowledgeBase(path, embedder=embedder, generation=generation, strict=strict)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: the first seven bytes are not RAGFILE", at=0)
 
 

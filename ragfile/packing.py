@@ -117,9 +117,7 @@ class Packed:
     tokens: int = 0
 
 
-def pack(
-    candidates, budget, *, count: Callable[[str], int] = estimate_tokens, frame=0, close=CLOSE, limit=None
-):
+def pack(candidates, budget, *, count: Callable[[str], int] = estimate_tokens, frame=0, close=CLOSE, limit=None):
     """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`.
 
     The best come first; among those whose scores are within `close` of the best one left, the one from the
@@ -171,6 +169,4 @@ def _shortened(candidate, budget, count):
         ends.pop()
     if not ends:
         return None
-    return replace(
-        candidate, content=text[: ends[-1]], end=candidate.start + ends[-1] if candidate.start >= 0 else -1
-    )
+    return replace(candidate, content=text[: ends[-1]], end=candidate.start + ends[-1] if candidate.start >= 0 else -1)

@@ -9,6 +9,7 @@ import zstandard
 from . import _core
 from .analysis import Analysis
 from .chunking import Policy, split
+from .embedding import open_embedder
 from .errors import ModelError
 from .records import Chunk, Document
 from .staging import LOOSE, NO_SPAN, Staging
@@ -26,6 +27,18 @@ def creation_time():
     return int(epoch) * 10**9 if epoch else 0
 
 
+def model_record(embedder, spec):
+    """What a file keeps of its model: enough to know another one, and to open the same again."""
+    if embedder is None:
+        return None
+    return {"name": embedder.model.name, "dims": embedder.model.dims, "spec": spec}
+
+
+def fusion_record(embedder):
+    """How the legs are put together: the weight of vectors against words depends on the kind of model."""
+    return {"method": "calibrated", "w": 6 if getattr(embedder, "is_static", False) else 4}
+
+
 class Writer:
     """A file in the making: nothing is visible before it is whole, and nothing is left behind when it fails."""
 
@@ -35,12 +48,13 @@ class Writer:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
-        self.policy = Policy.of(chunking)
+        spec = embedder if isinstance(embedder, str) else None
+        embedder, self.policy = open_embedder(embedder), Policy.of(chunking)
         record = {
             "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable, "bm25": analysis is not None,
-            "model": getattr(embedder, "identity", None), **(config or {}),
+            "model": model_record(embedder, spec), "fusion": fusion_record(embedder), **(config or {}),
         }  # fmt: skip
-        dim = getattr(embedder, "dim", None) if dim is None else dim
+        dim = embedder.model.dims if dim is None and embedder is not None else dim
         self._begin(_core.Writer.create(path), record, dim, embedder, analysis, created)
 
     def _begin(self, file, record, dim, embedder, analysis, created):

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragfile
+from ragfile.embedding import Model
 
 
 class Letters:
     """An embedder that needs no model: how often each letter occurs."""
 
-    dim = 6
+    model = Model("letters", 6)
 
     def __init__(self):
         self.asked = []
