@@ -1,5 +1,6 @@
 """ragfile: one file that holds everything retrieval needs, opened by memory map, searched exactly."""
 
+from ragfile.building import BuildReport, build
 from ragfile.editing import compact, edit
 from ragfile.errors import (
     CorruptError,
@@ -17,6 +18,7 @@ from ragfile.writing import create
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BuildReport",
     "Chunk",
     "CorruptError",
     "Document",
@@ -26,6 +28,7 @@ __all__ = [
     "ProviderError",
     "RagfileError",
     "VersionError",
+    "build",
     "compact",
     "create",
     "edit",

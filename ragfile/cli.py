@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 import click
 
@@ -139,6 +140,145 @@ def verify(file, full, as_json):
             f"{file}: {ending}; {counts['sections']} sections, {counts['blocks']} blocks, {counts['commits']} commits checked"
         )
     sys.exit(DAMAGED if faults else 0)
+
+
+@ragfile.command()
+@click.argument("sources", nargs=-1)
+@click.option("-o", "--out", required=True, help="The file to make.")
+@click.option(
+    "--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…"
+)
+@click.option("--chunking", default="markdown", show_default=True, help="A policy such as markdown or words:200/40.")
+@click.option("--tag", "tags", multiple=True, help="A tag for every document; may be repeated.")
+@click.option("--precision", type=click.Choice(["32", "16"]), default="32", show_default=True, help="Bits a component.")
+@click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
+@click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
+@json_option
+def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, as_json):
+    """Make a file from folders, globs and files; "-" reads a list of them from stdin."""
+    from dataclasses import asdict
+
+    from .building import build as build_file
+
+    listed = [line for line in click.get_text_stream("stdin").read().splitlines() if line] if "-" in sources else []
+    named = [source for source in sources if source != "-"] + listed
+    if not named:
+        raise click.UsageError("name a folder, glob or file")
+    bar = Progress()
+    report = build_file(
+        named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
+        resume=not no_resume, progress=bar.show,
+    )  # fmt: skip
+    bar.close()
+    for failure in report.failures:
+        click.echo(f"ragfile: {failure.path}: {failure.reason}", err=True)
+    if as_json:
+        return emit(asdict(report))
+    rate = report.chunks / report.seconds if report.seconds else 0
+    click.echo(
+        f"{out}: {report.documents} documents, {report.chunks} chunks, {readable(report.file_bytes)} "
+        f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)"
+        + (f"; {len(report.failures)} files could not be read" if report.failures else "")
+    )
+
+
+class Progress:
+    """One line on stderr that is written over, on a terminal only."""
+
+    def __init__(self):
+        self._stream, self._began = click.get_text_stream("stderr"), time.monotonic()
+        self._shown = False
+
+    def show(self, documents, chunks):
+        if not self._stream.isatty():
+            return
+        rate = chunks / max(time.monotonic() - self._began, 1e-9)
+        self._stream.write(f"\r{documents:,} documents, {chunks:,} chunks, {rate:,.0f} chunks/s ")
+        self._stream.flush()
+        self._shown = True
+
+    def close(self):
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+
+
+@ragfile.command()
+@click.argument("file")
+@click.argument("question")
+@click.option("-k", default=5, show_default=True, help="How many passages.")
+@click.option("--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True)
+@click.option("--where", help='A filter on metadata as JSON, such as \'{"year": {"$gte": 2020}}\'.')
+@click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
+@click.option("--embedder", help="The embedder for the question, where the file does not know it.")
+@click.option("--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one.")
+@click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
+@json_option
+def search(file, question, k, mode, where, tags, embedder, distinct, explain, as_json):
+    """Ask a file a question."""
+    from dataclasses import asdict
+
+    from .opening import open as open_file
+
+    condition = None
+    if where is not None:
+        try:
+            condition = json.loads(where)
+        except ValueError as error:
+            raise click.UsageError(f"--where is not JSON: {error}") from None
+    with open_file(file, embedder=embedder) as rf:
+        hits = rf.search(question, k, mode=mode, where=condition, tags_any=tags, distinct=distinct)
+    if as_json:
+        return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
+    if hits.degraded:
+        click.echo(f"ragfile: {hits.degraded}", err=True)
+    for place, hit in enumerate(hits, 1):
+        _show_hit(place, hit, explain)
+    if explain:
+        click.echo("  ".join(f"{stage} {ms:.2f} ms" for stage, ms in hits.timings.items()))
+
+
+def _show_hit(place, hit, explain):
+    headers = hit.metadata.get("headers")
+    title = click.style(headers, bold=True) if isinstance(headers, str) else ""
+    span = f":{hit.start}-{hit.end}" if hit.start >= 0 else ""
+    click.echo(f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {hit.source or hit.doc_id}{span}  {title}")
+    if explain:
+        click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
+    text = " ".join(hit.text.split())
+    click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
+
+
+@ragfile.command()
+@click.argument("file")
+@click.argument("ids", nargs=-1, required=True)
+@click.option("-m", "--message", default="", help="What the log will say.")
+@json_option
+def delete(file, ids, message, as_json):
+    """Delete documents by id."""
+    from .editing import edit
+
+    with edit(file, message=message) as w:
+        found = w.delete(ids)
+    if as_json:
+        return emit({"deleted": found, **w.report})
+    click.echo(f"{len(found)} of {len(ids)} documents deleted; compact erases their bytes")
+
+
+@ragfile.command()
+@click.argument("file")
+@json_option
+def compact(file, as_json):
+    """Rewrite a file without what was deleted and replaced."""
+    import os
+
+    from .editing import compact as compact_file
+
+    before = os.path.getsize(file)
+    compact_file(file)
+    after = os.path.getsize(file)
+    if as_json:
+        return emit({"before": before, "after": after})
+    click.echo(f"{file}: {readable(before)} → {readable(after)}")
 
 
 def main(arguments=None):

@@ -116,7 +116,9 @@ class KnowledgeBase(Archive):
         if self._embedder is None:
             spec = (self.config.get("model") or {}).get("spec") or ""
             if spec == "default" or spec.startswith("st:"):
-                self._embedder = self._checked(open_embedder(spec, offline=True) if spec != "default" else StaticEmbedder())
+                self._embedder = self._checked(
+                    open_embedder(spec, offline=True) if spec != "default" else StaticEmbedder()
+                )
         return self._embedder
 
     def _checked(self, embedder):

@@ -43,12 +43,12 @@ class Writer:
     """A file in the making: nothing is visible before it is whole, and nothing is left behind when it fails."""
 
     def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, analysis=DEFAULT,
-                 portable=False, created=None, config=None):  # fmt: skip
+                 portable=False, spec=None, created=None, config=None):  # fmt: skip
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
-        spec = embedder if isinstance(embedder, str) else None
+        spec = embedder if isinstance(embedder, str) else spec
         embedder, self.policy = open_embedder(embedder), Policy.of(chunking)
         record = {
             "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable, "bm25": analysis is not None,

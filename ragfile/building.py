@@ -1,0 +1,134 @@
+"""From folders and files to a knowledge base.
+
+    sources ─ loading ─ chunking ─ embedding ─ (stash) ─ Writer ─ file
+
+The same sources give the same bytes. A source that cannot be read is reported and the rest is built; a build that is killed
+leaves no file under the final name, and the next one takes up the vectors that it had made.
+"""
+
+import os
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .chunking import Policy, split
+from .embedding import open_embedder
+from .loading import Limits, Loading
+from .stash import Stash
+from .writing import DEFAULT, Writer
+
+BATCH = 512
+
+
+@dataclass
+class BuildReport:
+    """What a build did, for people and programs."""
+
+    path: str
+    files: int = 0
+    documents: int = 0
+    chunks: int = 0
+    source_bytes: int = 0
+    file_bytes: int = 0
+    embedded: int = 0
+    reused: int = 0
+    seconds: float = 0.0
+    failures: list = field(default_factory=list)
+    duplicates: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+
+
+def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, tags=None, metadata=None, precision=32,
+          portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None):  # fmt: skip
+    """Builds the file `out` from folders, globs and files. Returns a BuildReport.
+
+    embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
+    policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. progress is called with
+    (documents done, chunks done).
+    """
+    began = time.perf_counter()
+    spec = embedder if isinstance(embedder, str) else None
+    made, policy = open_embedder(embedder), Policy.of(chunking)
+    loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
+    options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
+    with Writer(out, portable=portable, created=created, **options) as writer:
+        work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress)
+        for document in loading:
+            document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
+            document.metadata = {**document.metadata, **(metadata or {})}
+            work.take(document)
+        work.flush()
+        if not work.report.documents:
+            raise ValueError(_why_nothing(sources, loading))
+    report = work.finish(loading)
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def _stash(out, embedder, resume):
+    """Where vectors are kept that would cost much to make again; a static model's do not."""
+    if embedder is None or getattr(embedder, "is_static", False) or not resume or embedder.model.dims is None:
+        return None
+    folder, name = os.path.split(os.path.abspath(out))
+    return Stash(os.path.join(folder, f".{name}.vectors"), embedder.model.name, embedder.model.dims)
+
+
+def _why_nothing(sources, loading):
+    named = [os.fspath(source) for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
+    found = f"no document in {', '.join(named) or 'no sources at all'}"
+    if loading.failures:
+        return f"{found}: {loading.failures[0].path}: {loading.failures[0].reason}"
+    return found
+
+
+class _Work:
+    """Documents on their way, embedded in batches that cross documents."""
+
+    def __init__(self, writer, embedder, stash, policy, report, progress):
+        self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
+        self.report, self.progress, self.pending, self.waiting = report, progress, [], 0
+
+    def take(self, document):
+        chunks = split(document, self.policy)
+        self.pending.append((document, chunks))
+        self.waiting += len(chunks)
+        self.report.documents += 1
+        self.report.chunks += len(chunks)
+        if self.waiting >= BATCH:
+            self.flush()
+
+    def flush(self):
+        texts = [chunk.content for _, chunks in self.pending for chunk in chunks]
+        vectors, at = self._vectors(texts), 0
+        for document, chunks in self.pending:
+            part = None if vectors is None or not chunks else vectors[at : at + len(chunks)]
+            self.writer.add_document(document, chunks, part)
+            at += len(chunks)
+        self.pending, self.waiting = [], 0
+        if self.progress is not None:
+            self.progress(self.report.documents, self.report.chunks)
+
+    def _vectors(self, texts):
+        if self.embedder is None or not texts:
+            return None
+        if self.stash is None:
+            self.report.embedded += len(texts)
+            return self.embedder.embed(texts, role="document")
+        found = [self.stash.find(text) for text in texts]
+        new = list(dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None))
+        if new:
+            made = self.embedder.embed(new, role="document")
+            self.stash.append(new, made)
+        self.report.embedded += len(new)
+        self.report.reused += len(texts) - sum(vector is None for vector in found)
+        return np.array([v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)])
+
+    def finish(self, loading):
+        if self.stash is not None:
+            self.stash.discard()
+        report = self.report
+        report.files, report.source_bytes = loading.files, loading.bytes
+        report.file_bytes = os.path.getsize(report.path)
+        report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
+        return report

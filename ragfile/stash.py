@@ -1,0 +1,76 @@
+"""Vectors that were made for a build that may be killed: kept beside it by text, taken up again by the next run.
+
+An mmap-ninja matrix of bytes, one row a text: its 128-bit hash, a checksum of the row, the vector. A row counts when its
+checksum holds, and an append that was cut short is cut off before the next one, so a torn tail costs a row, never a shift.
+"""
+
+import os
+import shutil
+
+import numpy as np
+import xxhash
+from mmap_ninja import numpy as ninja
+
+KEY, CHECK = 16, 8
+
+
+class Stash:
+    """A folder of vectors of one model; made on the first append."""
+
+    def __init__(self, folder, model, dims):
+        self.folder, self.dims = folder, dims
+        self._model = f"{model}/{dims}\0".encode()
+        self._known, self._rows = {}, None
+        if os.path.isdir(folder):
+            self._recover()
+
+    def _width(self):
+        return KEY + CHECK + 4 * self.dims
+
+    def _recover(self):
+        try:
+            rows = ninja.open_existing(self.folder)
+        except (OSError, ValueError, KeyError, TypeError, EOFError):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] != self._width():
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        os.truncate(rows.filename, rows.size)
+        self._take(rows, 0)
+
+    def _take(self, rows, first):
+        self._rows = rows
+        for i in range(first, len(rows)):
+            row = rows[i].tobytes()
+            if xxhash.xxh3_64_digest(row[:KEY] + row[KEY + CHECK :]) == row[KEY : KEY + CHECK]:
+                self._known[row[:KEY]] = i
+
+    def __len__(self):
+        return len(self._known)
+
+    def _key(self, text):
+        return xxhash.xxh3_128_digest(self._model + text.encode("utf-8", "surrogatepass"))
+
+    def find(self, text):
+        """The vector made for a text, or None."""
+        row = self._known.get(self._key(text))
+        return None if row is None else self._rows[row, KEY + CHECK :].view("<f4")
+
+    def append(self, texts, vectors):
+        """Keeps the vectors of texts."""
+        rows = np.empty((len(texts), self._width()), dtype=np.uint8)
+        for row, text, vector in zip(rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True):
+            key, raw = self._key(text), vector.tobytes()
+            row[:] = np.frombuffer(key + xxhash.xxh3_64_digest(key + raw) + raw, dtype=np.uint8)
+        before = 0 if self._rows is None else len(self._rows)
+        if self._rows is None:
+            ninja.from_ndarray(self.folder, rows)
+        else:
+            ninja.extend(self._rows, rows)
+        self._take(ninja.open_existing(self.folder), before)
+
+    def discard(self):
+        """Removes the folder: the build is done."""
+        self._rows = None
+        shutil.rmtree(self.folder, ignore_errors=True)
