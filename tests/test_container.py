@@ -254,9 +254,7 @@ def test_damaged_block_is_named_by_offset_when_touched_and_not_before(path):
     with pytest.raises(CorruptError, match="block checksum") as caught:
         section.check(65536, 1)
     assert caught.value.at == 65536
-    assert reopened(path).verify()[0] == [
-        ("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")
-    ]
+    assert reopened(path).verify()[0] == [("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")]
 
 
 def test_open_errors_name_the_path_and_the_offset(path):

@@ -153,7 +153,9 @@ def main():
         else:
             told = read_rounds(path, chosen.commits)
             print(f"{chosen.commits} commits, two of them compactions")
-    print(f"{len(told)} readers: {sum(r for r, _, _ in told)} reads, longest wait {max(ms for _, _, ms in told):.2f} ms, no error")
+    print(
+        f"{len(told)} readers: {sum(r for r, _, _ in told)} reads, longest wait {max(ms for _, _, ms in told):.2f} ms, no error"
+    )
 
 
 if __name__ == "__main__":
