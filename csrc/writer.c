@@ -173,7 +173,7 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
     if (rows > ROWS_MAX || live > rows) return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
     if (!known) {
         struct rag_segment_record *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
-        if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+        if (!grown) return spoil(w, rag_fail(fault, RAG_MEMORY, 0, "no memory"));
         w->segments = grown;
         memmove(&grown[i + 1], &grown[i], (w->segment_count++ - i) * sizeof *grown);
         grown[i] = (struct rag_segment_record){segment, 0, 0, w->generation};

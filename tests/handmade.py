@@ -7,7 +7,7 @@ test can lie in any of them and still get valid checksums. `directory` reads a f
 import re
 import struct
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import xxhash
 
@@ -69,7 +69,9 @@ class Table:
         names = b"".join(rows) if self.names is None else self.names
         offsets = self.name_offsets or [0, *accumulate(map(len, rows))][: len(rows)]
         entries = b"".join(
-            struct.pack("<IIII6Q", e.flags, e.segment, name, e.zero, e.generation, e.at, e.size, e.items, e.hash, e.zero_2)
+            struct.pack(
+                "<IIII6Q", e.flags, e.segment, name, e.zero, e.generation, e.at, e.size, e.items, e.hash, e.zero_2
+            )
             for e, name in zip(self.entries, offsets, strict=True)
         )
         segments = b"".join(struct.pack("<IIQQQ", n, 0, rows, live, gen) for n, rows, live, gen in self.segments)
@@ -95,7 +97,14 @@ class Footer:
 
     def pack(self):
         body = struct.pack(
-            "<8s6Q", b"RAGCOMIT", self.generation, self.toc_at, self.toc_size, self.toc_hash, self.previous, self.identity
+            "<8s6Q",
+            b"RAGCOMIT",
+            self.generation,
+            self.toc_at,
+            self.toc_size,
+            self.toc_hash,
+            self.previous,
+            self.identity,
         )
         return body + struct.pack("<Q", xxh(body))
 
@@ -210,7 +219,7 @@ def directory(data):
         smallest = min(start, smallest or start)
         at = match.end()
     ranges = sorted(found.values())
-    for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False):
+    for (_, end), (start, _) in pairwise(ranges):
         assert start == end + 2
         assert data[end + 1] == 0
     assert ranges[-1][1] < len(data)

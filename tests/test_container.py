@@ -254,9 +254,7 @@ def test_damaged_block_is_named_by_offset_when_touched_and_not_before(path):
     with pytest.raises(CorruptError, match="block checksum") as caught:
         section.check(65536, 1)
     assert caught.value.at == 65536
-    assert reopened(path).verify()[0] == [
-        ("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")
-    ]
+    assert reopened(path).verify()[0] == [("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")]
 
 
 def test_open_errors_name_the_path_and_the_offset(path):
@@ -293,10 +291,27 @@ def test_sums_that_the_reader_would_refuse_are_not_written(path):
     attempt(lambda w, n: w.rows(n, 70, 69), "deletions do not add up")
     attempt(lambda w, n: w.add("rag.tombs", bytes(16), n, items=1), "deletions do not add up")
     attempt(lambda w, n: (w.rows(n, 70, 69), w.add("rag.tombs", b"\1", n, items=1)), "deletions do not add up")
-    attempt(lambda w, n: (w.add("rag.ids", b"", n), w.rows(n, 0)), "segment that has no rows")
+    attempt(lambda w, n: (w.add("rag.ids", b"", n), w.forget(n)), "segment that has no rows")
     attempt(lambda w, n: w.add("rag.ids", b"", n + 1), "segment that has no rows")
     attempt(lambda w, n: w.begin("rag.ids"), "not ended")
     assert not os.path.exists(path)
+
+
+def test_segment_without_rows_is_kept_and_a_forgotten_one_is_gone(path):
+    writer = _core.Writer.create(path)
+    for rows in (0, 5):
+        number = writer.segment()
+        writer.rows(number, rows)
+        writer.add("rag.ids", b"ids", number)
+    writer.commit()
+    assert reopened(path).segments == [(1, 0, 0, 1), (2, 5, 5, 1)]
+    editor = _core.Writer.edit(path)
+    editor.drop("rag.ids", 2)
+    editor.forget(2)
+    editor.commit()
+    assert reopened(path).segments == [(1, 0, 0, 1)]
+    assert reopened(path).commit["next_segment"] == 3
+    assert reopened(path).verify()[0] == []
 
 
 def test_section_is_written_once_in_a_commit(path):

@@ -54,7 +54,8 @@ static int opened(const char *path, int flags, mode_t mode, int (*real)(const ch
     const char *name = watched(path);
     const int fresh = name && (flags & O_CREAT) && stat(path, &st) != 0;
     int fd = real(path, flags, mode);
-    if (fresh && fd >= 0 && fstat(fd, &st) == 0) fprintf(log_file, "C %lu %s\n", (unsigned long)st.st_ino, name), fflush(log_file);
+    if (fresh && fd >= 0 && fstat(fd, &st) == 0)
+        fprintf(log_file, "C %lu %s\n", (unsigned long)st.st_ino, name), fflush(log_file);
     return fd;
 }
 
@@ -84,7 +85,9 @@ static ssize_t written(int fd, const void *bytes, ssize_t size, off_t at) {
     return size;
 }
 
-ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) { return written(fd, bytes, REAL(pwrite)(fd, bytes, size, at), at); }
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
+    return written(fd, bytes, REAL(pwrite)(fd, bytes, size, at), at);
+}
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at) {
     return written(fd, bytes, REAL(pwrite64)(fd, bytes, size, at), at);
 }

@@ -85,7 +85,11 @@ class File:
         if not self.since or full == self.sure:
             return full
         luck = rng.choice([0, 0.05, 0.5, 0.95, 1])
-        end = len(full) if rng.random() < 0.5 else rng.choice([len(self.sure), *(o + len(p or b"") for o, p in self.since)])
+        end = (
+            len(full)
+            if rng.random() < 0.5
+            else rng.choice([len(self.sure), *(o + len(p or b"") for o, p in self.since)])
+        )
         data = bytearray(self.sure.ljust(len(full), b"\0")[: len(full)])
         rubbish = rng.random() < 0.3
         touched = {s for o, p in self.since for s in range(o // SECTOR, (o + len(p or b"") + SECTOR - 1) // SECTOR)}
@@ -180,7 +184,9 @@ def go_on(left, folder):
 def damaged_tail(data, rng):
     """Rubbish behind the end: noise, zeros, or an old piece of the same file."""
     at = rng.randrange(0, len(data), 64)
-    return data + rng.choice([rng.randbytes(rng.randrange(1, 3000)), bytes(rng.randrange(1, 3000)), data[at : at + 640]])
+    return data + rng.choice(
+        [rng.randbytes(rng.randrange(1, 3000)), bytes(rng.randrange(1, 3000)), data[at : at + 640]]
+    )
 
 
 def replay(operations, cases, seed, folder):
@@ -202,7 +208,9 @@ def replay(operations, cases, seed, folder):
                 if rng.random() < 0.1:
                     go_on(left, folder)
             except Exception as error:
-                raise AssertionError(f"seed {seed}, operation {step} {operation[:3]}, case {case}: {error!r}") from error
+                raise AssertionError(
+                    f"seed {seed}, operation {step} {operation[:3]}, case {case}: {error!r}"
+                ) from error
             done += 1
     return done
 

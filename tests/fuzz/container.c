@@ -1,9 +1,9 @@
 /* container.c - libFuzzer target: any bytes through open, guards, verify, and older generations.
  *
- * The input is copied so that its last byte lies against a page that may not be touched, which catches a read of one byte
- * too many even where a sanitizer's red zone would be jumped over. What a reader promises is asserted here as well: after
- * a good open every entry lies inside the file, in order, and is found by its name; a file that verifies without a fault
- * has no section that fails its checksums. */
+ * The input is copied so that its last byte lies against a page that may not be touched, which catches a read of one
+ * byte too many even where a sanitizer's red zone would be jumped over. What a reader promises is asserted here as
+ * well: after a good open every entry lies inside the file, in order, and is found by its name; a file that verifies
+ * without a fault has no section that fails its checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 #include "rag.h"
 
-#define MUST(condition) ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
+#define MUST(condition) \
+    ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 enum { PAGE = 4096 };
 

@@ -1,9 +1,9 @@
 /* mutate.c - a mutator that knows the container, so that the fuzzer's files get past the checksums.
  *
- * One change (a number somewhere in a table, footer or superblock set to something tempting; bytes of a section; a block of
- * 64 moved, doubled or cut), then, seven times in eight, every hash of the file is computed anew: block hashes, section
- * hashes, tables, footers, identity, front page. What is repaired is repaired by plain rules over whatever the bytes say
- * now; numbers that lead outside the file are left alone. */
+ * One change (a number somewhere in a table, footer or superblock set to something tempting; bytes of a section; a
+ * block of 64 moved, doubled or cut), then, seven times in eight, every hash of the file is computed anew: block
+ * hashes, section hashes, tables, footers, identity, front page. What is repaired is repaired by plain rules over
+ * whatever the bytes say now; numbers that lead outside the file are left alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static uint64_t chance(uint64_t below) {
     return below ? (state >> 8) % below : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- repair --- */
+/* ---------------------------------------------------------------------------------------------------------- repair ---
+ */
 
 static bool inside(size_t size, uint64_t at, uint64_t count) { return at <= size && count <= size - at; }
 
@@ -52,7 +53,8 @@ static void repair(uint8_t *data, size_t size) {
         uint8_t *footer = data + at;
         if (memcmp(footer, FOOTER_MAGIC, 8) != 0) continue;
         repair_table(data, size, footer);
-        if (identity == 0 || load_u64(data + SUPER_AT + SUPER_FOOTER_AT) == at) identity = load_u64(footer + FOOTER_TOC_HASH);
+        if (identity == 0 || load_u64(data + SUPER_AT + SUPER_FOOTER_AT) == at)
+            identity = load_u64(footer + FOOTER_TOC_HASH);
     }
     for (size_t at = FRONT_SIZE; at + FOOTER_SIZE <= size; at += FOOTER_SIZE) {
         uint8_t *footer = data + at;
@@ -64,7 +66,8 @@ static void repair(uint8_t *data, size_t size) {
     store_u64(data + SUPER_AT + SUPER_HASH, rag_hash(data, SUPER_AT + SUPER_HASH));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- change --- */
+/* ---------------------------------------------------------------------------------------------------------- change ---
+ */
 
 /* A footer's offset, or 0. */
 static size_t some_footer(const uint8_t *data, size_t size) {
@@ -76,16 +79,26 @@ static size_t some_footer(const uint8_t *data, size_t size) {
 
 static uint64_t tempting(const uint8_t *data, size_t size, uint64_t old) {
     switch (chance(10)) {
-        case 0: return chance(5);
-        case 1: return UINT64_MAX - chance(130);
-        case 2: return old + 1;
-        case 3: return old - 1;
-        case 4: return (uint64_t)1 << chance(64);
-        case 5: return size - chance(130);
-        case 6: return size / 64 * 64 - 64 * chance(size / 64 + 1);
-        case 7: return load_u64(data + chance(size / 8) * 8);
-        case 8: return old ^ (uint64_t)1 << chance(64);
-        default: return old + 64 * (chance(9) - 4);
+        case 0:
+            return chance(5);
+        case 1:
+            return UINT64_MAX - chance(130);
+        case 2:
+            return old + 1;
+        case 3:
+            return old - 1;
+        case 4:
+            return (uint64_t)1 << chance(64);
+        case 5:
+            return size - chance(130);
+        case 6:
+            return size / 64 * 64 - 64 * chance(size / 64 + 1);
+        case 7:
+            return load_u64(data + chance(size / 8) * 8);
+        case 8:
+            return old ^ (uint64_t)1 << chance(64);
+        default:
+            return old + 64 * (chance(9) - 4);
     }
 }
 
@@ -112,18 +125,23 @@ static void change_structure(uint8_t *data, size_t size) {
 
 /* Cuts, doubles or copies one run of 64-byte units behind the front page. */
 static size_t change_layout(uint8_t *data, size_t size, size_t max) {
-    const size_t units = (size - FRONT_SIZE) / 64, first = chance(units), count = 1 + chance(units - first < 8 ? units - first : 8);
+    const size_t units = (size - FRONT_SIZE) / 64, first = chance(units),
+                 count = 1 + chance(units - first < 8 ? units - first : 8);
     uint8_t *from = data + FRONT_SIZE + 64 * first;
     const size_t bytes = 64 * (first + count <= units ? count : units - first);
     const size_t behind = (size_t)(data + size - from) - bytes;
     if (bytes == 0) return size;
     switch (chance(4)) {
-        case 0: memmove(from, from + bytes, behind); return size - bytes;
+        case 0:
+            memmove(from, from + bytes, behind);
+            return size - bytes;
         case 1:
             if (size + bytes > max) return size;
             memmove(from + bytes, from, behind + bytes);
             return size + bytes;
-        case 2: memmove(data + FRONT_SIZE + 64 * chance(units - bytes / 64 + 1), from, bytes); return size;
+        case 2:
+            memmove(data + FRONT_SIZE + 64 * chance(units - bytes / 64 + 1), from, bytes);
+            return size;
         default:
             if (size + bytes > max) return size;
             memmove(data + size, from, bytes);
@@ -139,7 +157,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
         const uint64_t kind = chance(8);
         if (kind < 5) change_structure(data, size);
         else if (kind == 5 && size > FRONT_SIZE + FOOTER_SIZE + 64) size = change_layout(data, size, max);
-        else if (kind == 6) size = FRONT_SIZE + LLVMFuzzerMutate(data + FRONT_SIZE, size - FRONT_SIZE, max - FRONT_SIZE);
+        else if (kind == 6)
+            size = FRONT_SIZE + LLVMFuzzerMutate(data + FRONT_SIZE, size - FRONT_SIZE, max - FRONT_SIZE);
         else LLVMFuzzerMutate(data, HEADER_SIZE + 200, HEADER_SIZE + 200);
         if (size < FRONT_SIZE + FOOTER_SIZE + 64) return size;
     }
