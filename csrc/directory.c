@@ -36,7 +36,10 @@ static bool take_number(struct cursor *cursor, uint64_t *number) {
     for (; cursor->at < cursor->end && cursor->at - from < 20; cursor->at++) {
         unsigned digit = cursor->bytes[cursor->at] - (unsigned)'0';
         if (digit > 9) break;
-        if (mul_overflows(value, 10, &value) || add_overflows(value, digit, &value)) return false;
+        if (mul_overflows(value, 10, &value) || add_overflows(value, digit, &value)) {
+            cursor->at = from;
+            return false;
+        }
     }
     *number = value;
     return cursor->at > from;

@@ -32,6 +32,9 @@ struct scan {
     bool bad;     /* the block that stopped the scan breaks a rule */
 };
 
+/* How far ahead to ask for bytes: the hardware stops at each page. */
+enum { AHEAD = 4096 };
+
 struct masks {
     uint64_t z, d, l;
 };

@@ -324,58 +324,60 @@ cdef class PairWalk:
 cdef class PairFeed:
     """The pairs of `pairs`, from its bytes handed over piece by piece; holds what no whole pair has come of yet."""
 
-    cdef rag_pairs shape
-    cdef str name
+    cdef Pairs shape
+    cdef Pairs view  # of pending
     cdef bytearray pending
-    cdef uint64_t scanned  # bytes of pending that are known to hold no end of a content
+    cdef uint64_t cursor   # of the next pair in pending
+    cdef uint64_t scanned  # pending holds no end of that pair's content before here
+    cdef bint last
 
     def __init__(self, Pairs pairs not None):
         pairs.check_walkable()
-        self.shape = pairs.pairs
-        self.name = pairs.section.name
+        self.shape = pairs
         self.pending = bytearray()
+        self.rebuild(pairs.pairs.at)
 
-    cdef bint ready(self, const uint8_t *bytes, uint64_t size, uint64_t cursor):
-        """Whether the pair at cursor ends inside what has come, its gap and the byte behind that included."""
-        cdef uint64_t from_ = max(self.scanned, cursor + self.shape.head)
-        if from_ >= size:
+    cdef rebuild(self, uint64_t at):
+        self.view = Pairs.__new__(Pairs)
+        self.view.section = Section.over(self.pending, self.shape.section.name)
+        self.view.pairs = self.shape.pairs
+        self.view.pairs.bytes = self.view.section.guard.bytes
+        self.view.pairs.size = self.view.section.guard.size
+        self.view.pairs.at = at
+        self.scanned -= self.cursor
+        self.cursor = 0
+
+    def push(self, data, bint last=False):
+        """Takes the next bytes; `last` when there are no more."""
+        cdef uint64_t at = self.view.pairs.at + self.cursor
+        self.scanned = max(self.scanned, self.cursor)
+        self.view = None  # lets go of pending, which can change only then
+        del self.pending[: self.cursor]
+        self.pending += data
+        self.last = last
+        self.rebuild(at)
+
+    cdef bint ready(self):
+        """Whether the next pair ends inside what has come, its gap and the byte behind that included."""
+        cdef rag_pairs *pairs = &self.view.pairs
+        cdef uint64_t from_ = max(self.scanned, self.cursor + pairs.head)
+        if from_ >= pairs.size:
             return False
-        cdef const void *nul = memchr(bytes + from_, 0, size - from_)
-        self.scanned = size if nul == NULL else <const uint8_t *>nul - bytes
-        return nul != NULL and self.scanned + self.shape.padding < size
+        cdef const void *nul = memchr(pairs.bytes + from_, 0, pairs.size - from_)
+        self.scanned = pairs.size if nul == NULL else <const uint8_t *>nul - pairs.bytes
+        return nul != NULL and self.scanned + pairs.padding < pairs.size
 
-    def feed(self, data, bint last=False):
-        """The pairs that are whole now: [(keyword or embedding bytes, content)]."""
-        cdef Pairs view
+    def pop(self):
+        """The next pair, (keyword or embedding's bytes, content), or None until more has come."""
         cdef rag_fault fault
         cdef rag_pair pair
-        cdef uint64_t cursor = 0
-        self.pending += data
-        found = []
-        held = bytes(self.pending) if self.shape.precision else self.pending
-        view = Pairs.__new__(Pairs)
-        view.section = Section.over(held, self.name)
-        view.pairs = self.shape
-        view.pairs.bytes = view.section.guard.bytes
-        view.pairs.size = view.section.guard.size
-        view.pairs.extended = False
-        while cursor < view.pairs.size and (self.ready(view.pairs.bytes, view.pairs.size, cursor) or last):
-            check_in(self.name, rag_pairs_next(&view.pairs, &cursor, &pair, &fault), &fault)
-            content = text_of(view, pair.content_at, pair.content_size)
-            if self.shape.precision:
-                head = held[pair.at : pair.at + pair.head_size]
-            else:
-                head = text_of(view, pair.at, pair.head_size)
-            found.append((head, content))
-            self.scanned = cursor
-        view.section = None
-        del held
-        del view
-        if cursor:
-            self.pending = self.pending[cursor:]
-            self.scanned = max(self.scanned, cursor) - cursor
-            self.shape.at += cursor
-        return found
+        if self.cursor >= self.view.pairs.size or not (self.last or self.ready()):
+            return None
+        check_in(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair, &fault), &fault)
+        content = text_of(self.view, pair.content_at, pair.content_size)
+        if not self.view.pairs.precision:
+            return text_of(self.view, pair.at, pair.head_size), content
+        return PyBytes_FromStringAndSize(<const char *>self.view.pairs.bytes + pair.at, pair.head_size), content
 
 
 cdef class Keys:

@@ -448,7 +448,9 @@ class _Strict:
         feed, buffer = _core.PairFeed(pairs), pairs.bytes
         dtype = _row_dtype(pairs.precision, self.directory.big_endian) if pairs.precision else None
         for at in range(0, len(buffer), chunk):
-            for head, content in feed.feed(buffer[at : at + chunk], last=at + chunk >= len(buffer)):
+            feed.push(buffer[at : at + chunk], last=at + chunk >= len(buffer))
+            while (pair := feed.pop()) is not None:
+                head, content = pair
                 yield (head if dtype is None else _vector_at(head, 0, pairs.dim, dtype)), content
 
     def layout(self):
