@@ -77,7 +77,9 @@ def main():
         indexed = (time.perf_counter() - began) / len(names)
     print(f"{size / 1e9:.2f} GB of keyword pairs, {count} pairs, target {_core.target()}, one core, warm")
     print(f"full walk in C          {walk * 1e3:10.1f} ms   {size / walk / 1e9:7.2f} GB/s")
-    print(f"block splitting         {split * 1e3:10.1f} ms   {size / split / 1e9:7.2f} GB/s   {split / walk:.0f} times slower")
+    print(
+        f"block splitting         {split * 1e3:10.1f} ms   {size / split / 1e9:7.2f} GB/s   {split / walk:.0f} times slower"
+    )
     print(f"sorted companion        {indexed * 1e6:10.1f} us")
 
 

@@ -185,7 +185,7 @@ static enum rag_status handle(const struct lookup *lookup, const struct scan *sc
  * both show as a keyword that is still open. */
 static enum rag_status finish(const struct lookup *lookup, struct scan *scan, struct rag_fault *fault) {
     uint8_t block[64];
-    uint64_t at = scan->at, rest = lookup->pairs->size - at;
+    uint64_t at = scan->at, rest = lookup->pairs->size - at, anchor = scan->anchor;
     enum rag_status status = RAG_OK;
     if (rest) {
         memset(block, 'x', sizeof block);
@@ -194,6 +194,7 @@ static enum rag_status finish(const struct lookup *lookup, struct scan *scan, st
         status = handle(lookup, scan, at, fault);
     }
     scan->bad |= scan->open || scan->z >> 63;
+    scan->anchor = anchor; /* the filling may have passed for a pair's start */
     scan->hits = 0;
     return status ? status : handle(lookup, scan, at, fault);
 }

@@ -22,7 +22,8 @@ NATIVE_BIG = sys.byteorder == "big"
 PADDINGS = (4, 8, 16)
 ALIGNMENT = 64
 KEYS = "rag.keys"
-CANDIDATES_MAX = 64  # dimensions tried on a damaged file before asking for dim
+SCRIPT_BLOCK = 4096  # 256 times the largest padding
+WORK_MAX = 1 << 28  # bytes walked to work out the dimension of a damaged file before asking for it
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
@@ -51,7 +52,9 @@ def write_pairs(
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder must be 'little' or 'big', not {byteorder!r}")
     keywords, embeddings = _unless_empty(keywords), _unless_empty(embeddings)
-    names = ["keyword"] * bool(keywords) + [KEYS] * bool(keywords and sorted_keys) + ["vector"] * bool(embeddings)
+    names = (
+        ["keyword"] * bool(keywords) + [KEYS] * bool(keywords and sorted_keys) + ["vector"] * bool(embeddings)
+    )
     with _replacing(path) as file:
         draft = _Draft(file, names, padding, byteorder == "big")
         if keywords:
@@ -102,6 +105,7 @@ class _Draft:
         self.file = file
         self.padding = padding
         self.big = big
+        self.names = names
         self.entries = []
         self.preambles = []
         longest = [(name, 10**19, 10**19) for name in names]
@@ -145,8 +149,30 @@ class _Draft:
         writer.flush()
         digest = self._digest(start, writer.size) if writer.precision else None
         self.preambles.append((self.at if self.entries else None, writer.preamble(start, digest)))
-        self.file.write(b"\0")
-        self._end(name, self.at if self.entries else None, start + writer.size)
+        end = self._section_end(name, start + writer.size)
+        self.file.write(bytes(end + 1 - start - writer.size))
+        self._end(name, self.at if self.entries else None, end)
+
+    def _section_end(self, name, end):
+        """The section's last byte: a NUL right behind the pairs, or later, for the sake of the format's first script.
+
+        That script takes ends as exclusive and searches in blocks that may reach over the section's end, where it fails
+        on binary data. So a keyword section that others follow is filled up to a multiple of those blocks.
+        """
+        followers = self.names[self.names.index(name) + 1 :]
+        if name != "keyword" or not followers:
+            return end
+        last = end
+        for _ in range(
+            3
+        ):  # the directory's size moves the section's start; numbers behind this one are no shorter
+            start = len(
+                _core.write_directory(
+                    VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)]
+                )
+            )
+            last = start - 1 + -(-(end + 1 - start) // SCRIPT_BLOCK) * SCRIPT_BLOCK
+        return last
 
     def _end(self, name, start, end):
         self.entries.append((name, start, end))
@@ -164,7 +190,9 @@ class _Draft:
 
     def _sorted(self, start, size, count):
         section = _core.Section.over(self._written(start, size), "keyword")
-        return _core.Pairs.bare(section, padding=self.padding, big_endian=self.big, at=start).build_keys(count)
+        return _core.Pairs.bare(section, padding=self.padding, big_endian=self.big, at=start).build_keys(
+            count
+        )
 
     def finish(self):
         front = _core.write_directory(VERSION, self.big, self.entries)
@@ -184,7 +212,9 @@ def _rows(embeddings, precision, allow_nonfinite) -> Iterator[tuple[np.ndarray, 
     for number, (vector, content) in enumerate(embeddings):
         given = np.asarray(vector)
         if given.ndim != 1 or not 1 <= len(given) <= 65536:
-            raise ValueError(f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}")
+            raise ValueError(
+                f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}"
+            )
         if dim not in (None, len(given)):
             raise ValueError(f"row {number} has {len(given)} components, those before have {dim}")
         dim = len(given)
@@ -402,7 +432,9 @@ class _Strict:
         return kind(self._section(name), self.ranges[name][0], self.directory.big_endian)
 
     def _keys(self):
-        return _core.Keys.over(self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian)
+        return _core.Keys.over(
+            self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian
+        )
 
     def report(self):
         return None
@@ -424,7 +456,11 @@ class _Strict:
         fitting = self.vector.infer_dims()
         if len(fitting) == 1:
             return fitting[0]
-        reason = f"the dimension could be any of {fitting}: pass dim" if fitting else "no dimension fits the vector pairs"
+        reason = (
+            f"the dimension could be any of {fitting}: pass dim"
+            if fitting
+            else "no dimension fits the vector pairs"
+        )
         raise FormatError(reason, at=self.vector.start, section="vector")
 
     def lookup(self, keyword):
@@ -498,11 +534,15 @@ class _Reference:
             if len(shapes) > 1:
                 listed = ", ".join(f"{dim} ({precision} bits)" for precision, dim in shapes)
                 raise FormatError(
-                    f"the dimension could be any of {listed}: pass dim", at=self.opened[name].start, section=name
+                    f"the dimension could be any of {listed}: pass dim",
+                    at=self.opened[name].start,
+                    section=name,
                 )
             if not fitting:
                 raise FormatError(
-                    "no padding, precision and dimension explain this section", at=self.opened[name].start, section=name
+                    "no padding, precision and dimension explain this section",
+                    at=self.opened[name].start,
+                    section=name,
                 )
             self.found[name] = fitting[0]
         return self.found[name]
@@ -529,9 +569,13 @@ class _Reference:
                 shapes.append((precision, self.given_dim))
                 continue
             width = precision // 8
-            heads = range(max(width, -(-opened.damaged // width) * width), min(opened.size, 65536 * width + 1), width)
-            shapes += [(precision, head // width) for head in heads if self.data[opened.start + head] == ord("-")]
-        if len(shapes) > CANDIDATES_MAX:
+            heads = range(
+                max(width, -(-opened.damaged // width) * width), min(opened.size, 65536 * width + 1), width
+            )
+            shapes += [
+                (precision, head // width) for head in heads if self.data[opened.start + head] == ord("-")
+            ]
+        if len(shapes) * opened.size > WORK_MAX and len(shapes) > 1:
             raise FormatError("too many dimensions could fit: pass dim", at=opened.start, section="vector")
         return shapes
 
@@ -564,7 +608,9 @@ class _Reference:
     def _certain(self, name):
         if name not in self.opened or self.opened[name].size == 0:
             return []
-        return [(at, head, content) for kind, at, _, head, content in self._walked(name)[2] if kind == "certain"]
+        return [
+            (at, head, content) for kind, at, _, head, content in self._walked(name)[2] if kind == "certain"
+        ]
 
     def lookup(self, keyword):
         return [content for _, head, content in self._certain("keyword") if head == keyword]
