@@ -165,7 +165,7 @@ def test_the_records_under_the_directory_are_reported_damaged():
     assert opened.vectors().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
-def test_precision_and_padding_are_worked_out_and_dim_is_asked_for_when_overwritten():
+def test_precision_is_worked_out_and_dim_is_asked_for_when_overwritten():
     rng = np.random.default_rng(4)
     script = Script()
     texts = ["content " + "x" * int(rng.integers(60)) for i in range(40)]
@@ -177,7 +177,6 @@ def test_precision_and_padding_are_worked_out_and_dim_is_asked_for_when_overwrit
         open_reference(data).dim  # noqa: B018
     opened = open_reference(data, dim=24)
     assert opened._open.opened["vector"].precision is None
-    assert opened._open.opened["vector"].padding is None
     assert opened.precision == 32
     check_recovery(script, opened, "vector", [(tuple(v.tolist()), c) for v, c in opened.pairs("vector")])
     assert len(list(opened.pairs("vector"))) > 30
