@@ -45,7 +45,7 @@ static bool take_number(struct cursor *cursor, uint64_t *number) {
     return cursor->at > from;
 }
 
-static enum rag_status read_entry(struct cursor *cursor, struct rag_entry *entry, struct rag_fault *fault) {
+static enum rag_status read_entry(struct cursor *cursor, struct rag_strategy *entry, struct rag_fault *fault) {
     size_t size = 0;
     while (cursor->at < cursor->end && size < RAG_NAME_MAX && is_name_byte(cursor->bytes[cursor->at]))
         entry->name[size++] = (char)cursor->bytes[cursor->at++];
@@ -59,20 +59,17 @@ static enum rag_status read_entry(struct cursor *cursor, struct rag_entry *entry
 
 static enum rag_status read_header(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
                                    struct rag_fault *fault) {
-    uint64_t known = size < sizeof magic ? size : sizeof magic;
-    if (known == 0 || memcmp(bytes, magic, (size_t)known) != 0)
-        return rag_fail(fault, RAG_NOT_RAGFILE, 0, "it does not start with RAGFILE");
-    if (size < RAG_HEADER_SIZE) return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its header");
-    directory->major = bytes[7];
-    directory->minor = bytes[8];
-    directory->patch = bytes[9];
-    if (directory->major > 1) return rag_fail(fault, RAG_VERSION, 7, "the file has a newer major version than 1");
-    if (bytes[10] > 1) return rag_fail(fault, RAG_FORMAT, 10, "the byte order must be 0 (little) or 1 (big)");
-    directory->big_endian = bytes[10] == 1;
+    struct rag_header header;
+    enum rag_status status = rag_header_read(bytes, size, &header, fault);
+    if (status) return status;
+    directory->major = header.major;
+    directory->minor = header.minor;
+    directory->patch = header.patch;
+    directory->big_endian = header.big_endian;
     return RAG_OK;
 }
 
-static enum rag_status append(struct rag_directory *directory, const struct rag_entry *entry, uint64_t at,
+static enum rag_status append(struct rag_directory *directory, const struct rag_strategy *entry, uint64_t at,
                               struct rag_fault *fault) {
     if (directory->count == RAG_ENTRIES_MAX)
         return rag_fail(fault, RAG_LIMIT, at, "a directory has at most 1024 entries");
@@ -81,7 +78,7 @@ static enum rag_status append(struct rag_directory *directory, const struct rag_
             return rag_fail(fault, RAG_FORMAT, at, "two directory entries have the same name");
     if ((directory->count & (directory->count - 1)) == 0) { /* 0, 1, 2, 4, ...: time to double */
         size_t room = directory->count ? 2 * (size_t)directory->count : 1;
-        struct rag_entry *entries = realloc(directory->entries, room * sizeof *entries);
+        struct rag_strategy *entries = realloc(directory->entries, room * sizeof *entries);
         if (!entries) return rag_fail(fault, RAG_MEMORY, at, "no memory for the directory");
         directory->entries = entries;
     }
@@ -90,9 +87,9 @@ static enum rag_status append(struct rag_directory *directory, const struct rag_
 }
 
 /* Where a section must start is known before its entry is read, except for the first; all must end inside the file. */
-static enum rag_status check_entry(const struct rag_directory *directory, const struct rag_entry *entry,
+static enum rag_status check_entry(const struct rag_directory *directory, const struct rag_strategy *entry,
                                    const struct cursor *cursor, uint64_t size, uint64_t at, struct rag_fault *fault) {
-    const struct rag_entry *before = directory->count ? &directory->entries[directory->count - 1] : NULL;
+    const struct rag_strategy *before = directory->count ? &directory->entries[directory->count - 1] : NULL;
     uint64_t first = before ? directory->entries[0].start : entry->start;
     if (first > RAG_HEADER_SIZE + (uint64_t)RAG_DIRECTORY_MAX + 1)
         return rag_fail(fault, RAG_LIMIT, at, "a directory has at most 65536 bytes");
@@ -108,7 +105,7 @@ static enum rag_status check_entry(const struct rag_directory *directory, const 
 static enum rag_status read_entries(struct cursor *cursor, uint64_t size, struct rag_directory *directory,
                                     struct rag_fault *fault) {
     for (;;) {
-        struct rag_entry entry;
+        struct rag_strategy entry;
         uint64_t at = cursor->at;
         enum rag_status status = read_entry(cursor, &entry, fault);
         if (!status) status = check_entry(directory, &entry, cursor, size, at, fault);
@@ -149,7 +146,7 @@ enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, struct r
 
 /* One entry of the reference dialect, or false where the directory is over and older bytes begin. */
 static bool read_reference_entry(struct cursor *cursor, uint64_t size, const struct rag_directory *directory,
-                                 struct rag_entry *entry) {
+                                 struct rag_strategy *entry) {
     struct cursor ahead = *cursor;
     uint64_t earliest = directory->count ? directory->entries[directory->count - 1].end + 1 : RAG_HEADER_SIZE;
     if (read_entry(&ahead, entry, NULL) != RAG_OK || !take(&ahead, 0)) return false;
@@ -165,7 +162,7 @@ enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size
     enum rag_status status = read_header(bytes, size, directory, fault);
     if (status) return status;
     struct cursor cursor = directory_cursor(bytes, size);
-    struct rag_entry entry;
+    struct rag_strategy entry;
     for (uint64_t at = cursor.at; !status && read_reference_entry(&cursor, size, directory, &entry); at = cursor.at)
         status = append(directory, &entry, at, fault);
     if (!status && directory->count == 0 && size > RAG_HEADER_SIZE)
@@ -197,7 +194,7 @@ static size_t decimal_size(uint64_t value, int least) {
 static uint64_t directory_size(const struct rag_directory *directory, int digits) {
     uint64_t size = directory->count ? directory->count - 1 : 0;
     for (uint32_t i = 0; i < directory->count; i++) {
-        const struct rag_entry *entry = &directory->entries[i];
+        const struct rag_strategy *entry = &directory->entries[i];
         size += strlen(entry->name) + 4 + decimal_size(entry->start, digits) + decimal_size(entry->end, digits);
     }
     return size;
@@ -207,7 +204,7 @@ uint64_t rag_directory_place(struct rag_directory *directory, int digits) {
     if (directory->count == 0) return RAG_HEADER_SIZE + 1;
     /* The size grows with the number of digits of a number that grows with the size: from below, this settles at the
      * least solution after at most as many rounds as there are digits. */
-    struct rag_entry *first = &directory->entries[0];
+    struct rag_strategy *first = &directory->entries[0];
     for (first->start = 0;;) {
         uint64_t start = RAG_HEADER_SIZE + directory_size(directory, digits) + 1;
         if (start == first->start) return start;
@@ -234,7 +231,7 @@ enum rag_status rag_directory_write(const struct rag_directory *directory, int d
     const uint8_t tail[4] = {directory->major, directory->minor, directory->patch, directory->big_endian};
     uint8_t *at = put(put(out, magic, sizeof magic), tail, sizeof tail);
     for (uint32_t i = 0; i < directory->count; i++) {
-        const struct rag_entry *entry = &directory->entries[i];
+        const struct rag_strategy *entry = &directory->entries[i];
         if (i) *at++ = 0;
         at = put(put(at, entry->name, strlen(entry->name)), "-(", 2);
         at = put(put_number(at, entry->start, digits), ",", 1);

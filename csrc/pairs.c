@@ -33,7 +33,7 @@ static enum rag_status open_range(const uint8_t *section, uint64_t size, uint64_
     return RAG_OK;
 }
 
-enum rag_status rag_keyword_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
+enum rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
                                  struct rag_pairs *pairs, struct rag_fault *fault) {
     *pairs = (struct rag_pairs){.big_endian = big_endian};
     return open_range(section, size, at, 0, pairs, fault);
@@ -63,7 +63,7 @@ static enum rag_status read_extension(const uint8_t *block, uint64_t at, struct 
     return RAG_OK;
 }
 
-enum rag_status rag_vector_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
+enum rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
                                 struct rag_pairs *pairs, struct rag_fault *fault) {
     *pairs = (struct rag_pairs){.big_endian = big_endian};
     enum rag_status status = open_range(section, size, at, 1, pairs, fault);

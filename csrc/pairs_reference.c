@@ -29,7 +29,7 @@ static bool survives(const struct rag_directory *directory, uint64_t at) {
 
 enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const struct rag_directory *directory,
                                    uint32_t index, struct rag_pairs *pairs, uint64_t *damaged, struct rag_fault *fault) {
-    const struct rag_entry *entry = &directory->entries[index];
+    const struct rag_strategy *entry = &directory->entries[index];
     bool vector = strcmp(entry->name, "vector") == 0;
     uint64_t preamble = vector ? RAG_VECTOR_PREAMBLE : RAG_KEYWORD_PREAMBLE, start = entry->start;
     *pairs = (struct rag_pairs){.big_endian = directory->big_endian, .at = start};

@@ -306,14 +306,13 @@ enum {
     RAG_NAME_MAX = 64,
     RAG_DIRECTORY_MAX = 65536,
     RAG_ENTRIES_MAX = 1024,
-    RAG_DIM_MAX = 65536,
     RAG_KEYWORD_PREAMBLE = 17,
     RAG_VECTOR_PREAMBLE = 18,
     RAG_EXTENSION_SIZE = 32, /* RXV1, right after the vector preamble */
     RAG_KEYS_HEADER = 32,    /* of a rag.keys section */
 };
 
-struct rag_entry {
+struct rag_strategy {
     uint64_t start, end; /* absolute; end is the last byte, start - 1 when the section is empty */
     char name[RAG_NAME_MAX + 1];
 };
@@ -323,7 +322,7 @@ struct rag_directory {
     bool big_endian;
     uint32_t size;  /* bytes from offset 11 through the last entry, NULs between them included */
     uint32_t count;
-    struct rag_entry *entries; /* in the order of the file; rag_directory_free */
+    struct rag_strategy *entries; /* in the order of the file; rag_directory_free */
 };
 
 /* Reads the front of a file, strictly: entries adjacent and in order, inside the file, names unique. Versions 0.x and 1.x.
@@ -367,9 +366,9 @@ enum { RAG_EXTENSION_HASHED = 1u };
 
 /* Opens the section that starts at file offset `at`. Checks the preamble and the extension; the pairs are checked as they
  * are walked. A vector section without extension has dim 0: rag_pairs_set_dim before walking it. */
-enum rag_status rag_keyword_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
+enum rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
                                  struct rag_pairs *pairs, struct rag_fault *fault);
-enum rag_status rag_vector_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
+enum rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
                                 struct rag_pairs *pairs, struct rag_fault *fault);
 enum rag_status rag_pairs_set_dim(struct rag_pairs *pairs, uint64_t dim, struct rag_fault *fault);
 

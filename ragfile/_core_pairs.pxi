@@ -49,7 +49,7 @@ def write_directory(version, bint big_endian, entries, int digits=0):
     made.major, made.minor, made.patch = version
     made.big_endian = big_endian
     made.count = len(entries)
-    made.entries = <rag_entry *>calloc(len(entries) + 1, sizeof(rag_entry))
+    made.entries = <rag_strategy *>calloc(len(entries) + 1, sizeof(rag_strategy))
     out = bytearray(capacity)
     cdef uint8_t[::1] view = out
     if made.entries == NULL:
@@ -70,7 +70,7 @@ def write_directory(version, bint big_endian, entries, int digits=0):
         free(made.entries)
 
 
-cdef int check_in(str name, rag_status status, rag_fault *fault) except -1:
+cdef int check_pairs(str name, rag_status status, rag_fault *fault) except -1:
     """check() for something in the section called name, which the message then says."""
     if status != RAG_OK and fault.section[0] == 0:
         text = name.encode()[:64]
@@ -103,7 +103,7 @@ cdef class Pairs:
         cdef rag_fault fault
         made.section = section
         made.check_preamble(RAG_KEYWORD_PREAMBLE)
-        check_in(section.name, rag_keyword_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
+        check_pairs(section.name, rag_keyword_pairs_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
                                                 &fault), &fault)
         made.offset = made.pairs.at - at
         return made
@@ -115,7 +115,7 @@ cdef class Pairs:
         cdef rag_fault fault
         made.section = section
         made.check_preamble(RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE)
-        check_in(section.name, rag_vector_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
+        check_pairs(section.name, rag_vector_pairs_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
                                                &fault), &fault)
         made.offset = made.pairs.at - at
         return made
@@ -208,7 +208,7 @@ cdef class Pairs:
             self.check_bytes(0, self.pairs.size)
             with nogil:
                 status = rag_pairs_infer(&self.pairs, dims, at_most, &count, &fault)
-            check_in(self.section.name, status, &fault)
+            check_pairs(self.section.name, status, &fault)
             return [dims[i] for i in range(count)]
         finally:
             free(dims)
@@ -226,7 +226,7 @@ cdef class Pairs:
             capacity = offsets.shape[0]
         with nogil:
             status = rag_pairs_walk(&self.pairs, out, capacity, &count, &stride, &fault)
-        check_in(self.section.name, status, &fault)
+        check_pairs(self.section.name, status, &fault)
         return count, stride
 
     def gather(self, uint8_t[::1] out not None, uint64_t count, const uint64_t[::1] offsets=None, uint64_t stride=0):
@@ -243,7 +243,7 @@ cdef class Pairs:
         self.check_bytes(0, self.pairs.size)
         with nogil:
             status = rag_pairs_gather(&self.pairs, where, stride, count, &out[0], &fault)
-        check_in(self.section.name, status, &fault)
+        check_pairs(self.section.name, status, &fault)
 
     cdef check_walkable(self):
         if self.pairs.precision and not self.pairs.dim:
@@ -280,7 +280,7 @@ cdef class Pairs:
             else:
                 with nogil:
                     status = rag_pairs_lookup(&self.pairs, wanted, size, &spans, &fault)
-            check_in(self.section.name, status, &fault)
+            check_pairs(self.section.name, status, &fault)
             return [text_of(self, spans.items[i].at, spans.items[i].size) for i in range(spans.count)]
         finally:
             rag_spans_free(&spans)
@@ -293,7 +293,7 @@ cdef class Pairs:
         cdef uint8_t[::1] view = out
         with nogil:
             status = rag_keys_build(&self.pairs, count, &view[0], &fault)
-        check_in(self.section.name, status, &fault)
+        check_pairs(self.section.name, status, &fault)
         return out
 
 
@@ -313,7 +313,7 @@ cdef class PairWalk:
             raise StopIteration
         cdef uint64_t before = self.cursor
         cdef rag_status status = rag_pairs_next(&self.pairs.pairs, &self.cursor, &pair, &fault)
-        check_in(self.pairs.section.name, status, &fault)
+        check_pairs(self.pairs.section.name, status, &fault)
         self.pairs.check_bytes(before, self.cursor - before)
         content = text_of(self.pairs, pair.content_at, pair.content_size)
         if self.pairs.pairs.precision:
@@ -373,7 +373,7 @@ cdef class PairFeed:
         cdef rag_pair pair
         if self.cursor >= self.view.pairs.size or not (self.last or self.ready()):
             return None
-        check_in(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair, &fault), &fault)
+        check_pairs(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair, &fault), &fault)
         content = text_of(self.view, pair.content_at, pair.content_size)
         if not self.view.pairs.precision:
             return text_of(self.view, pair.at, pair.head_size), content
@@ -394,7 +394,7 @@ cdef class Keys:
         made.section = section
         made.pairs = pairs
         section.check(0, min(RAG_KEYS_HEADER, section.guard.size))
-        check_in(section.name, rag_keys_open(section.guard.bytes, section.guard.size, at, big_endian, &pairs.pairs,
+        check_pairs(section.name, rag_keys_open(section.guard.bytes, section.guard.size, at, big_endian, &pairs.pairs,
                                              &made.keys, &fault), &fault)
         return made
 
@@ -407,7 +407,7 @@ cdef class Keys:
         cdef rag_status status
         with nogil:
             status = rag_keys_verify(&self.keys, &self.pairs.pairs, &fault)
-        check_in(self.section.name, status, &fault)
+        check_pairs(self.section.name, status, &fault)
 
 
 SURVIVAL = {RAG_RECORD_CERTAIN: "certain", RAG_RECORD_AMBIGUOUS: "ambiguous", RAG_RECORD_DAMAGED: "damaged"}
@@ -435,7 +435,7 @@ cdef class ReferencePairs:
         rag_directory_free(&found)
         if index >= found.count and status == RAG_ARGUMENT:
             raise IndexError(index)
-        check_in(name, status, &fault)
+        check_pairs(name, status, &fault)
         made.pairs.section = Section.over(data, name)
         made.pairs.offset = made.pairs.pairs.at
         return made
@@ -479,7 +479,7 @@ cdef class ReferencePairs:
         cdef rag_status status
         with nogil:
             status = rag_reference_walk(&self.pairs.pairs, self.damaged, &remnants, &fault)
-        check_in(self.pairs.section.name, status, &fault)
+        check_pairs(self.pairs.section.name, status, &fault)
         found = []
         try:
             for i in range(remnants.count):

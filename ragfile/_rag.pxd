@@ -166,7 +166,7 @@ cdef extern from "rag.h" nogil:
         RAG_HEADER_SIZE, RAG_DIRECTORY_MAX, RAG_KEYWORD_PREAMBLE, RAG_VECTOR_PREAMBLE, RAG_EXTENSION_SIZE
         RAG_KEYS_HEADER, RAG_EXTENSION_HASHED
 
-    struct rag_entry:
+    struct rag_strategy:
         uint64_t start, end
         char name[65]
 
@@ -174,7 +174,7 @@ cdef extern from "rag.h" nogil:
         uint8_t major, minor, patch
         bint big_endian
         uint32_t size, count
-        rag_entry *entries
+        rag_strategy *entries
 
     rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, rag_directory *directory, rag_fault *fault)
     rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size, rag_directory *directory,
@@ -195,9 +195,9 @@ cdef extern from "rag.h" nogil:
     struct rag_pair:
         uint64_t at, head_size, content_at, content_size
 
-    rag_status rag_keyword_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
+    rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
                                 rag_fault *fault)
-    rag_status rag_vector_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
+    rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
                                rag_fault *fault)
     rag_status rag_pairs_set_dim(rag_pairs *pairs, uint64_t dim, rag_fault *fault)
     rag_status rag_pairs_infer(const rag_pairs *pairs, uint32_t *dims, size_t capacity, size_t *count, rag_fault *fault)

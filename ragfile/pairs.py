@@ -52,9 +52,7 @@ def write_pairs(
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder must be 'little' or 'big', not {byteorder!r}")
     keywords, embeddings = _unless_empty(keywords), _unless_empty(embeddings)
-    names = (
-        ["keyword"] * bool(keywords) + [KEYS] * bool(keywords and sorted_keys) + ["vector"] * bool(embeddings)
-    )
+    names = ["keyword"] * bool(keywords) + [KEYS] * bool(keywords and sorted_keys) + ["vector"] * bool(embeddings)
     with _replacing(path) as file:
         draft = _Draft(file, names, padding, byteorder == "big")
         if keywords:
@@ -125,7 +123,7 @@ class _Draft:
 
     def add_embeddings(self, embeddings, precision, allow_nonfinite):
         rows = _rows(embeddings, precision, allow_nonfinite)
-        first, content = next(rows)
+        first, text = next(rows)
         writer = _core.PairWriter(
             self.file.write,
             padding=self.padding,
@@ -135,7 +133,7 @@ class _Draft:
             allow_nonfinite=allow_nonfinite,
         )
         start = self._open("vector")
-        for row, content in chain([(first, content)], rows):
+        for row, content in chain([(first, text)], rows):
             writer.add_vector(row.view(np.uint8), content)
         self._close("vector", writer, start)
 
@@ -163,13 +161,9 @@ class _Draft:
         if name != "keyword" or not followers:
             return end
         last = end
-        for _ in range(
-            3
-        ):  # the directory's size moves the section's start; numbers behind this one are no shorter
+        for _ in range(3):  # the directory's size moves the section's start; numbers behind this one are no shorter
             start = len(
-                _core.write_directory(
-                    VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)]
-                )
+                _core.write_directory(VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)])
             )
             last = start - 1 + -(-(end + 1 - start) // SCRIPT_BLOCK) * SCRIPT_BLOCK
         return last
@@ -190,9 +184,7 @@ class _Draft:
 
     def _sorted(self, start, size, count):
         section = _core.Section.over(self._written(start, size), "keyword")
-        return _core.Pairs.bare(section, padding=self.padding, big_endian=self.big, at=start).build_keys(
-            count
-        )
+        return _core.Pairs.bare(section, padding=self.padding, big_endian=self.big, at=start).build_keys(count)
 
     def finish(self):
         front = _core.write_directory(VERSION, self.big, self.entries)
@@ -212,9 +204,7 @@ def _rows(embeddings, precision, allow_nonfinite) -> Iterator[tuple[np.ndarray, 
     for number, (vector, content) in enumerate(embeddings):
         given = np.asarray(vector)
         if given.ndim != 1 or not 1 <= len(given) <= 65536:
-            raise ValueError(
-                f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}"
-            )
+            raise ValueError(f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}")
         if dim not in (None, len(given)):
             raise ValueError(f"row {number} has {len(given)} components, those before have {dim}")
         dim = len(given)
@@ -258,22 +248,23 @@ class VectorLayout(NamedTuple):
     big_endian: bool
 
 
-def open_pairs(path, *, dim: int | None = None, dialect: str = "auto") -> "PairFile":
-    """Opens a 0.1.0 file. dialect is "strict", "reference" (the format's first script) or "auto": the first that fits."""
-    return PairFile(_map(path), name=os.fspath(path), dim=dim, dialect=dialect)
-
-
-def _map(path):
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return b""
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-
 class PairFile:
-    """The sections of a 0.1.0 file, over any buffer that holds it. Nothing is read until it is asked for."""
+    """The sections of a 0.1.0 file, mapped. Nothing is read until it is asked for.
 
-    def __init__(self, data, *, name: str = "memory", dim: int | None = None, dialect: str = "auto"):
+    dialect is "strict", "reference" (files of the format's first script) or "auto": the first of them that fits.
+    """
+
+    def __init__(self, path, *, dim: int | None = None, dialect: str = "auto"):
+        self._read(_core.Map(path), os.fspath(path), dim, dialect)
+
+    @classmethod
+    def over(cls, data, *, dim: int | None = None, dialect: str = "auto") -> "PairFile":
+        """The same over a buffer that holds a whole file."""
+        file = cls.__new__(cls)
+        file._read(data, "memory", dim, dialect)
+        return file
+
+    def _read(self, data, name, dim, dialect):
         if dialect not in ("strict", "reference", "auto"):
             raise ValueError(f"dialect must be 'strict', 'reference' or 'auto', not {dialect!r}")
         if dim is not None and not 1 <= dim <= 65536:
@@ -295,7 +286,7 @@ class PairFile:
                 source = _Reference(self._data, self._given_dim)
             except FormatError:
                 raise strict from None
-            warnings.warn(f"{self.name}: read in the reference dialect ({strict})", stacklevel=5)
+            warnings.warn(f"{self.name}: read in the reference dialect ({strict})", stacklevel=4)
             return source
 
     def __enter__(self):
@@ -432,9 +423,7 @@ class _Strict:
         return kind(self._section(name), self.ranges[name][0], self.directory.big_endian)
 
     def _keys(self):
-        return _core.Keys.over(
-            self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian
-        )
+        return _core.Keys.over(self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian)
 
     def report(self):
         return None
@@ -457,9 +446,7 @@ class _Strict:
         if len(fitting) == 1:
             return fitting[0]
         reason = (
-            f"the dimension could be any of {fitting}: pass dim"
-            if fitting
-            else "no dimension fits the vector pairs"
+            f"the dimension could be any of {fitting}: pass dim" if fitting else "no dimension fits the vector pairs"
         )
         raise FormatError(reason, at=self.vector.start, section="vector")
 
@@ -569,12 +556,8 @@ class _Reference:
                 shapes.append((precision, self.given_dim))
                 continue
             width = precision // 8
-            heads = range(
-                max(width, -(-opened.damaged // width) * width), min(opened.size, 65536 * width + 1), width
-            )
-            shapes += [
-                (precision, head // width) for head in heads if self.data[opened.start + head] == ord("-")
-            ]
+            heads = range(max(width, -(-opened.damaged // width) * width), min(opened.size, 65536 * width + 1), width)
+            shapes += [(precision, head // width) for head in heads if self.data[opened.start + head] == ord("-")]
         if len(shapes) * opened.size > WORK_MAX and len(shapes) > 1:
             raise FormatError("too many dimensions could fit: pass dim", at=opened.start, section="vector")
         return shapes
@@ -608,9 +591,7 @@ class _Reference:
     def _certain(self, name):
         if name not in self.opened or self.opened[name].size == 0:
             return []
-        return [
-            (at, head, content) for kind, at, _, head, content in self._walked(name)[2] if kind == "certain"
-        ]
+        return [(at, head, content) for kind, at, _, head, content in self._walked(name)[2] if kind == "certain"]
 
     def lookup(self, keyword):
         return [content for _, head, content in self._certain("keyword") if head == keyword]

@@ -166,9 +166,7 @@ class File:
 def keyword_section(pairs, padding, order, slack):
     region = bytes(padding).join(k.encode() + b"-" + c.encode() for k, c in pairs)
     return lambda at: (
-        struct.pack(order + "QQB", at + 17 + slack, at + 17 + slack + len(region) - 1, padding)
-        + bytes(slack)
-        + region
+        struct.pack(order + "QQB", at + 17 + slack, at + 17 + slack + len(region) - 1, padding) + bytes(slack) + region
     )
 
 

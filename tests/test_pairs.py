@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ragfile import _core
 from ragfile.errors import FormatError, VersionError
-from ragfile.pairs import PairFile, open_pairs, write_pairs
+from ragfile.pairs import PairFile, write_pairs
 
 GOLDEN = (
     b"RAGFILE\0\1\0\0keyword-(45,109)\0vector-(111,175)\0"
@@ -97,7 +97,7 @@ class Reader:
     """PairFile with the oracle's questions."""
 
     def __init__(self, data, dim=None):
-        self.file = PairFile(data, dim=dim, dialect="strict")
+        self.file = PairFile.over(data, dim=dim, dialect="strict")
         if dim is None:
             self.file.dim  # noqa: B018  what the oracle refuses at once
 
@@ -144,7 +144,7 @@ def test_a_mutated_file_reads_as_the_oracle_reads_it(made, data):
 def test_golden_file_is_176_bytes_and_reads_both_ways():
     assert len(GOLDEN) == 176
     assert GOLDEN[110] == 0
-    opened = PairFile(GOLDEN, dialect="strict")
+    opened = PairFile.over(GOLDEN, dialect="strict")
     assert opened.sections == {"keyword": (45, 109), "vector": (111, 175)}
     assert opened.lookup("AI") == ["alpha content"]
     assert opened.lookup("NUL") == ["gaps of four"]
@@ -176,9 +176,7 @@ def test_what_is_written_reads_back_in_both_readers(tmp_path, padding, byteorder
     ]
     bits = b"\0-" * 64
     rows = np.frombuffer(bits, oracle.FLOATS[precision])[:8]
-    embeddings = [(np.roll(rows, i), "c" * (i % 5)) for i in range(20)] + [
-        (np.zeros(8, rows.dtype), "zero-row")
-    ]
+    embeddings = [(np.roll(rows, i), "c" * (i % 5)) for i in range(20)] + [(np.zeros(8, rows.dtype), "zero-row")]
     path = tmp_path / "a.rag"
     write_pairs(
         path,
@@ -192,7 +190,7 @@ def test_what_is_written_reads_back_in_both_readers(tmp_path, padding, byteorder
     slow = oracle.File(path.read_bytes())
     assert slow.keywords() == keywords
     assert [c for _, c in slow.vectors()] == [c for _, c in embeddings]
-    with open_pairs(path, dialect="strict") as opened:
+    with PairFile(path, dialect="strict") as opened:
         assert opened.byteorder == byteorder
         assert list(opened.pairs("keyword")) == keywords
         assert opened.lookup("AI") == ["x-y--é", ""]
@@ -200,9 +198,7 @@ def test_what_is_written_reads_back_in_both_readers(tmp_path, padding, byteorder
         assert (opened.dim, opened.count, opened.precision) == (8, 21, precision)
         matrix = opened.vectors()
         assert matrix.tobytes() == b"".join(row.tobytes() for row, _ in embeddings)
-        assert all(
-            (v == row).all() for (v, _), (row, _) in zip(opened.pairs("vector"), embeddings, strict=True)
-        )
+        assert all((v == row).all() for (v, _), (row, _) in zip(opened.pairs("vector"), embeddings, strict=True))
 
 
 @pytest.mark.parametrize("padding", [4, 8, 16])
@@ -236,7 +232,7 @@ def test_the_extension_holds_the_checksum_of_the_pairs(tmp_path):
 def test_the_same_input_gives_the_same_bytes_and_replaces_the_file_whole(tmp_path):
     path = tmp_path / "a.rag"
     write_pairs(path, [("old", "x" * 1000)])
-    with open_pairs(path) as before:
+    with PairFile(path) as before:
         write_pairs(path, iter([("new", "y")]))
         assert before.lookup("old") == ["x" * 1000]
     first = path.read_bytes()
@@ -266,7 +262,7 @@ def test_a_row_that_is_not_finite_is_refused_with_its_number_unless_allowed(tmp_
     with pytest.raises(ValueError, match="row 1: component 1 is NaN or infinite"):
         write_pairs(tmp_path / "a.rag", (), rows)
     write_pairs(tmp_path / "a.rag", (), rows, allow_nonfinite=True)
-    assert not np.isfinite(open_pairs(tmp_path / "a.rag").vectors()[1, 1])
+    assert not np.isfinite(PairFile(tmp_path / "a.rag").vectors()[1, 1])
 
 
 @pytest.mark.parametrize("options", [{"padding": 5}, {"precision": 17}, {"byteorder": "native"}])
@@ -289,7 +285,7 @@ def test_rows_of_different_dimensions_are_refused(tmp_path):
 def test_a_content_of_100_mb_round_trips(tmp_path):
     content = "é-" * 33_000_000
     write_pairs(tmp_path / "a.rag", [("a", "b"), ("big", content), ("z", "")])
-    with open_pairs(tmp_path / "a.rag") as opened:
+    with PairFile(tmp_path / "a.rag") as opened:
         assert opened.lookup("big") == [content]
         assert opened.lookup("z") == [""]
 
@@ -301,12 +297,10 @@ def test_a_content_of_100_mb_round_trips(tmp_path):
 @given(files(), st.integers(1, 200))
 def test_reading_in_chunks_of_any_size_gives_the_same_pairs(made, chunk):
     data, dim = made
-    opened = PairFile(data, dim=oracle.File(data, dim).dim, dialect="strict")
+    opened = PairFile.over(data, dim=oracle.File(data, dim).dim, dialect="strict")
     for name in ("keyword", "vector"):
         whole = [(np.array(head).tolist(), content) for head, content in opened.pairs(name)]
-        assert [
-            (np.array(head).tolist(), content) for head, content in opened.pairs(name, chunk=chunk)
-        ] == whole
+        assert [(np.array(head).tolist(), content) for head, content in opened.pairs(name, chunk=chunk)] == whole
 
 
 @settings(max_examples=60, deadline=None)
@@ -315,7 +309,7 @@ def test_chunks_of_a_damaged_section_fail_where_the_whole_does(made, data):
     mutated = bytearray(made[0])
     mutated[data.draw(st.integers(11, len(mutated) - 1))] = data.draw(st.sampled_from([0, 45, 255]))
     try:
-        opened = PairFile(bytes(mutated), dim=made[1], dialect="strict")
+        opened = PairFile.over(bytes(mutated), dim=made[1], dialect="strict")
     except ValueError:
         return
 
@@ -331,7 +325,7 @@ def test_chunks_of_a_damaged_section_fail_where_the_whole_does(made, data):
 def test_vectors_are_views_of_the_file_where_the_byte_order_allows(tmp_path):
     rows = [(np.arange(6, dtype=np.float32) + i, "same") for i in range(4)]
     write_pairs(tmp_path / "a.rag", (), rows)
-    with open_pairs(tmp_path / "a.rag") as opened:
+    with PairFile(tmp_path / "a.rag") as opened:
         matrix = opened.vectors()
         assert not matrix.flags.owndata
         assert matrix.strides == (6 * 4 + 1 + 4 + 16, 4)
@@ -344,30 +338,28 @@ def test_vectors_are_views_of_the_file_where_the_byte_order_allows(tmp_path):
 
 def test_rows_of_variable_stride_come_with_their_offsets(tmp_path):
     write_pairs(tmp_path / "a.rag", (), [([float(i)], "x" * i) for i in range(5)], padding=4)
-    layout = open_pairs(tmp_path / "a.rag").layout()
+    layout = PairFile(tmp_path / "a.rag").layout()
     assert layout.stride == 0
     assert layout.offsets.tolist() == [0, 9, 19, 30, 42]
-    assert open_pairs(tmp_path / "a.rag").vectors().tolist() == [[0.0], [1.0], [2.0], [3.0], [4.0]]
+    assert PairFile(tmp_path / "a.rag").vectors().tolist() == [[0.0], [1.0], [2.0], [3.0], [4.0]]
 
 
 def test_the_same_data_in_both_byte_orders_gives_equal_results(tmp_path):
     rng = np.random.default_rng(3)
-    rows = [(rng.standard_normal(16, dtype=np.float32), "c%d" % (i % 3)) for i in range(50)]
+    rows = [(rng.standard_normal(16, dtype=np.float32), f"c{i % 3}") for i in range(50)]
     for byteorder in ("little", "big"):
         write_pairs(tmp_path / byteorder, [("k", "v")], rows, byteorder=byteorder, sorted_keys=True)
-    little, big = open_pairs(tmp_path / "little"), open_pairs(tmp_path / "big")
+    little, big = PairFile(tmp_path / "little"), PairFile(tmp_path / "big")
     assert (little.vectors() == big.vectors()).all()
     assert big.vectors().dtype.isnative
     assert little.lookup("k") == big.lookup("k") == ["v"]
-    assert all(
-        (a == b).all() for (a, _), (b, _) in zip(little.pairs("vector"), big.pairs("vector"), strict=True)
-    )
+    assert all((a == b).all() for (a, _), (b, _) in zip(little.pairs("vector"), big.pairs("vector"), strict=True))
 
 
 def test_a_header_alone_is_a_file_without_strategies(tmp_path):
     write_pairs(tmp_path / "a.rag")
     for data in ((tmp_path / "a.rag").read_bytes(), b"RAGFILE\0\1\0\0"):
-        opened = PairFile(data)
+        opened = PairFile.over(data)
         assert opened.strategies == []
         assert opened.lookup("AI") == []
         assert list(opened.pairs("keyword")) == list(opened.pairs("vector")) == []
@@ -380,19 +372,19 @@ def test_any_number_of_unknown_strategies_is_listed_and_skipped(count):
     names = [f"graph.{i}" for i in range(count - 1)]
     sections = [(name, lambda at: b"?") for name in names]
     sections.append(("keyword", oracle.keyword_section([("AI", "x")], 4, "<", 0)))
-    opened = PairFile(oracle.build(sections))
+    opened = PairFile.over(oracle.build(sections))
     assert opened.strategies == [*names, "keyword"]
     assert opened.lookup("AI") == ["x"]
 
 
 def test_1025_strategies_are_too_many():
     with pytest.raises(FormatError, match="at most 1024"):
-        PairFile(oracle.build([(f"s{i}", lambda at: b"") for i in range(1025)]))
+        PairFile.over(oracle.build([(f"s{i}", lambda at: b"") for i in range(1025)]))
 
 
 def test_empty_sections_are_sections():
     data = oracle.build([("a", lambda at: b""), ("b", lambda at: b""), ("c", lambda at: b"")])
-    opened = PairFile(data)
+    opened = PairFile.over(data)
     assert all(end == start - 1 for start, end in opened.sections.values())
 
 
@@ -414,13 +406,13 @@ def test_empty_sections_are_sections():
 )
 def test_a_broken_front_is_refused_with_its_offset(data, error, at):
     with pytest.raises(error) as refused:
-        PairFile(data, dialect="strict")
+        PairFile.over(data, dialect="strict")
     assert refused.value.at == at
 
 
 def test_minor_versions_and_one_point_zero_open():
     for version in [(0, 1, 0), (0, 9, 9), (1, 0, 0), (1, 7, 0)]:
-        assert PairFile(oracle.build([("x", lambda at: b"y")], version=version)).version == version
+        assert PairFile.over(oracle.build([("x", lambda at: b"y")], version=version)).version == version
 
 
 def test_the_front_of_a_1_0_file_is_a_directory():
@@ -436,14 +428,14 @@ def test_an_ambiguous_dimension_lists_its_candidates():
     section = oracle.vector_section([(struct.unpack("<2f", b"\1\1\1\1----"), "-" * 9)], 4, 32, "<", 0, False)
     data = oracle.build([("vector", section)])
     with pytest.raises(FormatError, match=r"any of \[1, 2, 3, 4\]: pass dim"):
-        PairFile(data).dim  # noqa: B018
-    assert PairFile(data, dim=2).vectors().shape == (1, len(rows[0][0]))
+        PairFile.over(data).dim  # noqa: B018
+    assert PairFile.over(data, dim=2).vectors().shape == (1, len(rows[0][0]))
 
 
 def test_a_dim_that_contradicts_the_file_is_refused(tmp_path):
     write_pairs(tmp_path / "a.rag", (), [([1.0, 2.0], "a")])
     with pytest.raises(ValueError, match="dim is 2 in the file, not 3"):
-        open_pairs(tmp_path / "a.rag", dim=3)
+        PairFile(tmp_path / "a.rag", dim=3)
 
 
 # ------------------------------------------------------------------------------------------------------------- lookups
@@ -519,7 +511,7 @@ def test_a_key_is_found_at_every_offset_against_the_scan_blocks():
 def test_the_sorted_companion_answers_like_the_scan(tmp_path_factory, keywords, byteorder):
     path = tmp_path_factory.mktemp("keys") / "a.rag"
     write_pairs(path, keywords, padding=4, byteorder=byteorder, sorted_keys=True)
-    with open_pairs(path) as opened:
+    with PairFile(path) as opened:
         source = opened._open
         source.keys.verify()
         for keyword in {key for key, _ in keywords} | {"", "a", "zz", "with-dash", "nul\0", "\ud800"}:
@@ -532,14 +524,14 @@ def test_a_lying_companion_invents_nothing(tmp_path):
     keywords = [(f"key{i % 7}", "c" * i) for i in range(40)]
     write_pairs(tmp_path / "a.rag", keywords, sorted_keys=True)
     data = (tmp_path / "a.rag").read_bytes()
-    start, end = PairFile(data).sections["rag.keys"]
+    start, end = PairFile.over(data).sections["rag.keys"]
     rng = random.Random(5)
     for _ in range(400):
         lying = bytearray(data)
         for _ in range(rng.randrange(1, 4)):
             lying[rng.randrange(start, end + 1)] = rng.randrange(256)
         try:
-            found = PairFile(bytes(lying), dialect="strict").lookup("key3")
+            found = PairFile.over(bytes(lying), dialect="strict").lookup("key3")
         except FormatError:
             continue
         assert set(found) <= {content for key, content in keywords if key == "key3"}
@@ -549,12 +541,12 @@ def test_a_lying_companion_invents_nothing(tmp_path):
 def test_a_damaged_companion_fails_verification(tmp_path):
     write_pairs(tmp_path / "a.rag", [(f"key{i}", "c") for i in range(9)], sorted_keys=True)
     data = (tmp_path / "a.rag").read_bytes()
-    start, end = PairFile(data).sections["rag.keys"]
+    start, end = PairFile.over(data).sections["rag.keys"]
     for at in range(start + 24, end + 1):
         damaged = bytearray(data)
         damaged[at] ^= 0x10
         with pytest.raises(FormatError):
-            PairFile(bytes(damaged), dialect="strict")._open.keys.verify()
+            PairFile.over(bytes(damaged), dialect="strict")._open.keys.verify()
 
 
 # ---------------------------------------------------------------------------------------------------------- big files
@@ -595,7 +587,7 @@ def test_sections_at_5_tb_are_read_and_nothing_else_is_touched(tmp_path):
         far + len(body) + len(vector) + 1,
     )
     before = resident_kb()
-    with open_pairs(tmp_path / "far.rag", dialect="strict") as opened:
+    with PairFile(tmp_path / "far.rag", dialect="strict") as opened:
         assert opened.strategies == ["filler", "keyword", "vector"]
         assert opened.lookup("RAG") == ["last"]
         assert opened.vectors().tolist() == [[1.0, 2.0]]
@@ -613,7 +605,7 @@ def test_opening_a_10_gb_section_touches_only_its_first_pages(tmp_path):
         size,
     )
     before = resident_kb()
-    with open_pairs(tmp_path / "big.rag", dialect="strict") as opened:
+    with PairFile(tmp_path / "big.rag", dialect="strict") as opened:
         assert opened.strategies == ["keyword"]
         assert next(iter(opened.pairs("keyword"))) == ("AI", "first")
         assert next(iter(opened.pairs("keyword", chunk=4096))) == ("AI", "first")

@@ -81,7 +81,7 @@ def script_search(data, keyword, padding=8):
 
 
 def open_reference(data, **options):
-    return PairFile(data, dialect="reference", **options)
+    return PairFile.over(data, dialect="reference", **options)
 
 
 def check_recovery(script, opened, name, got):
@@ -94,7 +94,7 @@ def check_recovery(script, opened, name, got):
         assert pair in meanings
         assert pair in missing
         missing.remove(pair)
-    assert [m for m in meanings if m in got] == [g for g in got] or len(set(meanings)) < len(meanings)
+    assert [m for m in meanings if m in got] == got or len(set(meanings)) < len(meanings)
     for at, record, meaning in surviving:
         if meaning in got:
             continue
@@ -141,9 +141,7 @@ def test_embedding_records_are_recovered_or_named_and_none_is_invented(data):
 
 def test_a_record_that_needs_no_filling_is_ambiguous_with_the_next():
     script = Script()
-    script.keywords(
-        [("first", "x" * 30), ("AI", "alpha content"), ("RAG", "beta beta"), ("solo", "one dash")], 8
-    )
+    script.keywords([("first", "x" * 30), ("AI", "alpha content"), ("RAG", "beta beta"), ("solo", "one dash")], 8)
     opened = open_reference(script.finish())
     assert opened.lookup("AI") == opened.lookup("RAG") == []
     assert opened.lookup("solo") == ["one dash"]
@@ -160,7 +158,7 @@ def test_the_records_under_the_directory_are_reported_damaged():
     assert opened.report.overwritten == (11, 11 + len("keyword-(28,68)0vector-(86,110)0"))
     assert opened.lookup("AI") == []
     assert opened.lookup("LLM") == ["stays too"]
-    assert [r.kind for r in opened.report.remnants if r.strategy == "keyword"][0] == "damaged"
+    assert next(r.kind for r in opened.report.remnants if r.strategy == "keyword") == "damaged"
     assert [c for _, c in opened.pairs("vector")] == ["v1", "v2!"]
     assert opened.vectors().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
@@ -186,11 +184,11 @@ def test_auto_falls_back_to_the_dialect_with_a_warning():
     script = Script()
     script.keywords([("AI", "gone"), ("RAG", "stays")], 8)
     with pytest.warns(UserWarning, match="reference dialect"):
-        opened = PairFile(script.finish())
+        opened = PairFile.over(script.finish())
     assert opened.dialect == "reference"
     assert opened.lookup("RAG") == ["stays"]
     with pytest.raises(FormatError):
-        PairFile(script.finish(), dialect="strict")
+        PairFile.over(script.finish(), dialect="strict")
 
 
 @settings(max_examples=200, deadline=None)
@@ -206,7 +204,7 @@ def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
         warnings.simplefilter("ignore")
         for dim in (None, 3):
             try:
-                opened = PairFile(bytes(mutated[: data.draw(st.integers(0, len(mutated)))]), dim=dim)
+                opened = PairFile.over(bytes(mutated[: data.draw(st.integers(0, len(mutated)))]), dim=dim)
                 list(opened.pairs("keyword"))
                 list(opened.pairs("vector"))
                 assert opened.vectors() is not None
@@ -222,9 +220,7 @@ def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
 @given(st.lists(st.tuples(words, contents), min_size=1, max_size=12), st.sampled_from([4, 8, 16]))
 def test_the_script_finds_every_keyword_of_a_file_that_fits_its_block(tmp_path_factory, pairs, padding):
     path = tmp_path_factory.mktemp("ours") / "a.rag"
-    vectors = np.random.default_rng(1).standard_normal(
-        (30, 64), dtype=np.float32
-    )  # binary data behind the keywords
+    vectors = np.random.default_rng(1).standard_normal((30, 64), dtype=np.float32)  # binary data behind the keywords
     write_pairs(path, pairs, [(row, "v") for row in vectors], padding=padding)
     data = path.read_bytes()
     for keyword, _ in pairs:
@@ -236,7 +232,7 @@ def test_the_script_finds_every_keyword_that_no_block_edge_cuts(tmp_path, paddin
     pairs = [(f"keyword{i}", f"content number {i}, " * (i % 7)) for i in range(500)]
     write_pairs(tmp_path / "a.rag", pairs, [([1.0, 2.0], "v")], padding=padding, sorted_keys=True)
     data = (tmp_path / "a.rag").read_bytes()
-    start, _ = PairFile(data).sections["keyword"]
+    start, _ = PairFile.over(data).sections["keyword"]
     block, at, cut = 256 * padding, data.index(b"keyword0-"), set()
     for keyword, content in pairs:
         if (at - start) // block != (at + len(keyword) - start) // block:
@@ -246,6 +242,6 @@ def test_the_script_finds_every_keyword_that_no_block_edge_cuts(tmp_path, paddin
     assert lost == cut
     assert len(cut) < 40
     whole = (
-        PairFile(data).sections["keyword"][1] + 1 - start
+        PairFile.over(data).sections["keyword"][1] + 1 - start
     ) // 256  # it takes any number for a padding: one block
     assert all(script_search(data, keyword, whole) == [content] for keyword, content in pairs)

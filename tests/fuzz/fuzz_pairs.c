@@ -98,17 +98,17 @@ static void try_strict(const uint8_t *bytes, size_t size) {
     struct rag_directory directory;
     struct rag_fault fault;
     if (rag_directory_read(bytes, size, &directory, &fault)) return;
-    const struct rag_entry *keys = NULL;
+    const struct rag_strategy *keys = NULL;
     for (uint32_t i = 0; i < directory.count; i++)
         if (strcmp(directory.entries[i].name, "rag.keys") == 0) keys = &directory.entries[i];
     for (uint32_t i = 0; i < directory.count; i++) {
-        const struct rag_entry *entry = &directory.entries[i];
+        const struct rag_strategy *entry = &directory.entries[i];
         const uint8_t *section = bytes + entry->start;
         uint64_t length = entry->end + 1 - entry->start;
         struct rag_pairs pairs;
-        if (!rag_keyword_open(section, length, entry->start, directory.big_endian, &pairs, &fault))
+        if (!rag_keyword_pairs_open(section, length, entry->start, directory.big_endian, &pairs, &fault))
             try_keyword(&pairs, keys ? bytes + keys->start : NULL, keys ? keys->end + 1 - keys->start : 0, 0);
-        if (!rag_vector_open(section, length, entry->start, directory.big_endian, &pairs, &fault)) try_vector(&pairs);
+        if (!rag_vector_pairs_open(section, length, entry->start, directory.big_endian, &pairs, &fault)) try_vector(&pairs);
     }
     rag_directory_free(&directory);
 }
