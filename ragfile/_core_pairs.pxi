@@ -79,7 +79,7 @@ cdef int check_pairs(str name, rag_status status, rag_fault *fault) except -1:
     return check(status, fault)
 
 
-cdef str text_of(Pairs pairs, uint64_t at, uint64_t size):
+cdef str decoded_text(Pairs pairs, uint64_t at, uint64_t size):
     try:
         return (<const char *>pairs.pairs.bytes + at)[:size].decode("utf-8")
     except UnicodeDecodeError as error:
@@ -281,7 +281,7 @@ cdef class Pairs:
                 with nogil:
                     status = rag_pairs_lookup(&self.pairs, wanted, size, &spans, &fault)
             check_pairs(self.section.name, status, &fault)
-            return [text_of(self, spans.items[i].at, spans.items[i].size) for i in range(spans.count)]
+            return [decoded_text(self, spans.items[i].at, spans.items[i].size) for i in range(spans.count)]
         finally:
             rag_spans_free(&spans)
 
@@ -315,10 +315,10 @@ cdef class PairWalk:
         cdef rag_status status = rag_pairs_next(&self.pairs.pairs, &self.cursor, &pair, &fault)
         check_pairs(self.pairs.section.name, status, &fault)
         self.pairs.check_bytes(before, self.cursor - before)
-        content = text_of(self.pairs, pair.content_at, pair.content_size)
+        content = decoded_text(self.pairs, pair.content_at, pair.content_size)
         if self.pairs.pairs.precision:
             return pair.at, content
-        return text_of(self.pairs, pair.at, pair.head_size), content
+        return decoded_text(self.pairs, pair.at, pair.head_size), content
 
 
 cdef class PairFeed:
@@ -374,9 +374,9 @@ cdef class PairFeed:
         if self.cursor >= self.view.pairs.size or not (self.last or self.ready()):
             return None
         check_pairs(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair, &fault), &fault)
-        content = text_of(self.view, pair.content_at, pair.content_size)
+        content = decoded_text(self.view, pair.content_at, pair.content_size)
         if not self.view.pairs.precision:
-            return text_of(self.view, pair.at, pair.head_size), content
+            return decoded_text(self.view, pair.at, pair.head_size), content
         return PyBytes_FromStringAndSize(<const char *>self.view.pairs.bytes + pair.at, pair.head_size), content
 
 
@@ -486,9 +486,9 @@ cdef class ReferencePairs:
                 one = &remnants.items[i]
                 head = content = None
                 if one.kind == RAG_RECORD_CERTAIN:
-                    content = text_of(self.pairs, one.pair.content_at, one.pair.content_size)
+                    content = decoded_text(self.pairs, one.pair.content_at, one.pair.content_size)
                     if not self.pairs.pairs.precision:
-                        head = text_of(self.pairs, one.pair.at, one.pair.head_size)
+                        head = decoded_text(self.pairs, one.pair.at, one.pair.head_size)
                 found.append((SURVIVAL[one.kind], self.pairs.pairs.at + one.at, one.size, head, content))
             return bool(remnants.clean), found
         finally:
