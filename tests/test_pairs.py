@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -610,3 +611,24 @@ def test_opening_a_10_gb_section_touches_only_its_first_pages(tmp_path):
         assert next(iter(opened.pairs("keyword"))) == ("AI", "first")
         assert next(iter(opened.pairs("keyword", chunk=4096))) == ("AI", "first")
         assert resident_kb() - before < 10_000
+
+
+# --------------------------------------------------------------------------------------------------- the specification
+
+
+def test_the_hex_in_the_specification_is_the_golden_file():
+    with open(os.path.join(os.path.dirname(__file__), "..", "spec", "parts", "pairs.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^[0-9a-f]{3}  ((?:[0-9a-f]{2} ?){1,16})", file.read(), re.MULTILINE)
+    assert bytes.fromhex("".join(rows)) == GOLDEN
+
+
+def test_the_seeds_example_with_legal_numbers_is_a_file():
+    region = b"k-" + b"c" * (4073 - 19)
+    keyword = struct.pack("<QQB", 48 + 17, 4120, 16) + region
+    rows = [((1.0, 2.0), "v" * (4095 - 18 - 8 - 1))]
+    data = oracle.build(
+        [("keyword", lambda at: keyword), ("vector", oracle.vector_section(rows, 16, 32, "<", 0, False))]
+    )
+    assert data[11:48] == b"keyword-(48,4120)\0vector-(4122,8216)\0"
+    assert PairFile.over(data).lookup("k") == ["c" * 4054]
+    assert same(data, 2) != "refused"
