@@ -100,6 +100,7 @@ include "_core_file.pxi"
 include "_core_records.pxi"
 
 # (pairs)
+include "_core_pairs.pxi"
 
 # (vectors)
 include "_core_vectors.pxi"

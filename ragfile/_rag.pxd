@@ -162,6 +162,99 @@ cdef extern from "rag.h" nogil:
     rag_status rag_vector_open(const rag_guard *guard, uint64_t section_at, rag_vectors *vectors, rag_fault *fault)
 
     # (pairs)
+    enum:
+        RAG_HEADER_SIZE, RAG_DIRECTORY_MAX, RAG_KEYWORD_PREAMBLE, RAG_VECTOR_PREAMBLE, RAG_EXTENSION_SIZE
+        RAG_KEYS_HEADER, RAG_EXTENSION_HASHED
+
+    struct rag_strategy:
+        uint64_t start, end
+        char name[65]
+
+    struct rag_directory:
+        uint8_t major, minor, patch
+        bint big_endian
+        uint32_t size, count
+        rag_strategy *entries
+
+    rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, rag_directory *directory, rag_fault *fault)
+    rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size, rag_directory *directory,
+                                            rag_fault *fault)
+    void rag_directory_free(rag_directory *directory)
+    uint64_t rag_directory_place(rag_directory *directory, int digits)
+    rag_status rag_directory_write(const rag_directory *directory, int digits, uint8_t *out, size_t capacity,
+                                   size_t *size, rag_fault *fault)
+
+    struct rag_pairs:
+        const uint8_t *bytes
+        uint64_t size, at
+        uint8_t padding, precision
+        bint big_endian, extended
+        uint32_t dim, stride, flags
+        uint64_t count, hash, head
+
+    struct rag_pair:
+        uint64_t at, head_size, content_at, content_size
+
+    rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
+                                rag_fault *fault)
+    rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
+                               rag_fault *fault)
+    rag_status rag_pairs_set_dim(rag_pairs *pairs, uint64_t dim, rag_fault *fault)
+    rag_status rag_pairs_infer(const rag_pairs *pairs, uint32_t *dims, size_t capacity, size_t *count, rag_fault *fault)
+    rag_status rag_pairs_next(const rag_pairs *pairs, uint64_t *cursor, rag_pair *pair, rag_fault *fault)
+    rag_status rag_pairs_walk(const rag_pairs *pairs, uint64_t *offsets, uint64_t capacity, uint64_t *count,
+                              uint64_t *stride, rag_fault *fault)
+    rag_status rag_pairs_gather(const rag_pairs *pairs, const uint64_t *offsets, uint64_t stride, uint64_t count,
+                                uint8_t *out, rag_fault *fault)
+
+    struct rag_span:
+        uint64_t at, size
+
+    struct rag_spans:
+        rag_span *items
+        size_t count, capacity
+
+    void rag_spans_free(rag_spans *spans)
+    rag_status rag_pairs_lookup(const rag_pairs *pairs, const uint8_t *key, size_t key_size, rag_spans *spans,
+                                rag_fault *fault)
+
+    struct rag_keys:
+        const uint8_t *entries
+        uint64_t count
+        bint big_endian
+        uint64_t at, hash
+
+    rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, const rag_pairs *pairs,
+                             rag_keys *keys, rag_fault *fault)
+    rag_status rag_keys_lookup(const rag_keys *keys, const rag_pairs *pairs, const uint8_t *key, size_t key_size,
+                               rag_spans *spans, rag_fault *fault)
+    rag_status rag_keys_verify(const rag_keys *keys, const rag_pairs *pairs, rag_fault *fault)
+    rag_status rag_keys_build(const rag_pairs *pairs, uint64_t count, uint8_t *section, rag_fault *fault)
+
+    void rag_keyword_preamble_write(const rag_pairs *pairs, uint8_t *out)
+    void rag_vector_preamble_write(const rag_pairs *pairs, uint8_t *out)
+    rag_status rag_keyword_check(const uint8_t *text, size_t size, rag_fault *fault)
+    rag_status rag_content_check(const uint8_t *text, size_t size, rag_fault *fault)
+    rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, bint big_endian, bint allow_nonfinite,
+                             uint8_t *out, rag_fault *fault)
+
+    enum rag_survival:
+        RAG_RECORD_CERTAIN, RAG_RECORD_AMBIGUOUS, RAG_RECORD_DAMAGED
+
+    struct rag_remnant:
+        rag_survival kind
+        uint64_t at, size
+        rag_pair pair
+
+    struct rag_remnants:
+        rag_remnant *items
+        size_t count, capacity
+        bint clean
+
+    rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const rag_directory *directory, uint32_t index,
+                                  rag_pairs *pairs, uint64_t *damaged, rag_fault *fault)
+    rag_status rag_reference_walk(const rag_pairs *pairs, uint64_t damaged, rag_remnants *remnants, rag_fault *fault)
+    void rag_remnants_free(rag_remnants *remnants)
 
     # (vectors)
     enum rag_scalar:
