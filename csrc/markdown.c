@@ -68,3 +68,22 @@ bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks) {
     }
     return false;
 }
+
+/* Also the one question about JSON that must be answered before a parser of unknown depth sees it. Quotes, brackets and
+ * backslashes are ASCII and no part of any other UTF-8 character, so bytes are enough. */
+size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at) {
+    size_t depth = 0, deepest = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"') {
+            while (++i < size && text[i] != '"') i += text[i] == '\\';
+        } else if (text[i] == '[' || text[i] == '{') {
+            if (++depth > deepest && (deepest = depth) > limit) {
+                *at = i;
+                return deepest;
+            }
+        } else if ((text[i] == ']' || text[i] == '}') && depth) {
+            depth--;
+        }
+    }
+    return deepest;
+}

@@ -328,6 +328,9 @@ struct rag_marks {
 
 bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks);
 
+/* How deep arrays and objects of a JSON text are nested; stops at the first bracket beyond limit, which *at then names. */
+size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at);
+
 #define RAG_FAISS_FLAT_HEAD 45
 
 /* What the head of a FAISS index says. rows_at is where the floats of a flat index start, 0 for any other. */

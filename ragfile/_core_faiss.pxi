@@ -47,6 +47,12 @@ def markdown_marks(const uint8_t[::1] text not None, size_t start=0, size_t most
     return found
 
 
+def json_too_deep(const uint8_t[::1] text not None, size_t limit):
+    """The offset of the first bracket that nests deeper than `limit`, or None."""
+    cdef size_t at = 0, size = text.shape[0]
+    return at if size and rag_json_depth(&text[0], size, limit, &at) > limit else None
+
+
 def faiss_read(const uint8_t[::1] data not None):
     """(four letters, dim, count, metric, where the floats start or 0) of a FAISS index."""
     cdef rag_fault fault

@@ -178,6 +178,7 @@ cdef extern from "rag.h" nogil:
         size_t at, end, next
         size_t length
 
+    size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at)
     bint rag_marks_next(const uint8_t *text, size_t size, rag_marks *marks)
 
     enum:
