@@ -1,6 +1,6 @@
 """What does one .ragmd file cost beside FAISS + JSON? The seed's table (1000 documents x 10 chunks x 768), measured.
 
-    python bench/ragmd.py [documents]
+python bench/ragmd.py [documents]
 """
 
 import json
@@ -21,7 +21,19 @@ ESTIMATES = {"FAISS + JSON": ("~30 MB", "~200 ms", "~150 ms"), "one .ragmd": ("~
 def example(documents=1000, chunks=10, dim=768, chunk_size=500, seed=1):
     """A collection like a knowledge base: spans of a full text, a title, a source."""
     random = np.random.default_rng(seed)
-    words = ["retrieval", "vector", "index", "passage", "document", "chunk", "score", "query", "token", "Größe", "naïve"]
+    words = [
+        "retrieval",
+        "vector",
+        "index",
+        "passage",
+        "document",
+        "chunk",
+        "score",
+        "query",
+        "token",
+        "Größe",
+        "naïve",
+    ]
     refs, held = [], {}
     for number in range(documents):
         name = f"doc-{number:04d}"
@@ -36,7 +48,13 @@ def example(documents=1000, chunks=10, dim=768, chunk_size=500, seed=1):
             refs.append({"document_id": name, "chunk_key": f"chunk-{chunk}"})
         content = {"title": f"Title of document {number}", "authors": ["Smith, J.", "Jones, K."]}
         metadata = {"year": 2000 + number % 26, "lang": "en"}
-        held[name] = {"id": name, "content": content, "full_text": text, "metadata": metadata, "source": f"{name}.txt"}
+        held[name] = {
+            "id": name,
+            "content": content,
+            "full_text": text,
+            "metadata": metadata,
+            "source": f"{name}.txt",
+        }
         held[name]["chunks"] = spans
     vectors = random.standard_normal((documents * chunks, dim), np.float32)
     return Collection(Index.of(vectors), refs, held, "nomic-embed-text")
@@ -57,7 +75,11 @@ def with_faiss(collection, folder):
 
     index, paths = faiss.IndexFlatIP(collection.dim), (f"{folder}/own.faiss", f"{folder}/own.json")
     index.add(np.ascontiguousarray(collection.index.vectors))
-    data = {"model_name": collection.model_name, "embedding_dim": collection.dim, "chunk_refs": collection.refs}
+    data = {
+        "model_name": collection.model_name,
+        "embedding_dim": collection.dim,
+        "chunk_refs": collection.refs,
+    }
     data["documents"] = list(collection.documents.values())
 
     def save():
@@ -82,7 +104,15 @@ def main():
         loaded = best(lambda: ragmd.load(ours))
         rows = [("one .ragmd", os.path.getsize(ours), loaded, saved)]
         saved = best(lambda: faiss_json.write(collection, *pair), 3)
-        rows.insert(0, ("FAISS + JSON, ragfile", sum(map(os.path.getsize, pair)), best(lambda: faiss_json.read(*pair)), saved))
+        rows.insert(
+            0,
+            (
+                "FAISS + JSON, ragfile",
+                sum(map(os.path.getsize, pair)),
+                best(lambda: faiss_json.read(*pair)),
+                saved,
+            ),
+        )
         try:
             rows.insert(0, ("FAISS + JSON", *with_faiss(collection, folder)))
         except ImportError:
@@ -93,8 +123,12 @@ def main():
         share = (text.index(b"```", vectors) - vectors) / len(collection.index.data)
     print(f"{'':24}{'size':>10}{'load':>10}{'save':>10}   estimated by the seed")
     for name, size, load, save in rows:
-        print(f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}")
-    print(f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows")
+        print(
+            f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}"
+        )
+    print(
+        f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows"
+    )
 
 
 if __name__ == "__main__":

@@ -36,10 +36,9 @@ static enum rag_status read_rows(const uint8_t *bytes, size_t size, struct rag_f
 
 enum rag_status rag_faiss_read(const uint8_t *bytes, size_t size, struct rag_faiss *index, struct rag_fault *fault) {
     memset(index, 0, sizeof *index);
+    if (size < 4 || bytes[0] != 'I' || bytes[1] == 'B') return rag_fail(fault, RAG_FORMAT, 0, "not a FAISS index of float vectors");
     if (size < HEAD) return rag_fail(fault, RAG_CORRUPT, size, "a FAISS index ends inside its head");
     memcpy(index->kind, bytes, 4);
-    if (index->kind[0] != 'I' || (index->kind[1] == 'B'))
-        return rag_fail(fault, RAG_FORMAT, 0, "not a FAISS index of float vectors");
     index->dim = load_u32(bytes + 4);
     index->count = load_u64(bytes + 8);
     index->metric = load_u32(bytes + 33);

@@ -38,10 +38,13 @@ static bool next_close(const uint8_t *text, size_t size, struct rag_marks *marks
         const uint8_t *found = memchr(text + at, marks->fence, size - at);
         if (!found) break;
         at = (size_t)(found - text);
-        const size_t end = line_end(text, size, at), run = run_length(text, end, at);
-        if (text[at - 1] == '\n' && run >= marks->length && blank_to(text, at + run, end)) {
-            marks->length = 0;
-            return mark(marks, RAG_MARK_CLOSE, at, end, size);
+        const size_t run = run_length(text, size, at);
+        if (text[at - 1] == '\n' && run >= marks->length) {
+            const size_t end = line_end(text, size, at);
+            if (blank_to(text, at + run, end)) {
+                marks->length = 0;
+                return mark(marks, RAG_MARK_CLOSE, at, end, size);
+            }
         }
         at += run;
     }
@@ -69,13 +72,28 @@ bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks) {
     return false;
 }
 
-/* Also the one question about JSON that must be answered before a parser of unknown depth sees it. Quotes, brackets and
- * backslashes are ASCII and no part of any other UTF-8 character, so bytes are enough. */
+/* Where the string that opens at `at` closes; size if it does not. A quote behind an odd run of backslashes is in it: a run
+ * cannot reach back over the quote before it, so counting from the last quote looked at is counting from the string. */
+static size_t string_end(const uint8_t *text, size_t size, size_t at) {
+    while (at + 1 < size) {
+        const uint8_t *quote = memchr(text + at + 1, '"', size - at - 1);
+        if (!quote) break;
+        const size_t start = at;
+        size_t slashes = 0;
+        at = (size_t)(quote - text);
+        while (at - slashes > start + 1 && quote[-1 - (ptrdiff_t)slashes] == '\\') slashes++;
+        if (slashes % 2 == 0) return at;
+    }
+    return size;
+}
+
+/* The one question about JSON that must be answered before a parser of unknown depth sees it. Quotes, brackets and backslashes
+ * are ASCII and no part of any other UTF-8 character, so bytes are enough. */
 size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at) {
     size_t depth = 0, deepest = 0;
     for (size_t i = 0; i < size; i++) {
         if (text[i] == '"') {
-            while (++i < size && text[i] != '"') i += text[i] == '\\';
+            i = string_end(text, size, i);
         } else if (text[i] == '[' || text[i] == '{') {
             if (++depth > deepest && (deepest = depth) > limit) {
                 *at = i;

@@ -12,7 +12,9 @@ from ragfile.errors import FormatError
 
 LIMIT = 65536
 MAX_DEPTH = 32
-_LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")  # as the YAML parser counts lines
+_LINE = re.compile(
+    "[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])"
+)  # as the YAML parser counts lines
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
@@ -27,7 +29,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent, index):
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
+            raise yaml.composer.ComposerError(
+                None, None, "aliases are not allowed", self.peek_event().start_mark
+            )
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise yaml.composer.ComposerError(None, None, "nested too deeply", self.peek_event().start_mark)
@@ -76,20 +80,26 @@ def parse(data):
 
 
 def _parse_text(text):
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         return _from_node(loader, loader.get_single_node(), text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _fault(mark.line if mark else 0, error.problem or error.context) from None
     except yaml.reader.ReaderError as error:
-        raise _fault(text.count("\n", 0, error.position), f"character {error.character!r} is not allowed") from None
-    except (ValueError, OverflowError, AttributeError, LookupError) as error:  # what constructors let through: 0x, !!int ""
-        if isinstance(error, FormatError):
-            raise
+        raise _fault(
+            text.count("\n", 0, error.position), f"character {error.character!r} is not allowed"
+        ) from None
+    except FormatError:
+        raise
+    except (
+        ValueError,
+        OverflowError,
+        AttributeError,
+        LookupError,
+        TypeError,
+    ) as error:  # out of constructors: !!int "", 0x
         raise _fault(0, f"a value cannot be read: {error}") from None
-    finally:
-        loader.dispose()
 
 
 def _from_node(loader, node, text):

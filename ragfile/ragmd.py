@@ -92,10 +92,14 @@ class _Reader:
         documents = self.documents(known["Document Metadata"])
         index = self.index(known["Vectors"])
         collection = Collection(index, refs, documents, self.text_value("model_name"), front=self.front)
-        collection.created_at, collection.updated_at = self.text_value("created_at"), self.text_value("updated_at")
+        collection.created_at, collection.updated_at = (
+            self.text_value("created_at"),
+            self.text_value("updated_at"),
+        )
         collection.sections = self.unknown(sections)
         collection.pair = self.json(known["Origin"], dict) if "Origin" in known else {}
         self.check_counts(collection)
+        self.check_references(collection, known)
         return collection
 
     # ---------------------------------------------------------------------------------------------- frontmatter ---
@@ -109,7 +113,9 @@ class _Reader:
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
             raise FormatError(f"line 1: format_version {version!r} is not a version", at=0)
         if int(numbers[0]) != 1:
-            raise VersionError(f"line 1: format_version {version} is not 1.x, which is what this reader knows", at=0)
+            raise VersionError(
+                f"line 1: format_version {version} is not 1.x, which is what this reader knows", at=0
+            )
 
     def text_value(self, key):
         value = self.values.get(key)
@@ -118,7 +124,7 @@ class _Reader:
         return value
 
     def check_counts(self, collection):
-        index, dangling = collection.index, collection.dangling()
+        index = collection.index
         found = {
             "embedding_dim": index.dim,
             "vector_count": index.count,
@@ -129,12 +135,18 @@ class _Reader:
             said = self.values.get(key, value)
             if type(said) is not type(value) or said != value:
                 raise FormatError(f"line 1: {key} is {said!r}, but the file holds {value!r}", at=0)
-        collection.check()
-        if len(dangling) != self.values.get("dangling_count", 0):
-            row = dangling[0] if dangling else 0
-            name = f", such as row {row}: {collection.refs[row]}" if dangling else ""
-            said = self.values.get("dangling_count", 0)
-            raise FormatError(f"{len(dangling)} references to nothing, not dangling_count {said!r}{name}")
+
+    def check_references(self, collection, known):
+        try:
+            collection.check()
+        except FormatError as error:
+            where = "Chunks" if "reference" in str(error) else "Document Metadata"
+            raise self.fault(known[where].at, str(error)) from None
+        dangling, said = collection.dangling(), self.values.get("dangling_count", 0)
+        if len(dangling) != said:
+            name = f", such as row {dangling[0]}: {collection.refs[dangling[0]]}" if dangling else ""
+            what = f"{len(dangling)} references to nothing, not dangling_count {said!r}{name}"
+            raise self.fault(known["Chunks"].at, what)
 
     # ------------------------------------------------------------------------------------------------- sections ---
 
@@ -167,6 +179,7 @@ class _Reader:
         if len(section.fences) > 1:
             raise self.fault(section.fences[1][0], f"a second fence in section '{section.title}'")
         opens, start, end, after = section.fences[0]
+        self.decode(opens, start)
         for a, b in ((section.start, opens), (after, section.end)):
             if self.decode(a, b).strip():
                 raise self.fault(a, f"text beside the fence of section '{section.title}'")
@@ -177,6 +190,8 @@ class _Reader:
         for section in sections:
             if section.title in KNOWN and section.at != section.start:
                 follows = KNOWN[section.title]
+                if follows == "Documents":  # for people alone: not read, but text it must be
+                    self.decode(section.start, section.end)
             elif text := self.decode(section.at, section.end).replace("\r\n", "\n").strip("\n"):
                 kept.append((follows, section.title, text))
         return kept
@@ -221,7 +236,10 @@ class _Reader:
             raise self.fault(section.at, f"{error} of the decoded index") from None
         said = self.values.get("vectors_checksum")
         if said is not None and said != (is_now := checksum(index.data)):
-            raise CorruptError(f"line {self.line(section.at)}: the vectors hash to {is_now}, not to {said}", section="Vectors")
+            raise CorruptError(
+                f"line {self.line(section.at)}: the vectors hash to {is_now}, not to {said}",
+                section="Vectors",
+            )
         return index
 
     def json(self, section, kinds):
@@ -234,7 +252,9 @@ class _Reader:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             line = self.line(start) + error.lineno - 1
-            raise FormatError(f"line {line}, column {error.colno}: {error.msg}", section=section.title) from None
+            raise FormatError(
+                f"line {line}, column {error.colno}: {error.msg}", section=section.title
+            ) from None
         except ValueError as error:  # an integer of thousands of digits
             raise self.fault(section.at, str(error).split(";")[0]) from None
         if not isinstance(found, kinds):
