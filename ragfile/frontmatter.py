@@ -48,6 +48,11 @@ class Frontmatter:
         self._lines = lines or {}
         self._prefix = prefix
 
+    def state(self):
+        """What the constructor takes, as JSON can hold it: a value that JSON has no word for is only kept as its line."""
+        known = {key: value for key, value in self.values.items() if isinstance(value, (str, int, float, type(None)))}
+        return [known, self._lines, self._prefix]
+
     def text(self, values):
         """The lines of `values` (None leaves a key out), then those of all other keys; each ends with a line feed."""
         parts = [self._prefix]
@@ -56,7 +61,7 @@ class Frontmatter:
             value = values.get(key, self.values.get(key))
             if key in values and value is None and key != "model_name":
                 continue
-            unchanged = key in self._lines and (key not in values or _same(self.values[key], value))
+            unchanged = key in self._lines and (key not in values or _same(self.values.get(key), value))
             parts.append(self._lines[key] if unchanged else f"{key}: {_scalar(value)}\n")
         return "".join(parts)
 
