@@ -123,12 +123,8 @@ def main():
         share = (text.index(b"```", vectors) - vectors) / len(collection.index.data)
     print(f"{'':24}{'size':>10}{'load':>10}{'save':>10}   estimated by the seed")
     for name, size, load, save in rows:
-        print(
-            f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}"
-        )
-    print(
-        f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows"
-    )
+        print(f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}")
+    print(f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """`ragfile convert`: from one store to another.
 
-    ragfile convert IN OUT
-    ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
-    ragfile convert --from-ragmd x.ragmd --to-faiss v.faiss --to-json m.json
+ragfile convert IN OUT
+ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
+ragfile convert --from-ragmd x.ragmd --to-faiss v.faiss --to-json m.json
 """
 
 import json
@@ -26,7 +26,9 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.option("--to-json", type=click.Path())
 @click.option("--to-ragmd", type=click.Path())
 @click.option("--to-ragfile", type=click.Path())
-@click.option("--to", type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]), help="What OUT shall be.")
+@click.option(
+    "--to", type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]), help="What OUT shall be."
+)
 @click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
 @click.option("--allow-large", is_flag=True, default=None, help="Put quantised and graph indexes into a text file.")
 @click.option("--trust-pickle", is_flag=True, default=None, help="Open the pickle of a LangChain folder.")
@@ -77,7 +79,9 @@ def _end(sides, side):
 def _report(collection, source, target, as_json):
     counts = {"documents": len(collection.documents), "vectors": len(collection), "dim": collection.dim}
     if as_json:
-        click.echo(json.dumps({"source": source, "target": target, **counts, "index_type": collection.index.class_name}))
+        click.echo(
+            json.dumps({"source": source, "target": target, **counts, "index_type": collection.index.class_name})
+        )
         return
     where = " + ".join(target) if isinstance(target, tuple) else target
     click.echo(f"{where}: {counts['documents']} documents, {counts['vectors']} vectors of {counts['dim']} dimensions")

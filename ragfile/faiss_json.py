@@ -130,11 +130,7 @@ def _checked(pair):
     """The pair as it may come from a file that anyone wrote."""
     indent, keys = pair.get("indent"), pair.get("keys", [])
     shaped = (
-        (
-            indent is None
-            or (type(indent) is int and 0 <= indent <= 16)
-            or (type(indent) is str and len(indent) <= 16)
-        )
+        (indent is None or (type(indent) is int and 0 <= indent <= 16) or (type(indent) is str and len(indent) <= 16))
         and isinstance(keys, list)
         and isinstance(pair.get("extra", {}), dict)
         and all(isinstance(text, str) for text in (*keys, pair.get("end", ""), pair.get("verbatim", "")))
@@ -158,15 +154,11 @@ def _laid_out(collection, pair):
     documents = collection.documents
     if get("documents") != "dict":
         documents = [d if "id" in d else {"id": name, **d} for name, d in documents.items()]
-    own = dict(
-        zip(KEYS, (collection.model_name, collection.index.dim, collection.refs, documents), strict=True)
-    )
+    own = dict(zip(KEYS, (collection.model_name, collection.index.dim, collection.refs, documents), strict=True))
     extra, keys = get("extra") or {}, get("keys") or KEYS
     data = {key: extra[key] if key in extra else own[key] for key in keys if key in extra or key in own}
     colon, comma = (":", ",") if get("compact") else (": ", "," if get("indent") is not None else ", ")
-    text = json.dumps(data, indent=get("indent"), ensure_ascii=get("ascii"), separators=(comma, colon)) + get(
-        "end"
-    )
+    text = json.dumps(data, indent=get("indent"), ensure_ascii=get("ascii"), separators=(comma, colon)) + get("end")
     return text.encode("utf-8", "backslashreplace")
 
 

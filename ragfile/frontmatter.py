@@ -12,9 +12,7 @@ from ragfile.errors import FormatError
 
 LIMIT = 65536
 MAX_DEPTH = 32
-_LINE = re.compile(
-    "[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])"
-)  # as the YAML parser counts lines
+_LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")  # as the YAML parser counts lines
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
@@ -29,9 +27,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent, index):
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(
-                None, None, "aliases are not allowed", self.peek_event().start_mark
-            )
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise yaml.composer.ComposerError(None, None, "nested too deeply", self.peek_event().start_mark)
@@ -92,9 +88,7 @@ def _parse_text(text):
         mark = error.problem_mark or error.context_mark
         raise _fault(mark.line if mark else 0, error.problem or error.context) from None
     except yaml.reader.ReaderError as error:
-        raise _fault(
-            text.count("\n", 0, error.position), f"character {error.character!r} is not allowed"
-        ) from None
+        raise _fault(text.count("\n", 0, error.position), f"character {error.character!r} is not allowed") from None
     except FormatError:
         raise
     except (

@@ -79,7 +79,9 @@ def _portable(text):
 
 def _places(collection):
     """For each row its (document_id, chunk_index), or None for a row of a document that is not there."""
-    positions = {name: {key: n for n, key in enumerate(d.get("chunks") or {})} for name, d in collection.documents.items()}
+    positions = {
+        name: {key: n for n, key in enumerate(d.get("chunks") or {})} for name, d in collection.documents.items()
+    }
     taken, places, late = set(), [], []
     for row, ref in enumerate(collection.refs):
         name, key = ref["document_id"], ref["chunk_key"]

@@ -1,7 +1,7 @@
 """Passages: a collection as a flat list of texts with a vector each, which is all that most other stores know.
 
-    passages(collection)           what a store can hold of it, row by row
-    gathered(passages, vectors)    the collection that such a list describes
+passages(collection)           what a store can hold of it, row by row
+gathered(passages, vectors)    the collection that such a list describes
 """
 
 from dataclasses import dataclass, field

@@ -113,9 +113,7 @@ class _Reader:
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
             raise FormatError(f"line 1: format_version {version!r} is not a version", at=0)
         if int(numbers[0]) != 1:
-            raise VersionError(
-                f"line 1: format_version {version} is not 1.x, which is what this reader knows", at=0
-            )
+            raise VersionError(f"line 1: format_version {version} is not 1.x, which is what this reader knows", at=0)
 
     def text_value(self, key):
         value = self.values.get(key)
@@ -252,9 +250,7 @@ class _Reader:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             line = self.line(start) + error.lineno - 1
-            raise FormatError(
-                f"line {line}, column {error.colno}: {error.msg}", section=section.title
-            ) from None
+            raise FormatError(f"line {line}, column {error.colno}: {error.msg}", section=section.title) from None
         except ValueError as error:  # an integer of thousands of digits
             raise self.fault(section.at, str(error).split(";")[0]) from None
         if not isinstance(found, kinds):

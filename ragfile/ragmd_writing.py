@@ -127,9 +127,7 @@ def _chunks_json(collection):
 
 
 def _metadata_json(collection):
-    lines = [
-        f"  {_quote(name)}: {_document_json(document)}" for name, document in collection.documents.items()
-    ]
+    lines = [f"  {_quote(name)}: {_document_json(document)}" for name, document in collection.documents.items()]
     return _fenced(lines, "{", "}")
 
 

@@ -59,10 +59,7 @@ def frontmatter(text):
         keys = [key.value for key, _ in node.value]
         need(all(isinstance(key, str) for key in keys) and len(keys) == len(set(keys)), "keys")
         loader = PlainLoader(text)
-        front = {
-            key.value: loader.construct_object(value, deep=True)
-            for key, value in loader.get_single_node().value
-        }
+        front = {key.value: loader.construct_object(value, deep=True) for key, value in loader.get_single_node().value}
     except (yaml.YAMLError, ValueError, AttributeError, LookupError, OverflowError, TypeError) as error:
         raise Refused("YAML") from error
     need({"format_version", "embedding_dim"} <= set(front), "keys")
@@ -191,8 +188,6 @@ def check(found):
     dangling = 0
     for ref in refs:
         document = documents.get(ref["document_id"])
-        keys = (
-            {} if document is None else {**(document.get("content") or {}), **(document.get("chunks") or {})}
-        )
+        keys = {} if document is None else {**(document.get("content") or {}), **(document.get("chunks") or {})}
         dangling += ref["chunk_key"] not in keys
     need(front.get("dangling_count", 0) == dangling, "dangling")

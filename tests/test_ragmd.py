@@ -191,9 +191,7 @@ values = st.recursive(
 
 
 @settings(deadline=None, max_examples=150)
-@given(
-    st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=4), st.integers(1, 70), texts
-)
+@given(st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=4), st.integers(1, 70), texts)
 def test_any_json_comes_back_as_it_was(contents, dim, model):
     refs = [{"document_id": name, "chunk_key": key} for name, content in contents.items() for key in content]
     documents = {name: {"id": name, "content": content, "chunks": {}} for name, content in contents.items()}

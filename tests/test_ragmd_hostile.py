@@ -52,9 +52,7 @@ def test_a_claim_of_a_gigabyte_in_a_kilobyte_costs_a_kilobyte():
     from ragfile import _core
 
     head = _core.faiss_flat_head(1024, 262_144, True)
-    text = minimal(base64.b64encode(head + bytes(900)).decode()).replace(
-        "embedding_dim: 8", "embedding_dim: 1024"
-    )
+    text = minimal(base64.b64encode(head + bytes(900)).decode()).replace("embedding_dim: 8", "embedding_dim: 1024")
     with pytest.raises(FormatError, match="line 46: a flat FAISS index is longer or shorter"):
         ragmd.parse(text.replace("vector_count: 3", "vector_count: 262144").encode())
 
@@ -80,9 +78,7 @@ def test_refusals_need_little_memory():
                 continue
             sys.exit("it was read")
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -11,7 +11,9 @@ SPACES = {"ip": "ip", "l2": "l2"}
 
 def write(collection, path, *, name="ragfile"):
     space = SPACES.get(collection.index.metric, "ip")
-    target = _client(path).create_collection(name, metadata={"hnsw:space": space, "model_name": collection.model_name or ""})
+    target = _client(path).create_collection(
+        name, metadata={"hnsw:space": space, "model_name": collection.model_name or ""}
+    )
     rows = list(passages(collection))
     for at in range(0, len(rows), BATCH):
         batch = rows[at : at + BATCH]

@@ -46,4 +46,6 @@ def _passage(name, document):
     metadata = dict(getattr(document, "metadata", None) or {})
     source = str(metadata.get("source") or "")
     plain = {key: value for key, value in metadata.items() if isinstance(value, (str, int, float, bool, type(None)))}
-    return Passage(str(name), "text", document.page_content, source=source, title=str(metadata.get("title") or ""), metadata=plain)
+    return Passage(
+        str(name), "text", document.page_content, source=source, title=str(metadata.get("title") or ""), metadata=plain
+    )

@@ -40,7 +40,11 @@ def from_arrow(table):
             vectors = np.empty((0, column.type.list_size), np.float32)
         return tables.collection_of(json.loads(metadata[DOCUMENTS]), keys, vectors, note)
     texts = table.column("text").to_pylist()
-    ids = table.column("document_id" if "document_id" in names else "id").to_pylist() if names & {"document_id", "id"} else None
+    ids = (
+        table.column("document_id" if "document_id" in names else "id").to_pylist()
+        if names & {"document_id", "id"}
+        else None
+    )
     found = [Passage(str(ids[row]) if ids else f"row-{row}", "text", text or "") for row, text in enumerate(texts)]
     return gathered(found, vectors)
 

@@ -1,7 +1,7 @@
 """PostgreSQL with pgvector: a folder of COPY files for the tables of spec/postgres.sql, and back.
 
-    createdb rag && psql rag -v dim=768 -f spec/postgres.sql
-    cd folder && psql rag -f load.sql            # out: psql rag -f dump.sql
+createdb rag && psql rag -v dim=768 -f spec/postgres.sql
+cd folder && psql rag -f load.sql            # out: psql rag -f dump.sql
 """
 
 import os

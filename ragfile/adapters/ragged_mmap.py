@@ -28,8 +28,9 @@ def write(collection, path):
 
 
 def read(path):
-    vectors, chunks, documents = RaggedMmap(os.path.join(path, "vectors")), *(
-        StringsMmap(os.path.join(path, name)) for name in ("chunks", "documents")
+    vectors, chunks, documents = (
+        RaggedMmap(os.path.join(path, "vectors")),
+        *(StringsMmap(os.path.join(path, name)) for name in ("chunks", "documents")),
     )
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
         said = json.load(file)

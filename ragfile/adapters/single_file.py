@@ -163,7 +163,9 @@ class SingleFileRAGService:
         if self._collection is None or not len(self._collection):
             return []
         rows, scores = nearest(self._collection.index, self._embed([query], "query")[0], k)
-        return [self._result(int(row), float(score), include_documents) for row, score in zip(rows, scores, strict=True)]
+        return [
+            self._result(int(row), float(score), include_documents) for row, score in zip(rows, scores, strict=True)
+        ]
 
     def _result(self, row, score, include_documents):
         ref = self._collection.refs[row]

@@ -1,8 +1,8 @@
 """A collection as two tables and a note, the shape that files and databases of tables share.
 
-    documents(id, source, title, body)      body: the document as JSON, whole
-    chunks(row_id, document_id, chunk_key, text, i_start, i_end, embedding)
-    note(key, value)                        model_name, metric, created_at, updated_at
+documents(id, source, title, body)      body: the document as JSON, whole
+chunks(row_id, document_id, chunk_key, text, i_start, i_end, embedding)
+note(key, value)                        model_name, metric, created_at, updated_at
 """
 
 import json
