@@ -17,7 +17,7 @@ from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.faiss_flat import Index, aligned_bytes
 from ragfile.ragmd_writing import RagmdScaleWarning, checksum, lock, render, save
 
-__all__ = ["NotARagmd", "RagmdScaleWarning", "load", "lock", "looks_like", "parse", "render", "save"]
+__all__ = ["NotARagmd", "RagmdScaleWarning", "load", "lock", "looks_like", "parse", "register_mime", "render", "save"]
 
 KNOWN = {
     "Documents": "Documents",
@@ -28,7 +28,8 @@ KNOWN = {
     "Origin": "Origin",
 }
 MAX_JSON_DEPTH = 128
-ENTRY_LIMIT = 65536  # dividing lines
+MAX_MARKS = 65536  # headings and fences
+MIME_TYPE = "application/vnd.rag-markdown"
 
 
 class NotARagmd(FormatError):
@@ -50,6 +51,13 @@ def looks_like(head):
     except FormatError:
         return False
     return {"format_version", "embedding_dim"} <= set(front.values)
+
+
+def register_mime():
+    """Teaches this process's `mimetypes` the suffix."""
+    import mimetypes
+
+    mimetypes.add_type(MIME_TYPE, ".ragmd")
 
 
 def load(path, *, allow_large=True):
@@ -149,9 +157,9 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------- sections ---
 
     def sections(self):
-        marks = _core.markdown_marks(self.data, self.body_at, ENTRY_LIMIT)
+        marks = _core.markdown_marks(self.data, self.body_at, MAX_MARKS)
         if marks is None:
-            raise FormatError(f"line 1: more than {ENTRY_LIMIT} headings and fences", at=0)
+            raise FormatError(f"line 1: more than {MAX_MARKS} headings and fences", at=0)
         found = [_Section("", self.body_at, self.body_at, len(self.data), [])]
         opened = None
         for kind, at, end, after in marks:

@@ -80,7 +80,7 @@ def split(lines):
     for line in lines:
         opening = re.match(r"(`{3,})[^`]*$|(~{3,})", line)
         if fence:
-            if re.fullmatch(re.escape(fence[0]) + "{%d,}[ \t\r]*" % len(fence), line):
+            if re.fullmatch(f"{re.escape(fence[0])}{{{len(fence)},}}[ \t\r]*", line):
                 fence = None
                 sections[title].append(("close", line))
             else:

@@ -1,6 +1,5 @@
 """Conversions between every two stores keep what the stores can hold, and the content decides what a source is."""
 
-import importlib
 import json
 import os
 import pickle

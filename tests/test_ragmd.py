@@ -353,3 +353,10 @@ def test_only_numpy_and_yaml_are_needed(tmp_path):
     blocked = ["faiss", "xxhash", "zstandard", "Stemmer", "click", "mmap_ninja"]
     code = f"import sys; sys.modules.update(dict.fromkeys({blocked})); from ragfile import ragmd; ragmd.load({os.fspath(path)!r})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_suffix_has_a_type_after_registering():
+    import mimetypes
+
+    ragmd.register_mime()
+    assert mimetypes.guess_type("x.ragmd") == ("application/vnd.rag-markdown", None)

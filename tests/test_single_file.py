@@ -209,4 +209,4 @@ def test_faiss_finds_the_same_rows(metric, k):
         rows, ours = nearest(Index.of(vectors, metric), query, k)
         assert np.array_equal(ours, scores[0])
         assert [float(s) for s in ours] == sorted(map(float, ours), reverse=metric == "ip")
-        assert all(a < b for a, b, s, t in zip(rows, rows[1:], ours, ours[1:]) if s == t)
+        assert all(a < b for a, b, s, t in zip(rows[:-1], rows[1:], ours[:-1], ours[1:], strict=True) if s == t)

@@ -138,6 +138,7 @@ class SingleFileRAGService:
 
     @property
     def documents(self):
+        """The documents by id, as copies: to change one, add it again."""
         held = {} if self._collection is None else self._collection.documents
         return {name: Document.from_dict({"id": name, **document}) for name, document in held.items()}
 
