@@ -87,7 +87,7 @@ class Collection:
         for row, key in enumerate(keys, len(self.refs)):
             document["chunks"][key]["faiss_id"] = row
             self.refs.append({"document_id": document["id"], "chunk_key": key})
-        self.index = Index.of(np.concatenate([self.index.vectors, rows]), self.index.metric)
+        self.index.append(rows)
         self.documents[document["id"]] = document
         self.touch(now)
 

@@ -3,6 +3,7 @@
 The content of the source decides what it is; its suffix only breaks ties. The target's suffix says what to write, or `to`.
 """
 
+import dataclasses
 import importlib
 import os
 import warnings
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from ragfile import faiss_json, ragmd
 from ragfile.errors import FormatError
+from ragfile.faiss_flat import Index
 from ragfile.origin import pack, unpack  # noqa: F401  (for the two functions of the .ragfile legs)
 
 HEAD = 65536 + 64
@@ -30,6 +32,9 @@ def convert(src, dst, *, to=None, **options):
     to names the target's format where its suffix does not. options: allow_large, trust_pickle, name (of a Chroma or Qdrant
     collection)."""
     collection = read(src, **options)
+    if lost := len(collection.dangling()):
+        what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
+        warnings.warn(what, UserWarning, stacklevel=2)
     write(collection, dst, to=to, **options)
     return collection
 
@@ -46,6 +51,8 @@ def write(collection, dst, *, to=None, **options):
     if kind is None or kind not in FORMATS or FORMATS[kind].write is None:
         known = ", ".join(name for name, f in FORMATS.items() if f.write)
         raise ValueError(f"{dst}: say what to write; one of {known}")
+    if kind not in KEEPS_INDEXES and not collection.index.is_flat:
+        collection = _flattened(collection)
     _call(FORMATS[kind].write, "write", dst, options, collection)
 
 
@@ -109,6 +116,7 @@ FORMATS = {
     "qdrant": Format((), "qdrant", "qdrant"),
     "langchain-faiss": Format((), "langchain_faiss", None),
 }
+KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
 # What a folder must hold to be taken for a format; the first that fits.
 FOLDERS = {
     "langchain-faiss": ("index.faiss", "index.pkl"),
@@ -130,6 +138,15 @@ def _call(how, verb, path, options, *collection):
     takes = how.__kwdefaults__ or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
     return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
+
+
+def _flattened(collection):
+    """The same with the rows of its index alone, which takes FAISS."""
+    try:
+        rows = importlib.import_module("ragfile.adapters.faiss").rows(collection.index)
+    except ModuleNotFoundError:
+        raise ValueError(f"the rows of an {collection.index.class_name} need the package faiss") from None
+    return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
 
 
 def _format_of_folder(path):

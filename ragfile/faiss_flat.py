@@ -44,9 +44,12 @@ def aligned_bytes(size, head=_core.FAISS_FLAT_HEAD):
 
 
 class Index:
-    """The bytes of one FAISS index and what its head says: kind (four letters), dim, count, metric."""
+    """The bytes of one FAISS index and what its head says: kind (four letters), dim, count, metric.
+
+    An index belongs to one collection: `append` grows it in place."""
 
     def __init__(self, data):
+        self._block = None  # what data is the beginning of, once there is room to grow
         self.data = np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
         self.kind, self.dim, self.count, metric, self._rows_at = _core.faiss_read(self.data)
         self.metric = METRICS.get(metric, f"metric {metric}")
@@ -74,6 +77,21 @@ class Index:
             while filled < size and (count := file.readinto(data[filled:])):
                 filled += count
         return cls(data[:filled])
+
+    def append(self, vectors):
+        """Adds rows to a flat index. Room doubles, so that rows may come one by one; earlier views of rows stay good."""
+        if not self.is_flat:
+            raise FormatError(f"rows cannot be added to an {self.class_name} without FAISS")
+        rows = np.ascontiguousarray(vectors, "<f4").reshape(-1, self.dim)
+        used, size = len(self.data), len(self.data) + rows.nbytes
+        if self._block is None or len(self._block) < size:
+            self._block = aligned_bytes(2 * size)
+            self._block[:used] = self.data
+        self._block[used:size] = rows.reshape(-1).view(np.uint8)
+        self.count += len(rows)
+        head = _core.faiss_flat_head(self.dim, self.count, self.metric == "ip")
+        self._block[: len(head)] = np.frombuffer(head, np.uint8)
+        self.data = self._block[:size]
 
     @property
     def is_flat(self):

@@ -16,7 +16,7 @@ from ragfile import _core
 from ragfile.collection import Collection
 from ragfile.errors import FormatError
 from ragfile.faiss_flat import Index
-from ragfile.ragmd_writing import _Lock
+from ragfile.replacing import lock
 
 KEYS = ["model_name", "embedding_dim", "chunk_refs", "documents"]
 LAYOUT = {"indent": 2, "ascii": True, "compact": False, "end": ""}
@@ -59,11 +59,8 @@ def parse(data, index):
 def write(collection, faiss_path, json_path):
     """Writes the pair; each file replaces the old one atomically (the two together cannot)."""
     for path, data in ((faiss_path, collection.index.data), (json_path, text_of(collection))):
-        held = _Lock(path)
-        try:
+        with lock(path) as held:
             held.write(lambda write, data=data: write(data))
-        finally:
-            held.close()
 
 
 def text_of(collection):

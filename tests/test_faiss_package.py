@@ -100,6 +100,22 @@ def test_the_class_of_every_usual_index_is_known(description):
     assert (found.class_name, found.dim, found.count) == (expected, 16, index.ntotal)
 
 
+@pytest.mark.parametrize("description", ["Flat", "IVF4,Flat", "IDMap,Flat", "HNSW8"])
+def test_the_rows_of_an_index_that_keeps_them_are_had_through_faiss(description, tmp_path):
+    from ragfile import converting
+
+    of = collection(documents=20, dim=16)
+    index = faiss.index_factory(16, description)
+    index.train(np.ascontiguousarray(of.index.vectors))
+    if description == "IDMap,Flat":
+        index.add_with_ids(np.ascontiguousarray(of.index.vectors), np.arange(80) * 7)
+    else:
+        index.add(np.ascontiguousarray(of.index.vectors))
+    rows, of.index = of.index.vectors, Index(faiss.serialize_index(index))
+    converting.write(of, tmp_path / "folder", to="npy+jsonl")
+    assert np.array_equal(converting.read(tmp_path / "folder").index.vectors, rows)
+
+
 def test_binary_indexes_are_refused():
     index = faiss.IndexBinaryFlat(16)
     with pytest.raises(FormatError, match="not a FAISS index of float vectors"):

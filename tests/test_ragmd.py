@@ -204,6 +204,18 @@ def test_any_json_comes_back_as_it_was(contents, dim, model):
     assert ragmd_oracle.read(data)["documents"] == documents
 
 
+def test_rows_that_come_one_by_one_make_the_index_that_comes_at_once():
+    vectors = np.random.default_rng(2).standard_normal((40, 24)).astype(np.float32)
+    index = faiss_flat.Index.of(vectors[:1], "l2")
+    before = index.vectors
+    for row in vectors[1:]:
+        index.append(row)
+    assert index == faiss_flat.Index.of(vectors, "l2")
+    assert (index.count, index.vectors.shape) == (40, (40, 24))
+    assert np.array_equal(before, vectors[:1])
+    assert index.vectors.ctypes.data % 64 == 0
+
+
 # --------------------------------------------------------------------------------------------------- texts of chunks ---
 
 

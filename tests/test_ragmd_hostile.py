@@ -94,8 +94,8 @@ def test_millions_of_backticks_within_a_fence_are_read():
 @pytest.mark.parametrize("seed", [101, 202])
 def test_two_readers_agree_on_damaged_files(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    outcomes = fuzz_ragmd.run(1500, seed)
-    assert min(outcomes.values()) > 50, outcomes
+    outcomes = fuzz_ragmd.run(1000, seed)
+    assert min(outcomes.values()) > 30, outcomes
 
 
 def test_every_truncation_is_refused():
