@@ -102,6 +102,8 @@ include "_core_records.pxi"
 # (pairs)
 include "_core_pairs.pxi"
 
+include "_core_faiss.pxi"
+
 # (vectors)
 include "_core_vectors.pxi"
 

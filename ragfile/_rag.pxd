@@ -256,6 +256,36 @@ cdef extern from "rag.h" nogil:
     rag_status rag_reference_walk(const rag_pairs *pairs, uint64_t damaged, rag_remnants *remnants, rag_fault *fault)
     void rag_remnants_free(rag_remnants *remnants)
 
+    # .ragmd and FAISS
+    struct rag_base64_rows:
+        size_t head, row
+
+    size_t rag_base64_wrap(const rag_base64_rows *rows, const uint8_t *data, size_t size, size_t *at, char *out, size_t room)
+    rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written, rag_fault *fault)
+
+    enum rag_mark:
+        RAG_MARK_HEADING, RAG_MARK_OPEN, RAG_MARK_CLOSE
+
+    struct rag_marks:
+        rag_mark kind
+        size_t at, end, next
+        size_t length
+
+    size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at)
+    bint rag_marks_next(const uint8_t *text, size_t size, rag_marks *marks)
+
+    enum:
+        RAG_FAISS_FLAT_HEAD
+
+    struct rag_faiss:
+        char kind[5]
+        uint32_t dim, metric
+        uint64_t count
+        size_t rows_at
+
+    rag_status rag_faiss_read(const uint8_t *data, size_t size, rag_faiss *index, rag_fault *fault)
+    void rag_faiss_flat_head(uint32_t dim, uint64_t count, bint inner_product, uint8_t *head)
+
     # (vectors)
     enum rag_scalar:
         RAG_F16, RAG_F32, RAG_F64

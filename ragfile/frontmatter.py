@@ -1,0 +1,139 @@
+"""The frontmatter of a .ragmd file: read with a YAML parser that can only make plain values, written line by line.
+
+A value that did not change is written with the very characters it was read with, comments included, so that a save touches
+only the lines that mean something else.
+"""
+
+import re
+
+import yaml
+
+from ragfile.errors import FormatError
+
+LIMIT = 65536
+MAX_DEPTH = 32
+_LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")  # as the YAML parser counts lines
+_CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+
+
+class _Loader(yaml.SafeLoader):
+    """safe_load less what a frontmatter has no use for: aliases, deep nesting, and turning dates into objects."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in rules if not tag.endswith(":timestamp")]
+        for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    _depth = 0
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise yaml.composer.ComposerError(None, None, "nested too deeply", self.peek_event().start_mark)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+class Frontmatter:
+    """Values by key, and the lines that each was read from."""
+
+    def __init__(self, values=None, lines=None, prefix=""):
+        self.values = values or {}
+        self._lines = lines or {}
+        self._prefix = prefix
+
+    def state(self):
+        """What the constructor takes, as JSON can hold it: a value that JSON has no word for is only kept as its line."""
+        known = {key: value for key, value in self.values.items() if isinstance(value, (str, int, float, type(None)))}
+        return [known, self._lines, self._prefix]
+
+    def text(self, values):
+        """The lines of `values` (None leaves a key out), then those of all other keys; each ends with a line feed."""
+        parts = [self._prefix]
+        order = [*self._lines, *(key for key in values if key not in self._lines)]
+        for key in order:
+            value = values.get(key, self.values.get(key))
+            if key in values and value is None and key != "model_name":
+                continue
+            unchanged = key in self._lines and (key not in values or _same(self.values.get(key), value))
+            parts.append(self._lines[key] if unchanged else f"{key}: {_scalar(value)}\n")
+        return "".join(parts)
+
+
+def parse(data):
+    """(Frontmatter, offset of what follows) of a text that starts with a line '---'."""
+    head = bytes(data[: LIMIT + 16])
+    start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    opening = re.compile(rb"---[ \t]*\r?\n").match(head, start)
+    if not opening:
+        raise FormatError("Missing frontmatter", at=0)
+    closing = _CLOSE.search(head, opening.end())
+    if not closing:
+        raise FormatError(f"line 1: the frontmatter has no end within {LIMIT} bytes", at=0)
+    try:
+        text = head[opening.end() : closing.start()].decode()
+    except UnicodeDecodeError as error:
+        at = opening.end() + error.start
+        raise FormatError(f"line {head.count(10, 0, at) + 1}: not UTF-8 (byte {at})", at=at) from None
+    return _parse_text(text.replace("\r\n", "\n")), closing.end()
+
+
+def _parse_text(text):
+    try:
+        loader = _Loader(text)
+        return _from_node(loader, loader.get_single_node(), text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _fault(mark.line if mark else 0, error.problem or error.context) from None
+    except yaml.reader.ReaderError as error:
+        raise _fault(text.count("\n", 0, error.position), f"character {error.character!r} is not allowed") from None
+    except FormatError:
+        raise
+    except (
+        ValueError,
+        OverflowError,
+        AttributeError,
+        LookupError,
+        TypeError,
+    ) as error:  # out of constructors: !!int "", 0x
+        raise _fault(0, f"a value cannot be read: {error}") from None
+
+
+def _from_node(loader, node, text):
+    if not isinstance(node, yaml.MappingNode) or node.flow_style:
+        raise _fault(0, "the frontmatter is not a block of 'key: value' lines")
+    rows = _LINE.findall(text)
+    starts = [key.start_mark.line for key, _ in node.value]
+    values, lines = {}, {}
+    for (key, value), start, end in zip(node.value, starts, [*starts[1:], len(rows)], strict=True):
+        name = key.value if isinstance(key, yaml.ScalarNode) else None
+        if name is None or name in values:
+            raise _fault(start, f"key {name!r} occurs twice" if name else "a key that is not plain text")
+        values[name] = loader.construct_object(value, deep=True)
+        lines[name] = "".join(rows[start:end])
+    return Frontmatter(values, lines, "".join(rows[: starts[0]] if starts else rows))
+
+
+def _fault(line, what):
+    return FormatError(f"line {line + 2}: {what}", at=None)
+
+
+def _same(old, new):
+    return old == new and type(old) is type(new)
+
+
+def _scalar(value):
+    if isinstance(value, str):
+        return '"' + "".join(_escaped(c) for c in value) + '"'
+    return "null" if value is None else str(value)
+
+
+def _escaped(c):
+    if c in '"\\':
+        return "\\" + c
+    if c == " " or (c.isprintable() and c != "\ufeff"):
+        return c
+    code = ord(c)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
