@@ -59,7 +59,7 @@ enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct 
 
 /* -------------------------------------------------------------------------------------------------- vectors as pairs --- */
 
-enum { PREAMBLE = 18, EXTENSION = 32, EXTENSION_NO_HASH = 1, PADDING = 4 };
+enum { PREAMBLE = 18, PADDING = 4 };
 #define EXTENSION_MAGIC "RXV1"
 
 void rag_vector_head(uint8_t out[RAG_VECTOR_HEAD], uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows) {
@@ -74,7 +74,6 @@ void rag_vector_head(uint8_t out[RAG_VECTOR_HEAD], uint64_t at, uint32_t dim, ui
     store_u32(ext + 4, dim);
     store_u64(ext + 8, rows);
     store_u32(ext + 16, (uint32_t)stride);
-    store_u32(ext + 20, EXTENSION_NO_HASH);
 }
 
 void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first, size_t rows) {

@@ -12,6 +12,7 @@ from ragfile.errors import (
     VersionError,
 )
 from ragfile.opening import open, verify
+from ragfile.pairs import PairFile, write_pairs
 from ragfile.records import Chunk, Document
 from ragfile.writing import create
 
@@ -25,6 +26,7 @@ __all__ = [
     "FormatError",
     "LockedError",
     "ModelError",
+    "PairFile",
     "ProviderError",
     "RagfileError",
     "VersionError",
@@ -34,4 +36,5 @@ __all__ = [
     "edit",
     "open",
     "verify",
+    "write_pairs",
 ]

@@ -291,7 +291,7 @@ cdef Writer open_writer(path, bint edit):
     cdef Writer self = Writer.__new__(Writer)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
-    name = os.fsencode(path)
+    name = os.fsencode(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
     cdef const char *raw = name
     with nogil:
         status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)

@@ -140,6 +140,9 @@ class Segment:
         dtype = np.dtype("<f4" if bits == 32 else "<f2")
         return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
 
+    def keyword_pairs(self):
+        return _core.Pairs.keyword(self.need("keyword"), self.reader.entry("keyword", self.number)["at"])
+
     @property
     def matrix(self):
         """The vectors, searchable."""
@@ -384,6 +387,24 @@ class Archive:
             raise ValueError(f"the file has {len(self._segments)} segments: name one, or compact the file")
         chosen = self._segments[segment or 0] if self._segments else None
         return None if chosen is None else chosen.vectors()
+
+    def pairs(self, name):
+        """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
+        if name not in ("keyword", "vector"):
+            raise ValueError(f"pairs are in 'keyword' and 'vector', not in {name!r}")
+        for segment in self._segments:
+            if segment.section(name) is None:
+                continue
+            if name == "keyword":
+                yield from segment.keyword_pairs()
+            else:
+                for row, vector in enumerate(segment.vectors()):
+                    yield vector, f"c{row:010d}"
+
+    def lookup(self, keyword):
+        """The texts of all `keyword` pairs with this key."""
+        kept = [segment for segment in self._segments if segment.section("keyword") is not None]
+        return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
 
     def vector(self, row):
         """The stored vector of a row, a view of the map."""

@@ -9,6 +9,7 @@ import numpy as np
 from . import _core
 from .archive import Archive
 from .chunking import Policy, split
+from .embedding import open_embedder
 from .records import Chunk, Document
 from .writing import DEFAULT, Writer
 
@@ -16,10 +17,10 @@ from .writing import DEFAULT, Writer
 class Editor(Writer):
     """The next commit of a file; see ragfile.edit()."""
 
-    def __init__(self, path, *, embedder=None, chunking=None, created=None, message=""):
+    def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False):
         file = _core.Writer.edit(path)
         try:
-            self._archive = Archive(path)
+            self._archive = Archive(path, strict=not accept_loss)
             record = dict(self._archive.config)
             self.policy = Policy.of(_recorded_policy(record) if chunking is None else chunking)
             if chunking is not None:
@@ -29,6 +30,7 @@ class Editor(Writer):
             raise
         dim = record.pop("dim", None)
         analysis = recorded_analysis(self._archive)
+        embedder = open_embedder(embedder)
         self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, created)
         self.message, self._dead, self._gone = message, {}, {}
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
@@ -218,15 +220,18 @@ def _recorded_policy(record):
 
 
 def edit(path, **options):
-    """The next commit: `with ragfile.edit(path) as w: w.upsert(…); w.delete([…])`."""
+    """The next commit: `with ragfile.edit(path) as w: w.upsert(…); w.delete([…])`.
+
+    A file whose newest commit is damaged is refused, for the edit would go on from the one before: accept_loss=True does so.
+    """
     return Editor(path, **options)
 
 
-def compact(path, *, created=None):
+def compact(path, *, created=None, accept_loss=False):
     """Writes the live documents as a new first generation and puts it in the file's place. Deleted bytes are gone then."""
     editor = _core.Writer.edit(path)
     try:
-        with Archive(path) as archive, Compactor(editor, archive, created) as fresh:
+        with Archive(path, strict=not accept_loss) as archive, Compactor(editor, archive, created) as fresh:
             fresh.carry_all()
     finally:
         editor.close()

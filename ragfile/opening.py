@@ -5,6 +5,7 @@ import os
 
 from . import _core
 from .errors import FormatError
+from .pairs import PairFile
 from .searching import KnowledgeBase
 
 
@@ -19,8 +20,6 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
     with builtins.open(path, "rb") as file:
         head = file.read(11)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
-        from .pairs import PairFile
-
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return KnowledgeBase(path, embedder=embedder, generation=generation, strict=strict)
@@ -33,5 +32,20 @@ def _looks_like_text(head):
 
 def verify(path, *, full=True):
     """Checks every byte of a file: a list of faults (kind, offset, what, section), empty when all is well, and counts."""
-    reader = _core.Reader(_core.Map(path))
-    return reader.verify(full)
+    mapped = _core.Map(path)
+    if mapped.header()[0] == 0:
+        return _verify_pairs(PairFile.over(mapped, dialect="strict"))
+    return _core.Reader(mapped).verify(full)
+
+
+def _verify_pairs(file):
+    """A 0.1.0 file has few checksums: every pair is walked."""
+    faults, counts = [], {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0, "faults": 0}
+    for name in {"keyword", "vector"} & set(file.strategies):
+        try:
+            for _ in file.pairs(name):
+                counts["blocks"] += 1
+        except FormatError as error:
+            faults.append((type(error).__name__, error.at, str(error), name))
+    counts["faults"] = len(faults)
+    return faults, counts

@@ -386,6 +386,48 @@ class PairFile:
             )
         return self._open.gather(layout)
 
+    def vector(self, row: int) -> np.ndarray:
+        """One vector."""
+        return self.vectors()[row]
+
+    def nearest(self, vectors, k=10, *, where=None, threads=None, metric="cosine"):
+        """The k best rows for each query vector, exactly, scanned where they lie: rows int64[m, k], scores float32[m, k].
+
+        where is a bool for each row. What is left over is row -1 with score -inf.
+        """
+        return self._matrix(metric).nearest(vectors, k, where, threads)
+
+    def _matrix(self, metric):
+        layout = self.layout()
+        if layout is None:
+            raise ValueError(f"{self.name} has no vectors")
+        if layout.dtype.itemsize == 1:
+            return _core.Matrix(self.vectors().astype(np.float32), layout.rows, layout.dim, metric=metric)
+        return _core.Matrix(
+            layout.buffer, layout.rows, layout.dim, layout.stride or None, f"f{8 * layout.dtype.itemsize}",
+            big_endian=layout.big_endian, offsets=layout.offsets, metric=metric,
+        )  # fmt: skip
+
+    @property
+    def entries(self) -> list[dict]:
+        """One dict a section, as an Archive gives them."""
+        return [
+            {"name": name, "segment": 0, "at": start, "size": end + 1 - start}
+            for name, (start, end) in self.sections.items()
+        ]
+
+    @property
+    def info(self) -> dict:
+        """The file at a glance."""
+        facts = {
+            "path": self.name, "format": ".".join(map(str, self.version)), "size": len(self._data),
+            "byte order": self.byteorder, "dialect": self.dialect, "dim": self.dim, "precision": self.precision,
+            "vectors": self.count, "strategies": self.strategies,
+        }  # fmt: skip
+        if self.report is not None:
+            facts |= {"overwritten": list(self.report.overwritten), "remnants": len(self.report.remnants)}
+        return facts
+
 
 def _row_dtype(precision, big):
     return np.dtype((">" if big else "<") + DTYPES[precision])

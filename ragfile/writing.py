@@ -12,7 +12,7 @@ from .chunking import Policy, split
 from .embedding import open_embedder
 from .errors import ModelError
 from .records import Chunk, Document
-from .staging import LOOSE, NO_SPAN, Staging
+from .staging import LOOSE, NO_SPAN, Spool, Staging
 
 TEXT_BLOCK = 16 << 10
 META_BLOCK = 16 << 10
@@ -194,6 +194,8 @@ class SegmentWriter:
         self.lexicon = None
         if self.analysis is not None:
             self.lexicon = _core.LexicalBuilder(self.analysis, directory=self.staging.folder)
+        portable = self.record.get("portable")
+        self.keywords = Keywords(self.staging.folder) if portable else None
         records, meta = _core.RecordsBuilder(), bytearray()
         self.file.begin("rag.text", self.segment)
         pack = zstandard.ZstdCompressor(level=3).compress
@@ -216,6 +218,11 @@ class SegmentWriter:
         self._section("rag.ids", len(ids), [id_list])
         if self.lexicon is not None:
             self._write_lexicon(len(columns["index"]))
+        if self.keywords is not None:
+            at = self.file.begin("keyword", self.segment)
+            for block in self.keywords.blocks(at):
+                self.file.write(block)
+            self.file.end(len(columns["index"]))
 
     def _write_lexicon(self, rows):
         terms = bytearray()
@@ -267,6 +274,8 @@ class SegmentWriter:
         )
         for chunk in placed:
             records.chunk(*chunk)
+        if self.keywords is not None:
+            self.keywords.add(contents)
         if self.lexicon is not None:
             self._index(entry, contents, placed, meta)
 
@@ -288,6 +297,31 @@ class SegmentWriter:
         stream.write(meta)
         stream.finish()
         self.file.end(documents)
+
+
+class Keywords:
+    """The `keyword` section: what each row's reference stands for, for readers that know nothing but pairs."""
+
+    PADDING, PREAMBLE, ALIGNMENT = 4, 17, 64
+
+    def __init__(self, folder):
+        self._spool = Spool(folder)
+        self._pairs = _core.PairWriter(self._spool.append, padding=self.PADDING)
+
+    def add(self, contents):
+        for content in contents:
+            reference = f"c{self._pairs.count:010d}"
+            self._pairs.add_keyword(reference, content.decode("utf-8"))
+
+    def blocks(self, at):
+        """The section's bytes, given where they will lie."""
+        self._pairs.flush()
+        start = -(-(at + self.PREAMBLE + 1) // self.ALIGNMENT) * self.ALIGNMENT
+        head = self._pairs.preamble(start)
+        yield head + bytes(start - at - len(head))
+        for first in range(0, self._pairs.size, 1 << 20):
+            yield self._spool.read(first, min(1 << 20, self._pairs.size - first))
+        self._spool.close()
 
 
 def _metadata(raw):

@@ -231,3 +231,37 @@ def test_a_lying_record_is_refused_by_the_section_that_holds_it(path):
             ragfile.open(path).hit(0)
         with ragfile.open(path, generation=1) as rf:
             assert rf.hit(0).text == "some text"
+
+
+def test_a_portable_file_answers_a_reader_that_knows_only_pairs(path):
+    """Vector to reference to text, with nothing but 0.1.0's own sections."""
+    texts = [f"text - number {i} é" for i in range(20)]
+    made = np.random.default_rng(2).standard_normal((20, 5)).astype(np.float32)
+    with ragfile.create(path, portable=True) as w:
+        w.add([{"doc_id": f"d{i:02}", "chunk_index": 0, "content": t} for i, t in enumerate(texts)], made)
+    plain = ragfile.PairFile.over(path.read_bytes(), dialect="strict")
+    assert plain.version == (1, 0, 0)
+    found = [(vector.tolist(), plain.lookup(reference)) for vector, reference in plain.pairs("vector")]
+    assert found == [(vector.tolist(), [text]) for vector, text in zip(made, texts, strict=True)]
+    with ragfile.open(path) as rf:
+        assert rf.lookup("c0000000003") == ["text - number 3 é"]
+        assert [text for _, text in rf.pairs("keyword")] == texts
+        assert ragfile.verify(path)[0] == []
+
+
+def test_a_text_that_pairs_cannot_hold_is_refused_in_a_portable_file(path):
+    with pytest.raises(ValueError, match="NUL|null"), ragfile.create(path, portable=True) as w:
+        w.add([{"doc_id": "d", "chunk_index": 0, "content": "a\0b"}])
+
+
+def test_the_nearest_of_a_pair_file_are_found_in_place(tmp_path):
+    made = np.random.default_rng(3).standard_normal((40, 6)).astype(np.float32)
+    for precision, order in ((32, "little"), (32, "big"), (16, "big"), (64, "little")):
+        name = tmp_path / f"{precision}{order}"
+        ragfile.write_pairs(
+            name, embeddings=[(v, f"row {i}") for i, v in enumerate(made)], precision=precision, byteorder=order
+        )
+        with ragfile.open(name) as rf:
+            rows, scores = rf.nearest(made[7], 3, metric="ip")
+            assert rows[0, 0] == np.argmax(made @ made[7])
+            assert scores[0, 0] == pytest.approx(float((made @ made[7]).max()), rel=1e-2)

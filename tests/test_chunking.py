@@ -48,9 +48,7 @@ def test_every_chunk_is_its_span_in_order_and_within_size(kind, raw, size, data)
 def test_no_text_is_lost(kind, raw, size, data):
     text = normalize(raw).text
     assume(kind != "markdown" or not headers(text))
-    covered = {
-        i for c in cut(text, kind, size, data.draw(st.integers(0, size - 1))) for i in range(c.start, c.end)
-    }
+    covered = {i for c in cut(text, kind, size, data.draw(st.integers(0, size - 1))) for i in range(c.start, c.end)}
     assert all(text[i] in " \t\n" for i in range(len(text)) if i not in covered)
 
 
@@ -153,9 +151,7 @@ def test_an_unclosed_fence_hides_all_that_follows():
 
 
 def test_a_fence_closes_only_with_its_own_kind_and_length():
-    assert [
-        title for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")
-    ] == [
+    assert [title for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")] == [
         "yes",
         "too",
     ]
@@ -260,18 +256,14 @@ def test_chunks_are_the_same_under_any_locale_and_hash_seed():
         environment = {**os.environ, **variables}
         command = [sys.executable, "-c", PROGRAM]
         outputs.add(
-            subprocess.run(
-                command, input=text.encode(), env=environment, capture_output=True, check=True
-            ).stdout
+            subprocess.run(command, input=text.encode(), env=environment, capture_output=True, check=True).stdout
         )
     assert len(outputs) == 1
 
 
 def test_a_hundred_runs_cut_alike():
     digests = {
-        hashlib.sha256(
-            json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()
-        ).hexdigest()
+        hashlib.sha256(json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()).hexdigest()
         for _ in range(100)
     }
     assert len(digests) == 1

@@ -185,3 +185,32 @@ def test_sections_of_a_third_party_survive_compaction(tmp_path):
     with ragfile.open(path) as rf:
         assert bytes(rf.section("my.graph")) == b"edges"
         assert len(rf) == 0
+
+
+def test_a_file_whose_newest_commit_is_damaged_is_not_edited_by_mistake(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d", "text": "two"}])
+    raw = bytearray(path.read_bytes())
+    raw[-10] ^= 1
+    path.write_bytes(raw)
+    with ragfile.open(path) as rf:
+        assert rf.document("d").text == "one"
+        assert rf.info["lost_generation"] == 2
+    for change in (ragfile.edit, ragfile.compact):
+        with pytest.raises(ragfile.CorruptError, match="generation 2"):
+            change(path)
+    with ragfile.edit(path, embedder=Letters(), accept_loss=True) as w:
+        w.upsert([{"id": "d", "text": "three"}])
+    with ragfile.open(path, strict=True) as rf:
+        assert rf.document("d").text == "three"
+
+
+def test_a_link_to_a_file_stays_a_link_when_the_file_is_compacted(tmp_path):
+    path, link = tmp_path / "f", tmp_path / "link"
+    fresh(path, [{"id": "d", "text": "one"}])
+    link.symlink_to(path)
+    ragfile.compact(link)
+    assert link.is_symlink()
+    assert ragfile.open(link).document("d").text == "one"

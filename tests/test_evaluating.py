@@ -60,9 +60,7 @@ def collection(tmp_path):
         {"_id": 3, "text": "x"},
     ]
     (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n\n")
-    (tmp_path / "queries.jsonl").write_text(
-        '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "unjudged"}\n'
-    )
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "unjudged"}\n')
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t3\t-1\n")
     return tmp_path

@@ -35,12 +35,7 @@ def ordered(a, b):
     if isinstance(a, str) and isinstance(b, str):
         return True
     numbers = (int, float)
-    return (
-        isinstance(a, numbers)
-        and isinstance(b, numbers)
-        and not isinstance(a, bool)
-        and not isinstance(b, bool)
-    )
+    return isinstance(a, numbers) and isinstance(b, numbers) and not isinstance(a, bool) and not isinstance(b, bool)
 
 
 def holds(name, found, operand):
@@ -89,9 +84,7 @@ SCALARS = st.one_of(
 )
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abx"), inner, max_size=2)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abx"), inner, max_size=2)),
     max_leaves=4,
 )
 KEYS = st.sampled_from(["a", "b", "a.b", "b.a", "a.b.x", "x"])

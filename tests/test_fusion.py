@@ -124,9 +124,7 @@ def test_scores_that_are_not_finite_are_refused():
 
 
 LEGS = st.lists(
-    st.lists(
-        st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), max_size=20, unique_by=lambda pair: pair[0]
-    ),
+    st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), max_size=20, unique_by=lambda pair: pair[0]),
     max_size=4,
 )
 
@@ -149,9 +147,7 @@ def test_blend_equals_its_definition(legs):
     for leg in legs:
         low, high = min((s for _, s in leg), default=0), max((s for _, s in leg), default=0)
         for row, score in leg:
-            expected[row] = expected.get(row, 0.0) + 0.3 * (
-                (score - low) / (high - low) if high > low else 1.0
-            )
+            expected[row] = expected.get(row, 0.0) + 0.3 * ((score - low) / (high - low) if high > low else 1.0)
     rows, scores = blend([([r for r, _ in leg], [s for _, s in leg]) for leg in legs], [0.3] * len(legs))
     assert list(zip(rows.tolist(), scores.tolist(), strict=True)) == sorted(
         expected.items(), key=lambda item: (-item[1], item[0])

@@ -45,8 +45,7 @@ def test_normalisation_equals_the_vectors(case):
 def test_chunks_equal_the_vectors(case):
     chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
     assert [
-        {"start": c.start, "end": c.end, "headers": c.metadata.get("headers", ""), "content": c.content}
-        for c in chunks
+        {"start": c.start, "end": c.end, "headers": c.metadata.get("headers", ""), "content": c.content} for c in chunks
     ] == case["chunks"]
 
 
@@ -54,9 +53,7 @@ def test_chunks_equal_the_vectors(case):
 def test_fusion_equals_the_vectors_to_the_last_bit(case):
     sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
     fused = fuse(sets, case["method"], case["params"])
-    assert [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in fused] == case[
-        "fused"
-    ]
+    assert [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in fused] == case["fused"]
 
 
 FILTERS = read("filters")
@@ -90,8 +87,7 @@ PROSE = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)
 def test_chunks_equal_those_of_the_slow_derivation(kind, raw, size, data):
     text, overlap = normalize(raw).text, data.draw(st.integers(0, size - 1))
     found = [
-        (c.start, c.end, c.metadata.get("headers", ""))
-        for c in split(Document("d", text), Policy(kind, size, overlap))
+        (c.start, c.end, c.metadata.get("headers", "")) for c in split(Document("d", text), Policy(kind, size, overlap))
     ]
     assert found == getattr(SLOW, kind)(text, size, overlap)
 

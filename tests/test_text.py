@@ -7,9 +7,7 @@ from hypothesis import given
 from ragfile.text import normalize, sentences, words
 
 AWKWARD = st.text(
-    st.sampled_from(
-        list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")
-    ),
+    st.sampled_from(list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")),
     max_size=60,
 )
 

@@ -28,9 +28,7 @@ def fields(path):
 
 def ranges(path, wanted):
     """The code points whose property is in `wanted`."""
-    return {
-        code for first, last, rest in fields(path) if rest[0] in wanted for code in range(first, last + 1)
-    }
+    return {code for first, last, rest in fields(path) if rest[0] in wanted for code in range(first, last + 1)}
 
 
 class Database:

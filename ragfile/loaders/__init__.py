@@ -90,9 +90,7 @@ _FOREIGN = {
     b"ID3": "MP3 audio",
     b"RIFF": "RIFF media",
 }
-_HTML = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])", re.IGNORECASE
-)
+_HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 
 
 def sniff(raw, suffix=""):

@@ -64,9 +64,7 @@ def _tokens(source):
             at = _after(source, "-->", at)
         elif name in _SILENT and not m["close"] and not m[0].endswith("/>"):
             lower = source.lower() if lower is None else lower
-            if len(lower) == len(
-                source
-            ):  # a few letters change their length in lower case: then look as it is
+            if len(lower) == len(source):  # a few letters change their length in lower case: then look as it is
                 at = _after(lower, f"</{name}", at)
             else:
                 at = _after(source, f"</{name}", at)

@@ -52,9 +52,7 @@ def table(raw, limits, errors="strict"):
 def _rows(names, rows):
     for number, row in enumerate(rows, 2):
         cells = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
-        lines = [
-            f"{name}: {value.strip()}" if name else value.strip() for name, value in cells if value.strip()
-        ]
+        lines = [f"{name}: {value.strip()}" if name else value.strip() for name, value in cells if value.strip()]
         if lines:
             yield "\n".join(lines), {"row": number}
 
@@ -73,11 +71,7 @@ def json_lines(raw, limits, errors="strict"):
 
 
 def _record(record, number):
-    body = (
-        next((record.pop(k) for k in ("text", "content") if k in record), None)
-        if isinstance(record, dict)
-        else None
-    )
+    body = next((record.pop(k) for k in ("text", "content") if k in record), None) if isinstance(record, dict) else None
     if not isinstance(body, str):
         return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
     name = next((record.pop(k) for k in ("id", "_id") if k in record), number)

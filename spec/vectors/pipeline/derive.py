@@ -146,15 +146,11 @@ def markdown(text, size, overlap):
         empty = not "".join(body).strip(BLANK)
         if level and empty and i + 1 < len(starts) and starts[i + 1][1] > level:
             continue
-        chunks += [
-            (a, b, " > ".join(n for n in path if n)) for a, b in windows(text, start, stop, size, overlap)
-        ]
+        chunks += [(a, b, " > ".join(n for n in path if n)) for a, b in windows(text, start, stop, size, overlap)]
     return chunks
 
 
-PROSE = (
-    "One two three. Four five six seven. Eight!\n\nNine ten. 日本語のテキスト。 " + "x" * 70 + " end of it\n"
-)
+PROSE = "One two three. Four five six seven. Eight!\n\nNine ten. 日本語のテキスト。 " + "x" * 70 + " end of it\n"
 GUIDE = """---
 title: "Guide"
 ---
