@@ -1,5 +1,6 @@
 """The ragfile command. Exit codes: 0 done, 1 wrong usage or a failure outside the file, 2 not a RAGFile or a damaged one."""
 
+import importlib
 import json
 import sys
 import time
@@ -12,7 +13,22 @@ from .errors import FormatError, RagfileError
 WRONG, DAMAGED = 1, 2
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Doors(click.Group):
+    """The commands; those that need more are imported when they are called."""
+
+    LATER = {"convert": ("ragfile.cli_convert", "convert_command")}  # noqa: RUF012
+
+    def list_commands(self, context):
+        return sorted([*super().list_commands(context), *self.LATER])
+
+    def get_command(self, context, name):
+        if name in self.LATER:
+            module, attribute = self.LATER[name]
+            return getattr(importlib.import_module(module), attribute)
+        return super().get_command(context, name)
+
+
+@click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ragfile")
 def ragfile():
     """One file for retrieval: documents, vectors and BM25."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from ragfile import faiss_json, ragmd
 from ragfile.errors import FormatError
 from ragfile.faiss_flat import Index
-from ragfile.origin import pack, unpack  # noqa: F401  (for the two functions of the .ragfile legs)
 
 HEAD = 65536 + 64
 
@@ -69,19 +68,6 @@ def format_of(src):
     return found
 
 
-# ------------------------------------------------------------------------------------------------------- the .ragfile legs ---
-
-
-def read_ragfile(path, **options):
-    """The collection in a .ragfile: whole when the file carries an origin that still fits, else gathered from its records."""
-    raise NotImplementedError("the archive's side of this conversion is not connected")
-
-
-def write_ragfile(collection, path, **options):
-    """Writes a .ragfile whose origin (origin.pack) can give the collection back byte for byte."""
-    raise NotImplementedError("the archive's side of this conversion is not connected")
-
-
 # --------------------------------------------------------------------------------------------------------------- formats ---
 
 
@@ -104,7 +90,7 @@ def _read_ragmd(src, *, allow_large=True):
 
 FORMATS = {
     "ragmd": Format((".ragmd", ".md"), _read_ragmd, _write_ragmd),
-    "ragfile": Format((".ragfile",), read_ragfile, write_ragfile),
+    "ragfile": Format((".ragfile",), "knowledge_base", "knowledge_base"),
     "faiss+json": Format((".faiss", ".json"), _read_pair, _write_pair),
     "parquet": Format((".parquet",), "parquet", "parquet"),
     "sqlite-vec": Format((".sqlite", ".sqlite3", ".db"), "sqlite_vec", "sqlite_vec"),

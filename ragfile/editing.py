@@ -137,6 +137,10 @@ class Editor(Writer):
                 self._write_segment()
                 self._write_tombs()
                 self._write_rest()
+                if self._archive.section("rag.origin", 0) is not None:
+                    self._file.drop(
+                        "rag.origin"
+                    )  # it describes what the file was converted from, which this is no more
                 self._file.commit(self.created, self.message)
         finally:
             self.discard()
@@ -198,7 +202,7 @@ class Compactor(Writer):
                     self._staging.carry_vectors(stored[rows.start : rows.stop])
         for entry in self._archive.entries:
             name, number = entry["name"], entry["segment"]
-            known = name.startswith("rag.") or name in ("vector", "keyword")
+            known = (name.startswith("rag.") or name in ("vector", "keyword")) and name != "rag.origin"
             if not known and number == 0:
                 section = self._archive.section(name, 0)
                 section.check()

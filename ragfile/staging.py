@@ -104,7 +104,7 @@ class Staging:
             entry = self.documents[doc_id] = StagedDocument(len(self.documents))
         return entry
 
-    def add_document(self, document):
+    def add_document(self, document, has_text=True):
         """A document's own text and metadata. Its chunks follow through add_chunks."""
         if document.id in self.documents:
             raise ValueError(f"document {document.id!r} was added before")
@@ -112,15 +112,11 @@ class Staging:
         if len(raw) >= NO_SPAN:
             raise ValueError(f"document {document.id!r} has {len(raw)} bytes of text; the limit is 4 GiB")
         entry.text_at, entry.text_size = self.texts.append(raw), len(raw)
-        entry.chars, entry.has_text, entry.tags = len(document.text), True, tuple(document.tags)
-        self.describe(document.id, source=document.source, metadata=document.metadata, tags=document.tags)
+        entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
+        fields = {"source": document.source, "metadata": document.metadata, "tags": list(document.tags)}
+        described = to_json({name: value for name, value in fields.items() if value})
+        entry.json = self.texts.append(described), len(described)
         return raw
-
-    def describe(self, doc_id, *, source="", metadata=None, tags=(), extra=None):
-        """What is known of a document beside its text; replaces what was said before."""
-        fields = {"source": source, "metadata": metadata, "tags": list(tags), "extra": extra}
-        raw = to_json({name: value for name, value in fields.items() if value})
-        self.document(doc_id).json = (self.texts.append(raw), len(raw))
 
     def add_chunks(self, chunks, text="", raw=b""):
         """Chunks in order of arrival: spans of the text that is given, or loose where they have no start in it."""

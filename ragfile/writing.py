@@ -95,18 +95,13 @@ class Writer:
             self._staging.add_chunks(chunks, document.text, raw)
             self._add_vectors(chunks, vectors)
 
-    def add_document(self, document, chunks, vectors=None, *, extra=None):
-        """A document with chunks that were cut elsewhere: those with a start are spans of its text, others are loose."""
+    def add_document(self, document, chunks, vectors=None, *, has_text=True):
+        """A document with chunks that were cut elsewhere: those with a start are spans of its text, others are loose.
+
+        has_text=False says that its text is not known, rather than empty.
+        """
         document = Document.of(document)
-        raw = self._staging.add_document(document)
-        if extra:
-            self._staging.describe(
-                document.id,
-                source=document.source,
-                metadata=document.metadata,
-                tags=document.tags,
-                extra=extra,
-            )
+        raw = self._staging.add_document(document, has_text)
         self._staging.add_chunks(chunks, document.text, raw)
         self._add_vectors(chunks, vectors)
 
