@@ -1,6 +1,8 @@
 """ragfile: one file that holds everything retrieval needs, opened by memory map, searched exactly."""
 
+from ragfile.blocks import chunk, compress, fuse, rerank
 from ragfile.building import BuildReport, build
+from ragfile.converting import convert
 from ragfile.editing import compact, edit
 from ragfile.errors import (
     CorruptError,
@@ -31,10 +33,15 @@ __all__ = [
     "RagfileError",
     "VersionError",
     "build",
+    "chunk",
     "compact",
+    "compress",
+    "convert",
     "create",
     "edit",
+    "fuse",
     "open",
+    "rerank",
     "verify",
     "write_pairs",
 ]

@@ -201,7 +201,8 @@ class Archive:
         self._open()
 
     def _open(self):
-        self._map = _core.Map(self.path)
+        self._seen = _core.file_identity(self.path)
+        self._map = self._mapped()
         self._reader = _core.Reader(self._map, self._options["generation"])
         self._commit = self._reader.commit
         if self._options["strict"] and self._commit["lost_generation"]:
@@ -216,6 +217,9 @@ class Archive:
         self._fields, self._config, self._columns = {}, None, None
         for segment in self._segments:
             segment.metric = self.config.get("metric", "cosine")
+
+    def _mapped(self):
+        return _core.Map(self.path)
 
     def __reduce__(self):
         return _reopen, (type(self), self.path, self._options)
@@ -233,7 +237,7 @@ class Archive:
 
     def refresh(self):
         """Looks for a newer commit, or a newer file under the same name; True when there was one."""
-        if self._options["generation"] or self._map.identity == _core.file_identity(self.path):
+        if self._options["generation"] or self._seen == _core.file_identity(self.path):
             return False
         before = self._commit
         self._open()

@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import tempfile
 
 from . import _core
 from .errors import FormatError
@@ -23,16 +24,43 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return KnowledgeBase(path, embedder=embedder, generation=generation, strict=strict)
-    raise FormatError(f"{os.fspath(path)}: not a RAGFile: the first seven bytes are not RAGFILE", at=0)
+    return TextKnowledgeBase(path, embedder=embedder)
 
 
 def _looks_like_text(head):
-    return head.lstrip(b"\xef\xbb\xbf")[:3] == b"---"
+    return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
+
+
+class TextKnowledgeBase(KnowledgeBase):
+    """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in memory."""
+
+    def _mapped(self):
+        """The same collection as a .ragfile without a name, which goes with its last reader."""
+        from .adapters import knowledge_base
+        from .ragmd import load
+
+        with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+            path = os.path.join(folder, "kb")
+            knowledge_base.write(load(self.path), path)
+            return _core.Map(path)
+
+    @property
+    def info(self):
+        return super().info | {"format": "ragmd", "size": os.path.getsize(self.path)}
+
+    @property
+    def strategies(self):
+        return ["vector", "bm25"]
 
 
 def verify(path, *, full=True):
     """Checks every byte of a file: a list of faults (kind, offset, what, section), empty when all is well, and counts."""
     mapped = _core.Map(path)
+    if _looks_like_text(bytes(memoryview(mapped)[:8])):
+        from .ragmd import load
+
+        load(path)
+        return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
     return _core.Reader(mapped).verify(full)

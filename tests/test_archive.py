@@ -250,7 +250,7 @@ def test_a_portable_file_answers_a_reader_that_knows_only_pairs(path):
 
 
 def test_a_text_that_pairs_cannot_hold_is_refused_in_a_portable_file(path):
-    with pytest.raises(ValueError, match="NUL|null"), ragfile.create(path, portable=True) as w:
+    with pytest.raises(ValueError, match=r"NUL|null"), ragfile.create(path, portable=True) as w:
         w.add([{"doc_id": "d", "chunk_index": 0, "content": "a\0b"}])
 
 

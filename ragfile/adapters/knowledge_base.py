@@ -143,7 +143,8 @@ def _from_records(archive):
     index = Index.of(matrix, METRICS[config.get("metric", "cosine")])
     model = (config.get("model") or {}).get("name")
     record = {"config": config, "analysis": _analysis_record(archive)}
-    front = Frontmatter({RECORD: json.dumps(record, sort_keys=True)})
+    kept = json.dumps(record, sort_keys=True)
+    front = Frontmatter({RECORD: kept}, {RECORD: f"{RECORD}: {json.dumps(kept)}\n"})
     return Collection(index, refs, documents, model, front=front)
 
 
