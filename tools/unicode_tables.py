@@ -148,9 +148,9 @@ struct unicode_pair {{
 /* clang-format off */""")
     emit("unicode_stages", "uint16_t", tables.stages, 24)
     emit("unicode_pages", "uint16_t", [cell for page in tables.pages for cell in page], 24)
-    emit("unicode_records", "struct unicode_record", ["{%d,%d,%d,%d}" % key for key in tables.records], 7)
+    emit("unicode_records", "struct unicode_record", ["{{{},{},{},{}}}".format(*key) for key in tables.records], 7)
     emit("unicode_pool", "uint32_t", tables.pool, 16)
-    emit("unicode_pairs", "struct unicode_pair", ["{%d,%d,%d}" % pair for pair in pairs], 6)
+    emit("unicode_pairs", "struct unicode_pair", ["{{{},{},{}}}".format(*pair) for pair in pairs], 6)
     print("/* clang-format on */")
 
 

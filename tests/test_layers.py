@@ -1,0 +1,58 @@
+"""Imports point down: doors → flows → steps → nouns. Steps know one another only where ALLOWED says so."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "ragfile"
+NOUNS = {"errors", "records", "text", "_core"}
+STEPS = {
+    "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
+    "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",
+    "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "staging", "stash",
+}  # fmt: skip
+FLOWS = {"blocks", "building", "conformance", "converting", "editing", "opening", "searching", "writing"}
+DOORS = {"__init__", "__main__", "cli", "cli_convert", "adapters"}
+RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}
+# Steps that stand on other steps: an open file on its legs and filters, a text format on the model it writes.
+ALLOWED = {
+    "archive": {"filters", "legs"}, "legs": {"analysis"}, "collection": {"faiss_flat"}, "passages": {"collection", "faiss_flat"},
+    "origin": {"collection", "faiss_flat", "frontmatter"}, "faiss_json": {"collection", "faiss_flat", "replacing"},
+    "ragmd": {"collection", "faiss_flat", "frontmatter", "ragmd_writing", "replacing", "faiss_json"},
+    "ragmd_writing": {"collection", "faiss_flat", "frontmatter", "replacing", "faiss_json", "ragmd"},
+    "loading": {"loaders"}, "embedding_cache": {"embedding"}, "embedding_http": {"calling", "embedding"}, "embedding_local": {"embedding"},
+    "replacing": {"faiss_flat"}, "frontmatter": set(), "packing": {"reranking"}, "pairs": {"replacing"},
+}  # fmt: skip
+LATE = {("opening", "adapters"), ("converting", "adapters")}  # imported on use: one outside world each
+
+
+def imports(path):
+    """Names of the package's own modules that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            inside = node.level > 0 or (node.module or "").split(".")[0] == "ragfile"
+            parts = (node.module or "").removeprefix("ragfile").strip(".").split(".")
+            if inside:
+                found |= {parts[0]} if parts[0] else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("ragfile.")}
+    return found & set(RANK)
+
+
+def test_every_module_has_a_layer():
+    modules = {p.stem for p in PACKAGE.glob("*.py")} | {
+        p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()
+    }
+    assert modules <= set(RANK), modules - set(RANK)
+
+
+def test_imports_point_down():
+    for path in PACKAGE.glob("*.py"):
+        for name in imports(path) - {path.stem}:
+            here, there = RANK[path.stem], RANK[name]
+            if (path.stem, name) in LATE or there < here or here in (2, 3) == there:
+                continue
+            if here == there == 1:
+                assert name in ALLOWED.get(path.stem, ()), f"{path.stem} imports {name}"
+            else:
+                assert there <= here, f"{path.stem} imports {name}"
