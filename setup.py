@@ -9,14 +9,14 @@ from setuptools import Extension, setup
 
 # -ffp-contract=off: nothing may depend on whether a compiler fuses a multiply and an add;
 # kernels that want FMA say so with intrinsics.
-C_FLAGS = ["-std=gnu11", "-O3", "-fvisibility=hidden", "-ffp-contract=off"]
-LINK_FLAGS = [] if sys.platform == "darwin" else ["-Wl,-z,relro"]
+C_FLAGS = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off"]
+LINK_FLAGS = [] if sys.platform == "darwin" else ["-Wl,-z,relro", "-Wl,-s"]
 LIBRARIES = ["m", "pthread"]
 
 if os.environ.get("RAGFILE_SANITIZE") == "1":
     SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
     C_FLAGS = [*C_FLAGS, "-O1", "-g", *SANITIZE]
-    LINK_FLAGS = [*LINK_FLAGS, *SANITIZE]
+    LINK_FLAGS = SANITIZE
 
 core = Extension(
     "ragfile._core",
