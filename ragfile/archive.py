@@ -454,15 +454,15 @@ class Archive:
 
     @property
     def has_vectors(self):
-        return any(segment.section("vector") is not None for segment in self._segments)
+        return any(segment.live and segment.section("vector") is not None for segment in self._segments)
 
     @property
     def has_bm25(self):
-        return any(segment.section("rag.terms") is not None for segment in self._segments)
+        return any(segment.live and segment.section("rag.terms") is not None for segment in self._segments)
 
     def _searched(self, name):
-        """The segments with rows, all of which must have the section."""
-        segments = [segment for segment in self._segments if segment.rows]
+        """The segments with live rows, all of which must have the section."""
+        segments = [segment for segment in self._segments if segment.live]
         for segment in segments:
             if segment.section(name) is None:
                 raise ValueError(f"{self.path} has no section {name}")

@@ -86,7 +86,7 @@ class KnowledgeBase(Archive):
         return found
 
     def _can(self, name):
-        return any(s.section(name) is not None for s in self._segments if s.rows)
+        return any(s.section(name) is not None for s in self._segments if s.live)
 
     def _hits(self, answer, degraded):
         kind, rows, scores, by_leg = answer
