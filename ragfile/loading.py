@@ -136,9 +136,7 @@ def _assembled(extracted, limits):
         _check_room(len(extracted.text), limits)
         return normalize(extracted.text).text, ()
     pieces, segments, at = [], [], 0
-    for number, (raw, metadata) in enumerate(extracted.parts, 1):
-        if number > limits.max_pages:
-            raise LimitError(f"more than {limits.max_pages} parts")
+    for raw, metadata in extracted.parts:
         text = normalize(raw).text.strip(" \t\n")
         _check_room(at + len(raw), limits)
         if text:
