@@ -117,7 +117,7 @@ def _characters(text, start, end, size, overlap):
 
 # Atomic and possessive throughout: a word is never given back in part, so matching is linear. A "word"
 # without an end (base64, a minified line) counts once per 64 characters.
-_WORD = f"(?>[{texts.UNSPACED}]|[^ \\t\\n{texts.UNSPACED}]{{1,64}})"
+_WORD = f"(?:[^ \\t\\n{texts.UNSPACED}]{{1,64}}+|[{texts.UNSPACED}])"
 _GAP = re.compile(r"[ \t\n]*")
 
 
@@ -280,7 +280,7 @@ def _restart(text, start, stop, overlap):
         at = text.find(mark, earliest - 1, stop - 1)
         if at >= 0:
             return _GAP.match(text, at).end()
-    return earliest
+    return _GAP.match(text, earliest).end()
 
 
 _CUTTERS = {"characters": _characters, "words": _words, "sentences": _sentences, "markdown": _markdown}

@@ -88,13 +88,14 @@ class Loading:
     def _documents(self, source, raw, checksum, modified):
         one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
         options = {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
+        described = _described(source, one.mime, modified)
         for extracted in one.parse(raw, self.limits, **options):
             if extracted.problem:
                 self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
                 continue
             text, segments = _assembled(extracted, self.limits)
             doc_id = f"{source.id}#{extracted.id}" if extracted.id else source.id
-            metadata = _described(source, one.mime, modified) | extracted.metadata
+            metadata = described | extracted.metadata
             yield Document(
                 doc_id, text, source.path, metadata | {"file_id": doc_id, "checksum": checksum}, (), segments
             )
@@ -136,9 +137,7 @@ def _assembled(extracted, limits):
         _check_room(len(extracted.text), limits)
         return normalize(extracted.text).text, ()
     pieces, segments, at = [], [], 0
-    for number, (raw, metadata) in enumerate(extracted.parts, 1):
-        if number > limits.max_pages:
-            raise LimitError(f"more than {limits.max_pages} parts")
+    for raw, metadata in extracted.parts:
         text = normalize(raw).text.strip(" \t\n")
         _check_room(at + len(raw), limits)
         if text:

@@ -110,7 +110,7 @@ WHERE = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200)
 @given(WHERE, st.lists(METADATA, max_size=12))
 def test_a_mask_equals_the_slow_predicate_on_every_row(where, rows):
     mask = compile(where).mask(Dicts(rows))

@@ -1,6 +1,8 @@
 """Re-ranking: stable, pure, and right on cases small enough to see; of near-duplicates the first stays."""
 
 import copy
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -102,7 +104,28 @@ def test_simhash_is_a_fixed_number_for_a_text():
     ]
 
 
+def test_a_cross_encoder_by_name_is_loaded_once_and_asked_for_pairs(monkeypatch):
+    asked = []
+
+    class Model:
+        def __init__(self, name):
+            asked.append(name)
+
+        def predict(self, pairs, batch_size):
+            asked.append((pairs, batch_size))
+            return np.array([len(text) for _, text in pairs], dtype=np.float32)
+
+    package = types.ModuleType("sentence_transformers")
+    package.CrossEncoder = Model
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+    for _ in range(2):
+        ranked = rerank("q", candidates(), "fake/cross-encoder-a")
+    assert [c.chunk_index for c in ranked] == [1, 0, 2]
+    assert asked.count("fake/cross-encoder-a") == 1
+    assert asked[1] == ([("q", text) for text in TEXTS], 32)
+
+
 def test_a_missing_cross_encoder_names_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ImportError, match=r"ragfile\[st\]"):
         rerank("q", candidates(), "some/cross-encoder")

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from ragfile.text import normalize, sentences, words
+from ragfile.text import _CHANGING, _CHARACTERS, normalize, sentences, words
 
 AWKWARD = st.text(
     st.sampled_from(list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")),
@@ -107,3 +107,8 @@ def test_words_are_lower_case_and_split_cjk():
         "café",
         "s",
     ]
+
+
+def test_the_quick_class_finds_exactly_the_characters_that_change():
+    wrong = [hex(c) for c in range(0x10000) if bool(_CHANGING.match(chr(c))) != bool(_CHARACTERS.match(chr(c)))]
+    assert wrong == []

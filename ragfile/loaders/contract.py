@@ -23,7 +23,7 @@ class Limits:
     """Checked before or while a file is parsed, never after."""
 
     max_bytes: int = 256 << 20  # of the file
-    max_pages: int = 20_000  # pages, slides or rows
+    max_pages: int = 20_000  # pages or slides
     max_text: int = 64 << 20  # characters that come out
     max_expanded: int = 512 << 20  # bytes that a zip-based file unpacks to
 

@@ -17,7 +17,10 @@ _TAG = re.compile(
     r"""<(?:(?P<comment>!--)|[!?][^<>]*+>|(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*+)"""
     r"""(?:[^"'<>]++|"[^"]{0,4096}+"|'[^']{0,4096}+'|["'])*+>)"""
 )
-_SILENT = ("script", "style", "template", "noscript", "svg", "nav", "iframe", "select", "button")
+_SILENT = {
+    name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII)
+    for name in ("script", "style", "template", "noscript", "svg", "nav", "iframe", "select", "button")
+}
 _BLOCKS = frozenset(
     """
     address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure
@@ -55,7 +58,7 @@ def _decoded(raw, errors):
 
 def _tokens(source):
     """(text, tag, is it a closing one) in order; what stands in silent elements and comments is left out."""
-    lower, at = None, 0
+    at = 0
     while m := _TAG.search(source, at):
         name = (m["name"] or "").lower()
         yield source[at : m.start()], name, m["close"] == "/"
@@ -63,12 +66,8 @@ def _tokens(source):
         if m["comment"]:
             at = _after(source, "-->", at)
         elif name in _SILENT and not m["close"] and not m[0].endswith("/>"):
-            lower = source.lower() if lower is None else lower
-            if len(lower) == len(source):  # a few letters change their length in lower case: then look as it is
-                at = _after(lower, f"</{name}", at)
-            else:
-                at = _after(source, f"</{name}", at)
-            at = _after(source, ">", at)
+            closing = _SILENT[name].search(source, at)
+            at = _after(source, ">", closing.end()) if closing else len(source)
     yield source[at:], "", False
 
 

@@ -59,15 +59,22 @@ def _rows(names, rows):
 
 def json_lines(raw, limits, errors="strict"):
     """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata."""
-    for number, line in enumerate(decode(raw, errors).split("\n"), 1):
+    for number, line in enumerate(_json_lines(raw, errors), 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
+            record = _JSON.decode(line if isinstance(line, str) else decode(line, errors))
+        except (ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError too
             yield Extracted(problem=f"line {number}: {error}", id=str(number))
             continue
         yield _record(record, number)
+
+
+def _json_lines(raw, errors):
+    """Lines as bytes, one at a time: the file may be large. UTF-16 and UTF-32 are decoded as a whole first."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        return decode(raw, errors).split("\n")
+    return io.BytesIO(raw)
 
 
 def _record(record, number):
@@ -80,3 +87,6 @@ def _record(record, number):
 
 def _refuse(name):
     raise ValueError(f"{name} is not a JSON value")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)

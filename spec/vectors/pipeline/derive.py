@@ -88,15 +88,13 @@ def window_end(text, s, size):
 
 def window_start(text, s, e, overlap):
     r = max(e - overlap, s + 1)
-    from_ = e
+    from_ = min(r, e)
     if r < e:
         for mark in "\n ":
             places = [i for i in range(r - 1, e - 1) if text[i] == mark]
             if places:
                 from_ = places[0]
                 break
-        else:
-            return r
     while text[from_] in BLANK:
         from_ += 1
     return from_
