@@ -1,6 +1,7 @@
 """How many passages a second does the embedded model embed on one core, beside model2vec and wordllama?
 
     pip install model2vec wordllama
+    export RAYON_NUM_THREADS=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
     python bench/embed.py PASSAGES.jsonl[.xz] --potion FOLDER [--count 4000] [--rounds 5]
 
 PASSAGES has one JSON object with a "text" a line; FOLDER is potion-base-8M as published (model.safetensors,
@@ -14,10 +15,6 @@ import lzma
 import os
 import time
 
-for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
 import numpy as np
 
 from ragfile import _core
@@ -27,8 +24,8 @@ QUERY = "how do I mount a persistent volume in a pod"
 
 
 def read_passages(path, count):
-    opened = lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")
-    with opened as lines:
+    opener = lzma.open if path.endswith(".xz") else open
+    with opener(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line)["text"] for _, line in zip(range(count), lines, strict=False)]
 
 
@@ -69,17 +66,21 @@ def main():
     options = parser.parse_args()
     texts = read_passages(options.passages, options.count)
     functions = contestants(options.potion)
-    best = {name: (np.inf, np.inf) for name in functions}
+    best = dict.fromkeys(functions, (np.inf, np.inf))
     single = dict.fromkeys(functions, np.inf)
     for _ in range(options.rounds):
         for name, function in functions.items():
             best[name] = min(best[name], measure(function, texts))
-            single[name] = min(single[name], measure(lambda texts, f=function: [f(texts) for _ in range(200)], [QUERY])[0])
+            single[name] = min(
+                single[name], measure(lambda texts, f=function: [f(texts) for _ in range(200)], [QUERY])[0]
+            )
     tokens = sum(len(StaticEmbedder().tokens(text)) for text in texts)
     print(f"{len(texts)} passages, {tokens / len(texts):.0f} word pieces each; target {_core.target()}")
     for name, (cpu, wall) in best.items():
         rate = len(texts) / cpu
-        print(f"{name:10} {rate:9.0f} passages/s CPU  {len(texts) / wall:9.0f} wall   one query {5e3 * single[name]:8.1f} µs")
+        print(
+            f"{name:10} {rate:9.0f} passages/s CPU  {len(texts) / wall:9.0f} wall   one query {5e3 * single[name]:8.1f} µs"
+        )
 
 
 if __name__ == "__main__":

@@ -167,6 +167,17 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
     return _load(maker)(model, **options)
 
 
+def embedder_of_file(name: str) -> "Embedder":
+    """The embedder of the model that a file names, where that needs nobody's consent: only the embedded one does.
+
+    A file must not be able to load a model of its choice, nor to send its reader's questions, and key, to a server.
+    """
+    embedder = StaticEmbedder()
+    if embedder.model.name != name:
+        raise ModelError(f"the vectors are of {name}, which is not in the package: pass it as embedder=")
+    return embedder
+
+
 def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")
@@ -197,7 +208,7 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     """
     try:
         rows = np.asarray(vectors, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProviderError(f"{source} answered with something else than vectors of one length: {error}") from None
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ProviderError(f"{source} answered with something else than vectors of one length")

@@ -18,9 +18,9 @@ from ragfile.embedding import StaticEmbedder
 def main():
     path, reference_path = sys.argv[1:]
     reference, embedder = tokenizers.Tokenizer.from_file(reference_path), StaticEmbedder()
-    opened = lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")
+    opener = lzma.open if path.endswith(".xz") else open
     texts = pieces = different = 0
-    with opened as lines:
+    with opener(path, "rt", encoding="utf-8") as lines:
         while some := [json.loads(line)["text"] for line in islice(lines, 5000)]:
             for text, encoding in zip(some, reference.encode_batch(some, add_special_tokens=False), strict=True):
                 texts, pieces = texts + 1, pieces + len(encoding.ids)

@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 from model_reader import ModelReader
 
 from ragfile import _core
-from ragfile.embedding import DEFAULT_MODEL, Model, StaticEmbedder, open_embedder, prefixes_of, unit_rows
+from ragfile.embedding import (
+    DEFAULT_MODEL,
+    Model,
+    StaticEmbedder,
+    embedder_of_file,
+    open_embedder,
+    prefixes_of,
+    unit_rows,
+)
 from ragfile.errors import CorruptError, FormatError, ModelError, ProviderError, VersionError
 
 TEXTS = ["A pod is the smallest unit.", "", "naïve 字 – don't", "???", "one", "word " * 400, "Ж" * 200] * 7
@@ -314,6 +322,13 @@ def test_options_in_a_name_and_as_keywords_are_the_same():
     two = open_embedder("ollama:m?batch=7", host="box", dimensions=12, batch=3)
     assert one.model == two.model == Model("ollama:m", 12)
     assert one.batch == two.batch == 3
+
+
+def test_a_file_gets_the_embedded_model_by_itself_and_no_other():
+    assert embedder_of_file("potion-base-8M/1").model == embedder.model
+    for name in ("openai:text-embedding-3-small", "openai:m?base_url=http://127.0.0.1:1", "st:x", "potion-base-8M/2"):
+        with pytest.raises(ModelError, match="pass it as embedder="):
+            embedder_of_file(name)
 
 
 def test_opening_the_default_imports_no_provider_and_no_network():

@@ -30,7 +30,9 @@ def assert_same(found, texts, pooling="mean"):
 @pytest.fixture
 def tokenizer():
     tokenizers = pytest.importorskip("tokenizers", reason="the tokenizers library is not installed")
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    made = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]")
+    )
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     return made
 
