@@ -331,10 +331,12 @@ def test_a_file_gets_the_embedded_model_by_itself_and_no_other():
             embedder_of_file(name)
 
 
-def test_opening_the_default_imports_no_provider_and_no_network():
+def test_the_default_imports_no_provider_and_nothing_of_the_network():
     code = (
-        "import sys; from ragfile.embedding import open_embedder; open_embedder('default').embed(['one']);"
-        "print([m for m in ('httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers') if m in sys.modules])"
+        "import sys, ragfile; before = set(sys.modules); from ragfile.embedding import open_embedder;"
+        "open_embedder('default').embed(['one']);"
+        "new = {'httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers'} & (set(sys.modules) - before);"
+        "print(sorted(new))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
