@@ -324,11 +324,34 @@ def test_options_in_a_name_and_as_keywords_are_the_same():
     assert one.batch == two.batch == 3
 
 
-def test_a_file_gets_the_embedded_model_by_itself_and_no_other():
-    assert embedder_of_file("potion-base-8M/1").model == embedder.model
-    for name in ("openai:text-embedding-3-small", "openai:m?base_url=http://127.0.0.1:1", "st:x", "potion-base-8M/2"):
-        with pytest.raises(ModelError, match="pass it as embedder="):
-            embedder_of_file(name)
+def test_a_file_gets_the_embedded_model_without_being_asked():
+    assert embedder_of_file("default").model == embedder_of_file("potion-base-8M/1").model == embedder.model
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["openai:text-embedding-3-small", "openai:m?base_url=http://127.0.0.1:1", "ollama:m", "onnx:/tmp/model", "potion-base-8M/2",
+     "st:/tmp/model", "st:../model", "st:m?trust_remote_code=1", "st:a/b/c", "st:", "st:.", "default?path=/tmp/x", "none", ""],
+)  # fmt: skip
+def test_a_file_cannot_name_a_server_a_folder_or_options(spec):
+    with pytest.raises(ModelError, match="pass embedder="):
+        embedder_of_file(spec)
+
+
+def test_a_file_cannot_name_a_folder_that_looks_like_a_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").mkdir()
+    with pytest.raises(ModelError, match="pass embedder="):
+        embedder_of_file("st:model")
+
+
+@pytest.mark.parametrize(
+    "query", ["api_key=sk-secret", "dimensions=3&api_key=sk-secret", "key=sk-secret", "API-KEY=sk-secret"]
+)
+def test_a_key_in_a_name_is_refused_and_not_shown(query):
+    with pytest.raises(ModelError, match="pass api_key=") as caught:
+        open_embedder(f"openai:m?{query}")
+    assert "secret" not in str(caught.value)
 
 
 def test_the_default_imports_no_provider_and_nothing_of_the_network():
