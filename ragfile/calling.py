@@ -11,6 +11,7 @@ import os
 import random
 import time
 import uuid
+from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
 
@@ -43,6 +44,9 @@ class Caller:
     """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
 
     def __init__(self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0):
+        address = urlsplit(base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ValueError(f"{base_url!r} is not the address of a server: http://HOST or https://HOST")
         self.base_url = base_url.rstrip("/")
         self.headers = dict(headers or {})
         self.timeout = float(timeout)
@@ -91,7 +95,7 @@ class Caller:
         except httpx2.TimeoutException as error:
             self._record(path, request_id, started, "time-out")
             raise TransientError(f"no answer within {self.timeout:g} s") from error
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             self._record(path, request_id, started, type(error).__name__)
             raise TransientError(f"the connection failed ({error})") from error
         self._record(path, request_id, started, response.status_code, server_request_id(response))
@@ -116,7 +120,7 @@ class Caller:
     def _json(self, response, request_id):
         try:
             answer = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             raise CallError(f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id)
@@ -156,6 +160,16 @@ class Caller:
         return f"Caller({self.base_url})"
 
 
+def bearer(key):
+    """The header of a key. A key that no header can hold is refused here, before an error message shows it."""
+    if not key:
+        return {}
+    key = key.strip()
+    if not key.isascii() or not key.isprintable():
+        raise ProviderError("the key has characters that no key has")
+    return {"Authorization": f"Bearer {key}"}
+
+
 def server_request_id(response):
     """The server's own name for a request, for its support and for the log."""
     return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
@@ -165,7 +179,7 @@ def reason_of(response):
     """(sentence, code) of an error response, in OpenAI's form, Ollama's, or any other."""
     try:
         error = response.json()["error"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return (response.text.strip()[:200] or response.reason_phrase), None
     if isinstance(error, dict):
         return str(error.get("message", error))[:500], error.get("code")

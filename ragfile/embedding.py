@@ -14,6 +14,7 @@ Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512
 """
 
 import mmap
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -167,12 +168,28 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
     return _load(maker)(model, **options)
 
 
+def embedder_of_file(spec: str) -> "Embedder":
+    """The embedder that a file names, where that needs nobody's consent; ModelError where it does.
+
+    A file comes from anywhere. It must not be able to send its reader's questions to a server, nor to load a model from
+    a folder of its choice or with options of its choice (some run code). What it may name is the embedded model, and a
+    sentence-transformers model by its bare name, if this machine has it already.
+    """
+    if spec in ("default", StaticEmbedder().model.name):
+        return StaticEmbedder()
+    name = spec.removeprefix("st:")
+    if name != spec and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name) and not Path(name).exists():
+        return open_embedder(spec, offline=True)
+    raise ModelError(f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder=")
+
+
 def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")
-    written = {
-        key: int(value) if value.isdecimal() else value for key, value in parse_qsl(query, strict_parsing=bool(query))
-    }
+    pairs = parse_qsl(query, strict_parsing=bool(query))
+    if any(key.lower().replace("-", "").replace("_", "").endswith("key") for key, _ in pairs):
+        raise ModelError("a key does not belong in an embedder's name, which files and logs keep: pass api_key=")
+    written = {key: int(value) if value.isdecimal() else value for key, value in pairs}
     return name, {**written, **options}
 
 
@@ -197,7 +214,7 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     """
     try:
         rows = np.asarray(vectors, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProviderError(f"{source} answered with something else than vectors of one length: {error}") from None
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ProviderError(f"{source} answered with something else than vectors of one length")

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragfile.calling import Caller, CallError
+from ragfile.calling import Caller, CallError, bearer
 from ragfile.embedding import Model, prefixes_of, unit_rows
 from ragfile.errors import ProviderError
 
@@ -90,7 +90,7 @@ class OpenAIProtocol:
         data = answer.get("data")
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             raise ProviderError(f"{self.caller.base_url}: the answer has no list called data")
-        ordered = {entry.get("index"): entry.get("embedding") for entry in data}
+        ordered = {entry["index"]: entry.get("embedding") for entry in data if isinstance(entry.get("index"), int)}
         if len(data) != len(texts) or set(ordered) != set(range(len(texts))):
             raise ProviderError(f"{self.caller.base_url}: the answer does not have each of {len(texts)} indexes once")
         return [read_embedding(ordered[i], self.caller.base_url) for i in range(len(texts))]
@@ -117,8 +117,7 @@ def openai(
     api_key = api_key or os.environ.get("OPENAI_API_KEY")
     if not api_key and base_url.rstrip("/") == OPENAI_URL:
         raise ProviderError(f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url")
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    protocol = OpenAIProtocol(Caller(base_url, headers=headers, **calling), model, dimensions, encoding)
+    protocol = OpenAIProtocol(Caller(base_url, headers=bearer(api_key), **calling), model, dimensions, encoding)
     return HttpEmbedder(protocol, described("openai", model, dimensions, query_prefix, document_prefix), batch=batch)
 
 

@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 from model_reader import ModelReader
 
 from ragfile import _core
-from ragfile.embedding import DEFAULT_MODEL, Model, StaticEmbedder, open_embedder, prefixes_of, unit_rows
+from ragfile.embedding import (
+    DEFAULT_MODEL,
+    Model,
+    StaticEmbedder,
+    embedder_of_file,
+    open_embedder,
+    prefixes_of,
+    unit_rows,
+)
 from ragfile.errors import CorruptError, FormatError, ModelError, ProviderError, VersionError
 
 TEXTS = ["A pod is the smallest unit.", "", "naïve 字 – don't", "???", "one", "word " * 400, "Ж" * 200] * 7
@@ -316,10 +324,42 @@ def test_options_in_a_name_and_as_keywords_are_the_same():
     assert one.batch == two.batch == 3
 
 
-def test_opening_the_default_imports_no_provider_and_no_network():
+def test_a_file_gets_the_embedded_model_without_being_asked():
+    assert embedder_of_file("default").model == embedder_of_file("potion-base-8M/1").model == embedder.model
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["openai:text-embedding-3-small", "openai:m?base_url=http://127.0.0.1:1", "ollama:m", "onnx:/tmp/model", "potion-base-8M/2",
+     "st:/tmp/model", "st:../model", "st:m?trust_remote_code=1", "st:a/b/c", "st:", "st:.", "default?path=/tmp/x", "none", ""],
+)  # fmt: skip
+def test_a_file_cannot_name_a_server_a_folder_or_options(spec):
+    with pytest.raises(ModelError, match="pass embedder="):
+        embedder_of_file(spec)
+
+
+def test_a_file_cannot_name_a_folder_that_looks_like_a_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").mkdir()
+    with pytest.raises(ModelError, match="pass embedder="):
+        embedder_of_file("st:model")
+
+
+@pytest.mark.parametrize(
+    "query", ["api_key=sk-secret", "dimensions=3&api_key=sk-secret", "key=sk-secret", "API-KEY=sk-secret"]
+)
+def test_a_key_in_a_name_is_refused_and_not_shown(query):
+    with pytest.raises(ModelError, match="pass api_key=") as caught:
+        open_embedder(f"openai:m?{query}")
+    assert "secret" not in str(caught.value)
+
+
+def test_the_default_imports_no_provider_and_nothing_of_the_network():
     code = (
-        "import sys; from ragfile.embedding import open_embedder; open_embedder('default').embed(['one']);"
-        "print([m for m in ('httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers') if m in sys.modules])"
+        "import sys, ragfile; before = set(sys.modules); from ragfile.embedding import open_embedder;"
+        "open_embedder('default').embed(['one']);"
+        "new = {'httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers'} & (set(sys.modules) - before);"
+        "print(sorted(new))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 

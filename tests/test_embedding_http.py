@@ -276,6 +276,29 @@ def test_openai_itself_is_not_asked_without_a_key():
         open_embedder("openai:text-embedding-3-small")
 
 
+def test_a_key_from_a_file_with_a_line_end_is_taken(server):
+    openai(server, api_key="sk-3\n").embed(["one"])
+    assert server.requests[0][2]["Authorization"] == "Bearer sk-3"
+
+
+@pytest.mark.parametrize("key", ["sk-se\ncret", "sk-secré"])
+def test_a_key_that_no_header_holds_is_refused_and_not_shown(server, key):
+    with pytest.raises(ProviderError) as caught:
+        openai(server, api_key=key)
+    assert "sk-se" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["localhost:80", "ftp://box", "http://", "file:///etc/passwd"])
+def test_what_is_no_address_is_refused_at_once(address):
+    with pytest.raises(ValueError, match="not the address of a server"):
+        open_embedder("openai:m", base_url=address)
+
+
+def test_an_answer_that_cannot_be_unpacked_is_asked_for_again(server):
+    server.script = [lambda handler, question: handler.answer_text(200, "not gzip", **{"Content-Encoding": "gzip"})]
+    assert_same(openai(server).embed(["one"]), expected(["one"]))
+
+
 def test_openai_quota_that_is_spent_is_final(server):
     server.script = [refuse(429, "quota", "insufficient_quota")]
     with pytest.raises(ProviderError, match="quota"):
@@ -294,6 +317,9 @@ def entry(index, values):
         ([entry(0, [1.0, 0.0]), entry(0, [1.0, 0.0])], "indexes"),
         ([entry(0, [1.0, 0.0]), entry(2, [1.0, 0.0])], "indexes"),
         ([entry(0, [1.0, 0.0]), entry(1, [1.0, 0.0]), entry(1, [1.0, 0.0])], "indexes"),
+        ([entry(0, [1.0, 0.0]), entry([1], [1.0, 0.0])], "indexes"),
+        ([entry(0, [1.0, 0.0]), {"embedding": [1.0, 0.0]}], "indexes"),
+        ([entry(0, [1.0, 0.0]), entry(1, [10**400, 0])], "one length"),
         ([entry(0, [1.0, 0.0]), entry(1, [1.0])], "one length"),
         ([entry(0, [1.0, 0.0]), entry(1, None)], "one length"),
         ([entry(0, []), entry(1, [])], "one length"),
@@ -319,7 +345,7 @@ def test_another_length_than_before_is_refused(server):
         embedder.embed(["two"])
 
 
-@pytest.mark.parametrize("body", ["not json", "[]", "null"])
+@pytest.mark.parametrize("body", ["not json", "[]", "null", "", "[" * 200_000])
 def test_an_answer_that_is_no_object_is_refused(server, body):
     server.script = [lambda handler, question: handler.answer_text(200, body)]
     with pytest.raises(ProviderError, match="not a JSON object"):
