@@ -29,7 +29,8 @@ def row_sets(segments, mask):
 def nearest(segments, queries, k, sets, threads):
     """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
     if len(segments) == 1:
-        return segments[0].matrix.nearest(queries, k, sets[0], threads)
+        found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads)
+        return numbered(segments[0], found), scores
     found, scores = _core.nearest([s.matrix for s in segments], queries, k, sets, threads)
     return merge(segments, found, scores, k)
 
@@ -49,7 +50,9 @@ def match(segments, texts, k, sets, threads, k1, b):
     ]
     found, scores = np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1)
     scores[found < 0] = NOTHING
-    return (found[:, 0], scores[:, 0]) if len(segments) == 1 else merge(segments, found, scores, k)
+    if len(segments) == 1:
+        return numbered(segments[0], found[:, 0]), scores[:, 0]
+    return merge(segments, found, scores, k)
 
 
 def bm25_scores(segments, rows, text, k1=None, b=None):
@@ -67,6 +70,11 @@ def statistics(segments, queries):
     sizes = [s.lexical_size for s in segments]
     df = {term: sum(s.lexicon.df(term, s.alive) for s in segments) for term in terms}
     return Statistics(sum(rows for rows, _ in sizes), sum(length for _, length in sizes), df)
+
+
+def numbered(segment, found):
+    """A segment's rows as rows of the file."""
+    return found if segment.base == 0 else np.where(found < 0, found, found + segment.base)
 
 
 def merge(segments, found, scores, k):

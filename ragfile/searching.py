@@ -13,7 +13,7 @@ import numpy as np
 
 from . import fusion, legs, reranking
 from .archive import Archive
-from .embedding import StaticEmbedder, open_embedder
+from .embedding import embedder_of_file, open_embedder
 from .errors import ModelError, ProviderError
 from .records import Hits
 
@@ -114,11 +114,9 @@ class KnowledgeBase(Archive):
         """What turns questions into vectors: the one given, else the model that the file records, where it is on this
         machine. A file never makes anybody talk to a server."""
         if self._embedder is None:
-            spec = (self.config.get("model") or {}).get("spec") or ""
-            if spec == "default" or spec.startswith("st:"):
-                self._embedder = self._checked(
-                    open_embedder(spec, offline=True) if spec != "default" else StaticEmbedder()
-                )
+            spec = (self.config.get("model") or {}).get("spec")
+            if spec:
+                self._embedder = self._checked(embedder_of_file(spec))
         return self._embedder
 
     def _checked(self, embedder):
@@ -142,7 +140,7 @@ class KnowledgeBase(Archive):
             if self.embedder is None:
                 return None, "the file does not record its embedder: give embedder= to open, or vector="
             return self._remembered(queries), ""
-        except (ProviderError, ImportError, OSError) as error:
+        except (ProviderError, ModelError, ImportError, OSError) as error:
             return None, f"no embedding: {error}"
 
     def _remembered(self, queries):

@@ -9,7 +9,6 @@ import shutil
 
 import numpy as np
 import xxhash
-from mmap_ninja import numpy as ninja
 
 KEY, CHECK = 16, 8
 
@@ -28,6 +27,8 @@ class Stash:
         return KEY + CHECK + 4 * self.dims
 
     def _recover(self):
+        from mmap_ninja import numpy as ninja  # here, for it takes as long to import as all the rest
+
         try:
             rows = ninja.open_existing(self.folder)
         except (OSError, ValueError, KeyError, TypeError, EOFError):
@@ -63,6 +64,8 @@ class Stash:
         for row, text, vector in zip(rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True):
             key, raw = self._key(text), vector.tobytes()
             row[:] = np.frombuffer(key + xxhash.xxh3_64_digest(key + raw) + raw, dtype=np.uint8)
+        from mmap_ninja import numpy as ninja
+
         before = 0 if self._rows is None else len(self._rows)
         if self._rows is None:
             ninja.from_ndarray(self.folder, rows)

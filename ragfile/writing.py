@@ -31,7 +31,7 @@ def model_record(embedder, spec):
     """What a file keeps of its model: enough to know another one, and to open the same again."""
     if embedder is None:
         return None
-    return {"name": embedder.model.name, "dims": embedder.model.dims, "spec": spec}
+    return {"name": embedder.model.name, "dims": embedder.model.dims, "spec": spec and spec.partition("?")[0]}
 
 
 def fusion_record(embedder):

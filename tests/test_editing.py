@@ -81,6 +81,21 @@ def test_any_history_equals_a_fresh_build(tmp_path_factory, history):
     assert path.read_bytes() == (folder / "fresh").read_bytes()
 
 
+def test_rows_are_numbered_through_segments_when_one_of_them_is_all_deleted(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [])
+    for i in range(3):
+        with ragfile.edit(path, embedder=Letters()) as w:
+            w.upsert([{"id": f"d{i}", "text": "abc cab " * 3}, {"id": f"e{i}", "text": ""}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete(["d0", "d1"])
+    with ragfile.open(path) as rf:
+        rows, _ = rf.nearest(Letters().embed(["abc"]), 1)
+        assert rf.chunk(int(rows[0, 0])).doc_id == "d2"
+        rows, _ = rf.match(["cab"], 1)
+        assert rf.chunk(int(rows[0, 0])).doc_id == "d2"
+
+
 def test_an_edit_appends_and_changes_no_earlier_byte(tmp_path):
     path = tmp_path / "f"
     fresh(path, [{"id": f"d{i}", "text": "abc " * 100} for i in range(50)])
