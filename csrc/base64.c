@@ -1,9 +1,9 @@
 /* base64.c - base64 text of any wrapping to bytes, and bytes to lines of 64 columns.
  *
  * A full line is 64 characters for 48 bytes, so that is the kernels' unit: four registers of 16 characters, each of which
- * is 12 bytes. Both kernels are plain vector expressions; only the byte shuffles need an instruction that the x86 floor
- * does not have (pshufb), so the baseline goes through tables, four characters at a time. The alphabet is computed, not
- * looked up: five compares find the range of a character, and with it the distance to its value and whether it has one.
+ * is 12 bytes. The kernels are plain vector expressions, compiled once with byte shuffles (pshufb, tbl) and once without, for
+ * the x86 floor, where words are turned one by one. The alphabet is computed, not looked up: five compares find the range of
+ * a character, and with it the distance to its value and whether it has one.
  *
  * The writer can break lines where rows begin (struct rag_base64_rows), so that a row of a matrix is whole lines and a
  * changed row changes its own lines only. Readers need not know: white space means nothing to them. */
@@ -22,10 +22,16 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
 
 /* ---------------------------------------------------------------------------------------------------- the kernels --- */
 
-/* Bytes 12i .. 12i+11 of a line as four numbers of 24 bits. The last lane loads four bytes early, not four too many. */
-static inline __attribute__((always_inline)) words4 load_24s(const uint8_t *in, bool last) {
+/* Bytes 12i .. 12i+11 of a line as four numbers of 24 bits. The last lane loads early, not too much. shuffle is a constant:
+ * whether the target moves bytes within a register. */
+static inline __attribute__((always_inline)) words4 load_24s(const uint8_t *in, bool last, bool shuffle) {
     bytes16 v;
     const bytes16 zero = {0};
+    if (!shuffle) {
+        const uint32_t tail = __builtin_bswap32(load_u32(in + 8)) & 0xffffff;
+        return (words4){__builtin_bswap32(load_u32(in)) >> 8, __builtin_bswap32(load_u32(in + 3)) >> 8,
+                        __builtin_bswap32(load_u32(in + 6)) >> 8, tail};
+    }
     memcpy(&v, last ? in - 4 : in, sizeof v);
     if (last) return (words4)__builtin_shufflevector(v, zero, 6, 5, 4, 16, 9, 8, 7, 16, 12, 11, 10, 16, 15, 14, 13, 16);
     return (words4)__builtin_shufflevector(v, zero, 2, 1, 0, 16, 5, 4, 3, 16, 8, 7, 6, 16, 11, 10, 9, 16);
@@ -37,9 +43,9 @@ static inline __attribute__((always_inline)) bytes16 letters(words4 w) {
     return (bytes16)(v + 65 + ((v > 25) & 6) - ((v > 51) & 75) - ((v > 61) & 15) + ((v > 62) & 3));
 }
 
-static inline __attribute__((always_inline)) void encode_line(const uint8_t *in, char *out) {
+static inline __attribute__((always_inline)) void encode_line(const uint8_t *in, char *out, bool shuffle) {
     for (int lane = 0; lane < 4; lane++) {
-        bytes16 v = letters(load_24s(in + lane * LANE_BYTES, lane == 3));
+        bytes16 v = letters(load_24s(in + lane * LANE_BYTES, lane == 3, shuffle));
         memcpy(out + lane * LANE, &v, sizeof v);
     }
 }
@@ -53,38 +59,45 @@ static inline __attribute__((always_inline)) bytes16 values(signs16 c, signs16 *
     return (bytes16)(c - (upper & 65) - (lower & 71) + (digit & 4) + (plus & 19) + (slash & 16));
 }
 
-static inline __attribute__((always_inline)) bytes16 packed(bytes16 v) {
+/* Four groups of four values to twelve bytes; all but the last lane of a line may write sixteen. */
+static inline __attribute__((always_inline)) void store_24s(bytes16 v, uint8_t *out, bool last, bool shuffle) {
     const words4 w = (words4)v;
     const words4 bits = (w & 0x3f) << 18 | (w & 0x3f00) << 4 | (w >> 10 & 0xfc0) | w >> 24;
+    if (!shuffle) {
+        for (int i = 0; i < 3; i++) store_u32(out + 3 * i, __builtin_bswap32(bits[i] << 8));
+        const uint32_t tail = __builtin_bswap32(bits[3] << 8);
+        memcpy(out + 9, &tail, 3);
+        return;
+    }
     const bytes16 b = (bytes16)bits;
-    return __builtin_shufflevector(b, b, 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15);
+    const bytes16 packed = __builtin_shufflevector(b, b, 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15);
+    memcpy(out, &packed, last ? LANE_BYTES : LANE);
 }
 
 /* False, and nothing that matters written, when one of the 64 characters is not in the alphabet. Writes 48 bytes. */
-static inline __attribute__((always_inline)) bool decode_line(const uint8_t *in, uint8_t *out) {
+static inline __attribute__((always_inline)) bool decode_line(const uint8_t *in, uint8_t *out, bool shuffle) {
     signs16 c[4], bad = {0};
-    bytes16 v[4];
     memcpy(c, in, sizeof c);
-    for (int lane = 0; lane < 4; lane++) v[lane] = packed(values(c[lane], &bad));
-    for (int lane = 0; lane < 4; lane++) memcpy(out + lane * LANE_BYTES, &v[lane], lane < 3 ? LANE : LANE_BYTES);
+    for (int lane = 0; lane < 4; lane++) store_24s(values(c[lane], &bad), out + lane * LANE_BYTES, lane == 3, shuffle);
     uint64_t wrong[2];
     memcpy(wrong, &bad, sizeof wrong);
     return (wrong[0] | wrong[1]) == 0;
 }
 
 /* count lines of 48 bytes, each with its line feed. */
-static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in, size_t count, char *out) {
+static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in, size_t count, char *out, bool shuffle) {
     for (; count; count--, in += LINE_BYTES, out += LINE + 1) {
-        encode_line(in, out);
+        encode_line(in, out, shuffle);
         out[LINE] = '\n';
     }
 }
 
 /* Decodes runs of 64 characters, over single line feeds between them, while they last. Returns the bytes written and moves
  * *at behind what was read. */
-static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *text, size_t size, size_t *at, uint8_t *out) {
+static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *text, size_t size, size_t *at, uint8_t *out,
+                                                                 bool shuffle) {
     size_t from = *at, written = 0;
-    while (size - from > LINE && decode_line(text + from, out + written)) {
+    while (size - from > LINE && decode_line(text + from, out + written, shuffle)) {
         written += LINE_BYTES;
         from += LINE;
         from += text[from] == '\n';
@@ -93,17 +106,21 @@ static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *
     return written;
 }
 
+static void encode_lines_baseline(const uint8_t *in, size_t count, char *out) { encode_lines(in, count, out, false); }
+static size_t decode_lines_baseline(const uint8_t *text, size_t size, size_t *at, uint8_t *out) {
+    return decode_lines(text, size, at, out, false);
+}
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void encode_lines_avx2(const uint8_t *in, size_t count, char *out) {
-    encode_lines(in, count, out);
+    encode_lines(in, count, out, true);
 }
 __attribute__((target("avx2"))) static size_t decode_lines_avx2(const uint8_t *text, size_t size, size_t *at, uint8_t *out) {
-    return decode_lines(text, size, at, out);
+    return decode_lines(text, size, at, out, true);
 }
 #elif defined(__aarch64__)
-static void encode_lines_neon(const uint8_t *in, size_t count, char *out) { encode_lines(in, count, out); }
+static void encode_lines_neon(const uint8_t *in, size_t count, char *out) { encode_lines(in, count, out, true); }
 static size_t decode_lines_neon(const uint8_t *text, size_t size, size_t *at, uint8_t *out) {
-    return decode_lines(text, size, at, out);
+    return decode_lines(text, size, at, out, true);
 }
 #endif
 
@@ -126,20 +143,13 @@ static char *encode_plain(const uint8_t *in, size_t size, char *out) {
 
 static void encode_full_lines(const uint8_t *in, size_t count, char *out) {
 #if defined(__x86_64__)
-    if (rag_cpu & RAG_CPU_AVX2) {
-        encode_lines_avx2(in, count, out);
-        return;
-    }
+    if (rag_cpu & RAG_CPU_AVX2) encode_lines_avx2(in, count, out);
+    else
 #elif defined(__aarch64__)
-    if (rag_cpu & RAG_CPU_NEON) {
-        encode_lines_neon(in, count, out);
-        return;
-    }
+    if (rag_cpu & RAG_CPU_NEON) encode_lines_neon(in, count, out);
+    else
 #endif
-    for (; count; count--, in += LINE_BYTES) {
-        out = encode_plain(in, LINE_BYTES, out);
-        *out++ = '\n';
-    }
+        encode_lines_baseline(in, count, out);
 }
 
 /* Where the group that holds byte at (a multiple of 3) ends. Group i starts at the last multiple of 3 that is not after
@@ -214,10 +224,8 @@ static size_t decode_runs(const uint8_t *text, size_t size, size_t *at, uint8_t 
     if (rag_cpu & RAG_CPU_AVX2) return decode_lines_avx2(text, size, at, out);
 #elif defined(__aarch64__)
     if (rag_cpu & RAG_CPU_NEON) return decode_lines_neon(text, size, at, out);
-#else
-    (void)text, (void)size, (void)at, (void)out;
 #endif
-    return 0;
+    return decode_lines_baseline(text, size, at, out);
 }
 
 /* One quantum to one, two or three bytes. */
