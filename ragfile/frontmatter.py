@@ -52,7 +52,7 @@ class Frontmatter:
     def text(self, values):
         """The lines of `values` (None leaves a key out), then those of all other keys; each ends with a line feed."""
         parts = [self._prefix]
-        order = [*self._lines, *(key for key in values if key not in self._lines)]
+        order = dict.fromkeys([*self._lines, *values] if set(values) & set(self._lines) else [*values, *self._lines])
         for key in order:
             value = values.get(key, self.values.get(key))
             if key in values and value is None and key != "model_name":
