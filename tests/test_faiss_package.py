@@ -12,6 +12,7 @@ from ragfile.errors import FormatError
 from ragfile.faiss_flat import Index
 
 faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+faiss.omp_set_num_threads(1)  # its threads spin while they wait, which a busy machine pays for
 
 KINDS = {"ip": "IndexFlatIP", "l2": "IndexFlatL2"}
 
