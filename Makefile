@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill bench clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -20,7 +20,8 @@ lint:
 	$(PY) -m ruff format --check .
 
 strict:               ## the C core alone, as strictly as the compiler can
-	for file in csrc/*.c; do $(CC) $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o /dev/null || exit 1; done
+	out=$$(mktemp -d) && for file in csrc/*.c; do \
+		$(CC) $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o $$out/object.o || { rm -rf $$out; exit 1; }; done; rm -rf $$out
 
 sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	python3 -m venv .venv-sanitize
@@ -34,6 +35,23 @@ vectors:              ## write spec/vectors/ again (refused unless the bytes sta
 conformance:          ## a reader against the files of spec/vectors/
 	$(PY) -m ragfile.conformance
 	$(PY) -m ragfile.conformance --reader spec/reader.py
+
+fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an hour each (clang)
+	tests/fuzz/build.sh && mkdir -p fuzz-corpus && cp tests/fuzz/corpus/* fuzz-corpus/
+	nice fuzz-build/container -fork=2 -max_len=72000 -timeout=10 -rss_limit_mb=1024 -max_total_time=1800 fuzz-corpus
+
+fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
+	cd tests && ../$(PY) fuzz_ragmd.py 100000
+
+crash:                ## every operation of a recorded sequence, cut and replayed
+	$(PY) tests/crash/replay.py --cases 100 --seed 5
+
+kill:                 ## two hundred writers killed, readers beside them
+	$(PY) tests/crash/kill.py kill --rounds 200
+	$(PY) tests/crash/kill.py read --commits 100
+
+bench:                ## one question a file; each prints its machine, peers and command
+	for file in bench/*.py; do $(PY) $$file || true; done
 
 clean:
 	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info
