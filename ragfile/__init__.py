@@ -29,6 +29,7 @@ _HOMES = {
     "edit": "editing",
     "fuse": "blocks",
     "open": "opening",
+    "register": "strategies",
     "rerank": "blocks",
     "verify": "opening",
     "write_pairs": "pairs",

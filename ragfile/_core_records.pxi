@@ -1,6 +1,7 @@
 # Records, streams and vector rows: the tables that say what a row is, in Python's hands.
 
 cdef const char *SURROGATES = "surrogatepass"
+CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
 
 
 cdef str text_of(const uint8_t *start, size_t size):

@@ -126,6 +126,7 @@ cdef extern from "rag.h" nogil:
         uint32_t meta_size
 
     const uint32_t RAG_NO_SPAN
+    const size_t RAG_CHUNK_SIZE
     const size_t RAG_REFERENCE_SIZE
 
     rag_status rag_records_open(rag_records *records, rag_fault *fault)

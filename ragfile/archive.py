@@ -10,11 +10,21 @@ import os
 import numpy as np
 import zstandard
 
-from . import _core, filters, legs
+from . import _core, filters, legs, strategies
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 
 NO_METADATA = {}
+RECORD_SIZE = _core.CHUNK_RECORD_SIZE
+# A section that stands on others, in the same segment.
+RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
+REQUIRES = {
+    "rag.shadow": ("vector",),
+    "rag.terms": ("rag.postings",),
+    "rag.postings": ("rag.terms",),
+    "keyword": RECORDS,
+}
+REQUIRES |= {name: RECORDS for name in RECORDS} | {"vector": RECORDS}
 
 
 def unpack(data, raw_size):
@@ -209,6 +219,7 @@ class Archive:
             raise CorruptError(
                 f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
             )
+        self._check_needs()
         self._segments, base = [], 0
         for number, rows, live, _ in self._reader.segments:
             self._segments.append(Segment(self._reader, number, rows, live, base))
@@ -217,6 +228,14 @@ class Archive:
         self._fields, self._config, self._columns = {}, None, None
         for segment in self._segments:
             segment.metric = self.config.get("metric", "cosine")
+
+    def _check_needs(self):
+        """Sections stand on one another; one without its ground is refused by name."""
+        there = {(entry["segment"], entry["name"]) for entry in self._reader.entries}
+        for segment, name in there:
+            missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
+            if missing is not None:
+                raise CorruptError(f"{self.path}: section {name} needs section {missing}", section=missing)
 
     def _mapped(self):
         return _core.Map(self.path)
@@ -305,6 +324,25 @@ class Archive:
             return self._reader.section(name, segment)
         numbers = [0, *(s.number for s in self._segments)]
         return next((found for n in numbers if (found := self._reader.section(name, n)) is not None), None)
+
+    def strategy(self, name):
+        """The searcher of a section that somebody registered a strategy for."""
+        section = self.section(name)
+        if section is None:
+            raise KeyError(f"{self.path} has no section {name!r}")
+        return strategies.opener(name)(section, self)
+
+    def rows_in(self, start, end):
+        """The live rows whose records begin at bytes [start, end) of the file: any partition of the file gives each row once.
+
+        This is how a file is split between workers that know only byte ranges.
+        """
+        found = []
+        for segment in self._segments:
+            at = self._reader.entry("rag.chunks", segment.number)["at"]
+            first, last = (min(max(-(-(edge - at) // RECORD_SIZE), 0), segment.rows) for edge in (start, end))
+            found.extend(segment.base + row for row in range(first, last) if segment.is_live(row))
+        return found
 
     def verify(self, full=True):
         """(faults, counts) of every byte of the file."""

@@ -265,3 +265,53 @@ def test_the_nearest_of_a_pair_file_are_found_in_place(tmp_path):
             rows, scores = rf.nearest(made[7], 3, metric="ip")
             assert rows[0, 0] == np.argmax(made @ made[7])
             assert scores[0, 0] == pytest.approx(float((made @ made[7]).max()), rel=1e-2)
+
+
+def test_a_third_party_writes_and_searches_a_strategy_of_its_own(path):
+    class Neighbours:
+        def __init__(self, section, rf):
+            self.edges, self.rf = bytes(section).decode().split(), rf
+
+        def of(self, name):
+            return [self.rf.document(edge[2]).text for edge in self.edges if edge[0] == name]
+
+    ragfile.register("my.graph", Neighbours)
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": i, "text": f"text of {i}"} for i in "abc"])
+        w.add_section("my.graph", b"a-b a-c b-c")
+    with ragfile.open(path) as rf:
+        assert rf.strategy("my.graph").of("a") == ["text of b", "text of c"]
+        with pytest.raises(KeyError, match="my.other"):
+            rf.strategy("my.other")
+    with pytest.raises(ValueError, match="belongs to the format"):
+        ragfile.register("rag.text", Neighbours)
+
+
+def test_any_partition_of_the_bytes_gives_every_live_row_once(path):
+    with ragfile.create(path) as w:
+        w.add_documents(documents(40))
+    with ragfile.edit(path) as w:
+        w.add_documents([{"id": f"new{i}", "text": TEXT} for i in range(9)])
+        w.delete(["doc3", "doc8"])
+    rng = np.random.default_rng(5)
+    with ragfile.open(path) as rf:
+        size = rf.info["size"]
+        whole = rf.rows_in(0, size)
+        assert len(whole) == len(rf)
+        for parts in (1, 2, 7, 50):
+            edges = [0, *sorted(rng.integers(0, size, parts - 1).tolist()), size]
+            assert [row for a, b in zip(edges, edges[1:], strict=False) for row in rf.rows_in(a, b)] != []
+            assert sorted(row for a, b in zip(edges, edges[1:], strict=False) for row in rf.rows_in(a, b)) == whole
+
+
+@pytest.mark.parametrize(
+    ("gone", "needs"), [("rag.text", "rag.text"), ("rag.postings", "rag.postings"), ("vector", "vector")]
+)
+def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, needs):
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 0, "content": "text"}], [[1.0, 2.0]])
+    w = _core.Writer.edit(path)
+    w.drop(gone, 1)
+    w.commit()
+    with pytest.raises(ragfile.CorruptError, match=f"needs section {needs}"):
+        ragfile.open(path)
