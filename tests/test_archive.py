@@ -1,5 +1,6 @@
 """What is put into a file comes out of it: documents, chunks, spans, vectors, metadata, in order, to the byte."""
 
+import itertools
 import os
 import pickle
 import subprocess
@@ -300,8 +301,8 @@ def test_any_partition_of_the_bytes_gives_every_live_row_once(path):
         assert len(whole) == len(rf)
         for parts in (1, 2, 7, 50):
             edges = [0, *sorted(rng.integers(0, size, parts - 1).tolist()), size]
-            assert [row for a, b in zip(edges, edges[1:], strict=False) for row in rf.rows_in(a, b)] != []
-            assert sorted(row for a, b in zip(edges, edges[1:], strict=False) for row in rf.rows_in(a, b)) == whole
+            assert [row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b)] != []
+            assert sorted(row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b)) == whole
 
 
 @pytest.mark.parametrize(
