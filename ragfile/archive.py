@@ -24,7 +24,7 @@ REQUIRES = {
     "rag.postings": ("rag.terms",),
     "keyword": RECORDS,
 }
-REQUIRES |= {name: RECORDS for name in RECORDS} | {"vector": RECORDS}
+REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 
 
 def unpack(data, raw_size):
