@@ -229,10 +229,10 @@ static void read_part(struct analysis *a) {
     a->part_size = size;
 }
 
-/* An apostrophe and one or two ASCII letters belong to the part before (don't, it's, we're); l'avion is two parts. */
+/* An apostrophe and one or two ASCII letters belong to the letters before (don't, it's, we're); l'avion is two parts. */
 static void read_contraction(struct analysis *a) {
     const uint8_t *at = a->at;
-    if (at >= a->end || !a->part_size || a->part_size > PART_MAX - 3) return;
+    if (at >= a->end || !a->part_size || a->part_size > PART_MAX - 3 || a->part[a->part_size - 1] <= '9') return;
     if (*at == '\'') at += 1;
     else if (a->end - at > 3 && at[0] == 0xE2 && at[1] == 0x80 && at[2] == 0x99) at += 3; /* U+2019 */
     else return;

@@ -15,23 +15,22 @@ cdef void collect_word(void *context, const uint8_t *word, size_t size, int kind
     (<list>context).append(((<const char *>word)[:size].decode(), kind == 1))
 
 
-cdef object as_text(object text):
-    """The text, or bytes where it holds lone surrogates; those bytes separate words, as any invalid UTF-8."""
-    if not isinstance(text, str):
-        raise TypeError(f"text is a str, not {type(text).__name__}")
-    return text
-
-
 cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
+    """A text's bytes, which `text` or `kept` keeps alive. Bytes are taken as they are; those of lone surrogates, like
+    anything else that is not UTF-8, separate words."""
     cdef Py_ssize_t count = 0
     cdef const char *at
-    try:
-        at = PyUnicode_AsUTF8AndSize(as_text(text), &count)
-    except UnicodeEncodeError:
-        raw = text.encode("utf-8", "surrogatepass")
-        kept.append(raw)
-        at = raw
-        count = len(raw)
+    if isinstance(text, bytes):
+        at, count = text, len(text)
+    elif isinstance(text, str):
+        try:
+            at = PyUnicode_AsUTF8AndSize(text, &count)
+        except UnicodeEncodeError:
+            raw = text.encode("utf-8", "surrogatepass")
+            kept.append(raw)
+            at, count = raw, len(raw)
+    else:
+        raise TypeError(f"text is a str or UTF-8 bytes, not {type(text).__name__}")
     size[0] = count
     return <const uint8_t *>at
 
@@ -181,7 +180,7 @@ cdef class LexicalBuilder:
         if self.builder == NULL:
             raise ValueError("the builder is finished")
         for row in rows:
-            if isinstance(row, str):
+            if isinstance(row, (str, bytes)):
                 self.add_text(row, self.weights[0])
             else:
                 if len(row) != len(self.weights):
@@ -458,7 +457,7 @@ cdef class Lexicon:
         cdef rag_status status
         cdef list kept = []
         cdef int thread_count = rag_cpu_count() if threads is None else threads
-        if isinstance(texts, str):
+        if isinstance(texts, (str, bytes)):
             raise TypeError("texts are a list of str")
         if k < 0 or thread_count < 1:
             raise ValueError(f"k is at least 0 and threads at least 1, not {k} and {thread_count}")
