@@ -4,7 +4,7 @@
  * to NFC. Scripts that put no spaces between words (CJK, Thai, ...) give pairs of neighbouring clusters, a cluster being
  * a base with its marks. Parts joined by single underscores also give their identifier (snake_case), parts and
  * identifiers joined by single dots also give the whole (v0.1.0, foo.bar), and a part before ++ or # also gives itself
- * with that sign (c++, c#).
+ * with that sign (c++, c#). Single letters joined by dots are one part without them (U.S.A.).
  *
  * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte starts over on code points. The
  * tables are those of one Unicode version, never the host's, and nothing asks for a locale. Invalid UTF-8 separates. */
@@ -297,8 +297,26 @@ static void read_identifier(struct analysis *a, struct chain *chain) {
     }
 }
 
+/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when that is not what stands
+ * here. */
+static bool read_acronym(struct analysis *a) {
+    const uint8_t *at = a->at;
+    size_t size = 0;
+    while (a->end - at >= 2 && size < PART_MAX && ascii_word[*at] >= 'a' && at[1] == '.') {
+        a->part[size++] = ascii_word[*at];
+        at += 2;
+    }
+    if (at < a->end && size && size < PART_MAX && ascii_word[*at] >= 'a' && class_at(at + 1, a->end) == WORD_OTHER)
+        a->part[size++] = ascii_word[*at++];
+    if (size < 2 || class_at(at, a->end) != WORD_OTHER || (at < a->end && *at == '_')) return false;
+    a->at = at;
+    a->sink(a->context, a->part, size, RAG_WORD_PART);
+    return true;
+}
+
 static void read_spaced(struct analysis *a) {
     struct chain identifier, whole;
+    if (a->end - a->at >= 3 && a->at[1] == '.' && read_acronym(a)) return;
     whole.size = whole.links = 0;
     for (;;) {
         read_identifier(a, &identifier);

@@ -32,18 +32,32 @@ static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
 }
 
-/* Adds the sparse containers' shares; a hostile row past the window's end falls on its last. */
+enum { TARGET(STEP) = 64 };
+
+/* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its last. */
+static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, uint32_t from, uint32_t count, uint32_t last,
+                                             uint16_t *shares, uint16_t *rows) {
+    const uint16_t weight = (uint16_t)sparse->weight;
+    const uint8_t *codes = sparse->codes + from;
+    memcpy(rows, sparse->rows + 2 * (size_t)from, 2 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++) {
+        shares[i] = (uint16_t)((uint32_t)(uint16_t)(codes[i] << 8) * weight >> 16);
+        rows[i] = rows[i] < last ? rows[i] : (uint16_t)last;
+    }
+}
+
 static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
     const uint32_t last = scan->groups * LEX_GROUP - 1;
+    uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))), rows[TARGET(STEP)] __attribute__((aligned(64)));
     uint16_t *sums = scan->sums;
     for (size_t t = 0; t < scan->sparse_count; t++) {
         const struct lex_sparse *sparse = &scan->sparse[t];
-        const uint8_t *rows = sparse->rows, *codes = sparse->codes;
-        for (uint32_t i = 0; i < sparse->count; i++) {
-            uint32_t row = load_u16(rows + 2 * (size_t)i);
-            row = row < last ? row : last;
-            sums[row] = (uint16_t)(sums[row] + (codes[i] * sparse->weight >> 8));
-            if (track) scan->touched[row / LEX_GROUP] = 1;
+        for (uint32_t from = 0; from < sparse->count; from += TARGET(STEP)) {
+            const uint32_t rest = sparse->count - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
+            if (count == TARGET(STEP)) TARGET(weigh)(sparse, from, TARGET(STEP), last, shares, rows);
+            else TARGET(weigh)(sparse, from, count, last, shares, rows);
+            for (uint32_t i = 0; i < count; i++) sums[rows[i]] = (uint16_t)(sums[rows[i]] + shares[i]);
+            for (uint32_t i = 0; track && i < count; i++) scan->touched[rows[i] / LEX_GROUP] = 1;
         }
     }
 }

@@ -415,7 +415,7 @@ static void sort_rows(uint32_t *rows, size_t count) {
 static void put_results(struct lex_scratch *scratch, size_t k, int64_t *rows, float *scores) {
     select_keys(scratch->keys, scratch->key_count, k);
     if (scratch->key_count > k) scratch->key_count = k;
-    qsort(scratch->keys, scratch->key_count, sizeof *scratch->keys, compare_keys);
+    if (scratch->key_count > 1) qsort(scratch->keys, scratch->key_count, sizeof *scratch->keys, compare_keys);
     for (size_t i = 0; i < k; i++) {
         const bool some = i < scratch->key_count;
         const uint32_t bits = some ? ~(uint32_t)(scratch->keys[i] >> 32) : 0x7FC00000u;

@@ -33,13 +33,15 @@ def parts(text, **options):
         ("foo.bar()", ["foo", "bar", "foo.bar"]),
         ("sys.dm_exec", ["sys", "dm", "exec", "dm_exec", "sys.dm_exec"]),
         ("__init__.py", ["init", "py"]),
-        ("node.js, e.g. this", ["node", "js", "node.js", "e", "g", "e.g", "this"]),
+        ("node.js, e.g. this", ["node", "js", "node.js", "eg", "this"]),
         ("the end. New", ["the", "end", "new"]),
         ("utf-8/ascii", ["utf", "8", "ascii"]),
         ("a.b_c.d", ["a", "b", "c", "b_c", "d", "a.b_c.d"]),
         ("x+++", ["x"]),
         ("C#minor", ["c", "minor"]),
         ("C++11", ["c", "11"]),
+        ("U.S.A. and U.S", ["usa", "and", "us"]),
+        ("a.b.cd x.y_z", ["a", "b", "cd", "a.b.cd", "x", "y", "z", "y_z", "x.y_z"]),
     ],
 )
 def test_technical_terms_are_found_whole_and_in_parts(text, expected):
@@ -153,6 +155,9 @@ def plain_words(text):
     part = rf"{ASCII_PART}(?:(?<=[a-z])'[a-z]{{1,2}}(?![a-z0-9]))?"
     for dotted in re.findall(rf"(?:{part})(?:[._](?:{part}))*", text.lower()):
         identifiers = dotted.split(".")
+        if len(identifiers) > 1 and all(re.fullmatch("[a-z]", identifier) for identifier in identifiers):
+            found.append("".join(identifiers))
+            continue
         for identifier in identifiers:
             found += identifier.split("_")
             found += [identifier] if "_" in identifier else []
