@@ -65,7 +65,9 @@ class Tantivy:
     def build(self, texts, folder):
         import tantivy
 
-        schema = tantivy.SchemaBuilder().add_text_field("text", stored=False, tokenizer_name="en_stem").build()
+        schema = (
+            tantivy.SchemaBuilder().add_text_field("text", stored=False, tokenizer_name="en_stem").build()
+        )
         index = tantivy.Index(schema, path=str(folder))
         writer = index.writer(heap_size=512 << 20, num_threads=1)
         for text in texts:
@@ -94,7 +96,9 @@ class Bm25s:
         import bm25s
         import Stemmer
 
-        tokens = bm25s.tokenize(texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False)
+        tokens = bm25s.tokenize(
+            texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False
+        )
         index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         index.index(tokens, show_progress=False)
         index.save(folder)
@@ -114,7 +118,9 @@ class Bm25s:
 
     def batch(self, queries, k, threads=1):
         tokens = self.tokens(queries)
-        return self.index.retrieve(tokens, k=k, show_progress=False, n_threads=threads if self.backend == "numba" else 0)
+        return self.index.retrieve(
+            tokens, k=k, show_progress=False, n_threads=threads if self.backend == "numba" else 0
+        )
 
     def one(self, query, k):
         return self.batch([query], k)
@@ -129,7 +135,9 @@ class SqliteFts5:
         import sqlite3
 
         base = sqlite3.connect(folder / "fts.db")
-        base.execute("create virtual table passages using fts5(text, content='', tokenize='porter unicode61')")
+        base.execute(
+            "create virtual table passages using fts5(text, content='', tokenize='porter unicode61')"
+        )
         base.executemany("insert into passages(rowid, text) values (?, ?)", enumerate(texts))
         base.execute("insert into passages(passages) values ('optimize')")
         base.commit()
@@ -141,7 +149,9 @@ class SqliteFts5:
 
     def one(self, query, k):
         asked = " OR ".join(f'"{word}"' for word in words(query))
-        return self.base.execute("select rowid from passages where passages match ? order by rank limit ?", (asked, k)).fetchall()
+        return self.base.execute(
+            "select rowid from passages where passages match ? order by rank limit ?", (asked, k)
+        ).fetchall()
 
     def batch(self, queries, k, threads=1):
         return [self.one(query, k) for query in queries]
@@ -178,7 +188,9 @@ class RankBm25:
 
         from rank_bm25 import BM25Okapi
 
-        (folder / "index").write_bytes(pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75)))
+        (folder / "index").write_bytes(
+            pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75))
+        )
 
     def open(self, folder):
         import pickle
@@ -209,8 +221,16 @@ class Pisa:
     def batch(self, queries, k, threads=1):
         import pandas
 
-        model = self.models.setdefault((k, threads), self.index.bm25(k1=1.2, b=0.75, num_results=k, threads=threads, query_algorithm="maxscore"))
-        frame = pandas.DataFrame({"qid": [str(i) for i in range(len(queries))], "query": [" ".join(words(query)) for query in queries]})
+        model = self.models.setdefault(
+            (k, threads),
+            self.index.bm25(k1=1.2, b=0.75, num_results=k, threads=threads, query_algorithm="maxscore"),
+        )
+        frame = pandas.DataFrame(
+            {
+                "qid": [str(i) for i in range(len(queries))],
+                "query": [" ".join(words(query)) for query in queries],
+            }
+        )
         return model(frame)
 
     def one(self, query, k):
@@ -271,7 +291,10 @@ def anonymous_mb():
 def first_one(name, work, short):
     query = read_lines(short)[3]
     engine = ENGINES[name]()
-    for module in {"ragfile": ["ragfile._core", "ragfile.analysis", "numpy", "mmap"], "tantivy": ["tantivy"]}.get(name, ["bm25s", "Stemmer"] if "bm25s" in name else []):
+    for module in {
+        "ragfile": ["ragfile._core", "ragfile.analysis", "numpy", "mmap"],
+        "tantivy": ["tantivy"],
+    }.get(name, ["bm25s", "Stemmer"] if "bm25s" in name else []):
         __import__(module)
     anonymous, start = anonymous_mb(), time.perf_counter()
     engine.open(folder_of(work, name))
@@ -280,7 +303,11 @@ def first_one(name, work, short):
     done = time.perf_counter()
     queries = read_lines(short)
     engine.batch(queries[: SLOW.get(name, 512)], 10)
-    return {"open_ms": round((opened - start) * 1e3, 3), "first_ms": round((done - opened) * 1e3, 3), "anonymous_mb_more": round(anonymous_mb() - anonymous, 1)}
+    return {
+        "open_ms": round((opened - start) * 1e3, 3),
+        "first_ms": round((done - opened) * 1e3, 3),
+        "anonymous_mb_more": round(anonymous_mb() - anonymous, 1),
+    }
 
 
 def in_process(arguments):
@@ -317,7 +344,8 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
                         engine.batch(asked * 2, k, threads=2)
                         best[name][1] = min(best[name][1], (time.perf_counter() - start) / len(asked) / 2)
             table[f"{label} k={k}"] = {
-                name: {"cpu_us": round(one * 1e6, 1)} | ({"two_threads_qps": round(1 / two)} if two < math.inf else {})
+                name: {"cpu_us": round(one * 1e6, 1)}
+                | ({"two_threads_qps": round(1 / two)} if two < math.inf else {})
                 for name, (one, two) in best.items()
             }
         single = table[f"{label} single k=10"] = {}
@@ -331,13 +359,18 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
                         engine.one(question, 10)
                         repeated.append(time.perf_counter() - start)
                     times.append(min(repeated) * 1e6)
-                single[name] = {"p50_us": round(statistics.median(times), 1), "p99_us": round(np.percentile(times, 99), 1)}
+                single[name] = {
+                    "p50_us": round(statistics.median(times), 1),
+                    "p99_us": round(np.percentile(times, 99), 1),
+                }
     return table | {"failed": failed}
 
 
 def ndcg(ranked, judged, k=10):
     gain = sum(judged.get(document, 0) / math.log2(place + 2) for place, document in enumerate(ranked[:k]))
-    ideal = sum(value / math.log2(place + 2) for place, value in enumerate(sorted(judged.values(), reverse=True)[:k]))
+    ideal = sum(
+        value / math.log2(place + 2) for place, value in enumerate(sorted(judged.values(), reverse=True)[:k])
+    )
     return gain / ideal if ideal else 0.0
 
 
@@ -360,7 +393,9 @@ def quality(folder):
     lexicon = _core.Lexicon(_core.Section.over(terms), _core.Section.over(postings))
     rows, _ = lexicon.match([questions[query] for query in asked], 10)
     ranked = [[corpus[row]["_id"] for row in found if row >= 0] for found in rows]
-    return round(statistics.mean(ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)), 4)
+    return round(
+        statistics.mean(ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)), 4
+    )
 
 
 def synthesize(rows, words_a_row=100, vocabulary=300_000, exponent=1.07, seed=1):
@@ -376,7 +411,9 @@ def synthesize(rows, words_a_row=100, vocabulary=300_000, exponent=1.07, seed=1)
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("task", choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"])
+    parser.add_argument(
+        "task", choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"]
+    )
     parser.add_argument("--passages")
     parser.add_argument("--work", default="bench-bm25")
     parser.add_argument("--short")
@@ -393,9 +430,17 @@ def main():
         result = first_one(names[0], given.work, given.short)
     elif given.task == "build":
         built = [name for name in names if name != "bm25s-numba"]
-        result = {name: in_process(["build-one", "--only", name, "--passages", given.passages, "--work", given.work]) for name in built}
+        result = {
+            name: in_process(
+                ["build-one", "--only", name, "--passages", given.passages, "--work", given.work]
+            )
+            for name in built
+        }
     elif given.task == "first":
-        result = {name: in_process(["first-one", "--only", name, "--work", given.work, "--short", given.short]) for name in names}
+        result = {
+            name: in_process(["first-one", "--only", name, "--work", given.work, "--short", given.short])
+            for name in names
+        }
     elif given.task == "query":
         files = {label: path for label, path in (("short", given.short), ("long", given.long)) if path}
         result = query_all(names, given.work, files, given.rounds)

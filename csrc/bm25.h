@@ -120,6 +120,7 @@ bool lex_grow(void *array, size_t *capacity, size_t count, size_t width);
 /* Distinct byte strings of 1..255 bytes, numbered from 0. */
 struct lex_strings {
     struct lex_slot {
+        uint64_t head; /* the first bytes */
         uint32_t hash, id_and_one;
     } *slots;
     uint8_t **texts;    /* by number: a size byte, then the string */

@@ -90,22 +90,38 @@ static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct 
         bounds[g] = (uint16_t)(bounds[g] + (uint16_t)((uint32_t)(uint16_t)(maxima[g] << 8) * weight >> 16));
 }
 
-/* An upper bound for each group's sums. Where the dense containers alone cannot pass the threshold, groups that no sparse
- * row fell into have bound 0. */
-static TARGET_CODE void TARGET(bound_groups)(const struct lex_scan *scan, bool track, uint16_t *bounds) {
-    const bool only_touched = track && scan->dense_most <= scan->found->threshold;
-    const bool coarse = only_touched && scan->sparse_rows * 4 < scan->groups;
+static inline TARGET_CODE uint16_t TARGET(bound)(const struct lex_scan *scan, uint32_t group, uint32_t dense) {
+    const uint32_t bound = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP) + dense;
+    return bound < 65535 ? (uint16_t)bound : 65535;
+}
+
+/* Where the dense containers alone cannot pass the threshold, only groups that a sparse row fell into are of interest;
+ * and where those are few, the dense containers' own maxima are bound enough. */
+static TARGET_CODE void TARGET(bound_touched)(const struct lex_scan *scan, uint16_t *bounds, const uint16_t *dense) {
     memset(bounds, 0, LEX_GROUPS * sizeof *bounds);
-    for (size_t t = 0; !coarse && t < scan->dense_count; t++) TARGET(add_dense_bounds)(bounds, &scan->dense[t], scan->groups);
-    for (uint32_t group = 0; group < scan->groups; group++) {
-        if (track && !scan->touched[group]) {
-            if (only_touched) bounds[group] = 0;
-            continue;
+    for (uint32_t at = 0; at < scan->groups; at += 8)
+        for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1) {
+            const uint32_t group = at + (uint32_t)__builtin_ctzll(some) / 8;
+            bounds[group] = TARGET(bound)(scan, group, dense ? dense[group] : scan->dense_most);
         }
-        const uint32_t peak = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP);
-        const uint32_t bound = peak + (coarse ? scan->dense_most : bounds[group]);
-        bounds[group] = bound < 65535 ? (uint16_t)bound : 65535;
+}
+
+/* An upper bound for each group's sums. */
+static TARGET_CODE void TARGET(bound_groups)(const struct lex_scan *scan, bool track, uint16_t *bounds) {
+    uint16_t dense[LEX_GROUPS] __attribute__((aligned(64)));
+    const bool only_touched = track && scan->dense_most <= scan->found->threshold;
+    if (only_touched && scan->sparse_rows * 4 < scan->groups) {
+        TARGET(bound_touched)(scan, bounds, NULL);
+        return;
     }
+    memset(dense, 0, scan->groups * sizeof *dense);
+    for (size_t t = 0; t < scan->dense_count; t++) TARGET(add_dense_bounds)(dense, &scan->dense[t], scan->groups);
+    if (only_touched) {
+        TARGET(bound_touched)(scan, bounds, dense);
+        return;
+    }
+    for (uint32_t group = 0; group < scan->groups; group++)
+        bounds[group] = track && !scan->touched[group] ? dense[group] : TARGET(bound)(scan, group, dense[group]);
 }
 
 /* Visits the most promising groups first while there are fewer than k rows, which raises the threshold early. */
@@ -129,10 +145,10 @@ static TARGET_CODE void TARGET(clear)(struct lex_scan *scan, bool track) {
         memset(scan->sums, 0, (size_t)scan->groups * LEX_GROUP * sizeof *scan->sums);
         return;
     }
-    for (uint32_t group = 0; group < scan->groups; group++) {
-        if (!scan->touched[group]) continue;
-        scan->touched[group] = 0;
-        memset(scan->sums + (size_t)group * LEX_GROUP, 0, LEX_GROUP * sizeof *scan->sums);
+    for (uint32_t at = 0; at < scan->groups; at += 8) {
+        for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1)
+            memset(scan->sums + (at + (size_t)__builtin_ctzll(some) / 8) * LEX_GROUP, 0, LEX_GROUP * sizeof *scan->sums);
+        memset(scan->touched + at, 0, 8);
     }
 }
 

@@ -16,12 +16,6 @@ static inline const uint8_t *group_codes(const struct lex_dense *dense, uint32_t
 
 /* ------------------------------------------------------------------------------------- baseline: any machine --- */
 
-static inline uint64_t above_plain(const uint16_t *sums, uint32_t threshold) {
-    uint64_t rows = 0;
-    for (size_t i = 0; i < LEX_GROUP; i++) rows |= (uint64_t)(sums[i] > threshold) << i;
-    return rows;
-}
-
 static inline void sum_group_plain(uint16_t *out, const uint16_t *sums, const struct lex_scan *scan, uint32_t group) {
     memcpy(out, sums, LEX_GROUP * sizeof *out);
     for (size_t t = 0; t < scan->dense_count; t++) {
@@ -66,6 +60,12 @@ static inline uint64_t above_neon(const uint16_t *sums, uint32_t threshold) {
 }
 #define ABOVE above_neon
 #else
+static inline uint64_t above_plain(const uint16_t *sums, uint32_t threshold) {
+    uint64_t rows = 0;
+    for (size_t i = 0; i < LEX_GROUP; i++) rows |= (uint64_t)(sums[i] > threshold) << i;
+    return rows;
+}
+
 #define ABOVE above_plain
 #endif
 #define SUM_GROUP sum_group_plain

@@ -354,13 +354,31 @@ static uint64_t key_of(float score, uint32_t row) {
     return (uint64_t)~bits << 32 | row;
 }
 
-static int compare_keys(const void *a, const void *b) {
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
+static void insertion_sort(uint64_t *keys, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        const uint64_t key = keys[i];
+        size_t j = i;
+        for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
 }
-static int compare_rows(const void *a, const void *b) {
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right;
+
+/* Merge sort; spare has room for n more. */
+static void sort_keys(uint64_t *keys, size_t n, uint64_t *spare) {
+    if (n <= 24) {
+        insertion_sort(keys, n);
+        return;
+    }
+    const size_t half = n / 2;
+    sort_keys(keys, half, spare);
+    sort_keys(keys + half, n - half, spare);
+    memcpy(spare, keys, half * sizeof *keys);
+    for (size_t i = 0, j = half, at = 0; i < half; at++) {
+        const bool right = j < n && keys[j] < spare[i];
+        keys[at] = right ? keys[j] : spare[i];
+        j += right;
+        i += !right;
+    }
 }
 
 /* Moves the k least of n keys to the front, in no order. */
@@ -388,34 +406,30 @@ static enum rag_status enter_rows(const struct lex_query *query, const uint32_t 
     struct lex_scratch *scratch = query->scratch;
     const enum rag_status status = lex_score_rows(query, rows, count, fault);
     if (status) return status;
-    if (scratch->key_count + count > scratch->key_capacity && scratch->key_count > 2 * k) {
+    if (2 * (scratch->key_count + count) > scratch->key_capacity && scratch->key_count > 2 * k) {
         select_keys(scratch->keys, scratch->key_count, k);
         scratch->key_count = k;
     }
-    if (!lex_grow(&scratch->keys, &scratch->key_capacity, scratch->key_count + count, sizeof *scratch->keys))
+    if (!lex_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count), sizeof *scratch->keys))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for results");
     for (size_t i = 0; i < count; i++)
         if (scratch->scores[i] > 0) scratch->keys[scratch->key_count++] = key_of((float)scratch->scores[i], rows[i]);
     return RAG_OK;
 }
 
-static void sort_rows(uint32_t *rows, size_t count) {
-    if (count > 64) {
-        qsort(rows, count, sizeof *rows, compare_rows);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        const uint32_t row = rows[i];
-        size_t j = i;
-        for (; j > 0 && rows[j - 1] > row; j--) rows[j] = rows[j - 1];
-        rows[j] = row;
-    }
+/* Candidates in ascending order of rows, by way of the keys. */
+static bool sort_rows(struct lex_scratch *scratch, uint32_t *rows, size_t count) {
+    if (!lex_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys)) return false;
+    for (size_t i = 0; i < count; i++) scratch->keys[i] = rows[i];
+    sort_keys(scratch->keys, count, scratch->keys + count);
+    for (size_t i = 0; i < count; i++) rows[i] = (uint32_t)scratch->keys[i];
+    return true;
 }
 
 static void put_results(struct lex_scratch *scratch, size_t k, int64_t *rows, float *scores) {
     select_keys(scratch->keys, scratch->key_count, k);
     if (scratch->key_count > k) scratch->key_count = k;
-    if (scratch->key_count > 1) qsort(scratch->keys, scratch->key_count, sizeof *scratch->keys, compare_keys);
+    sort_keys(scratch->keys, scratch->key_count, scratch->keys + scratch->key_count);
     for (size_t i = 0; i < k; i++) {
         const bool some = i < scratch->key_count;
         const uint32_t bits = some ? ~(uint32_t)(scratch->keys[i] >> 32) : 0x7FC00000u;
@@ -516,7 +530,7 @@ static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *wh
     for (size_t t = 0; t < query->terms; t++) all_weigh = all_weigh && scratch->terms[t].share >= 256;
     *complete = *complete || all_weigh;
     if (!*complete) return RAG_OK;
-    sort_rows(found->rows, found->count);
+    if (!sort_rows(scratch, found->rows, found->count)) return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     scratch->key_count = 0;
     return enter_rows(query, found->rows, found->count, k, fault);
 }
@@ -558,11 +572,11 @@ enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
     if (status || row_count == 0) return status;
     struct lex_scratch *scratch = lex_scratch_take(lexicon);
-    uint64_t *order = malloc(row_count * sizeof *order);
+    uint64_t *order = malloc(2 * row_count * sizeof *order);
     uint32_t *ascending = malloc(row_count * sizeof *ascending);
     if (!scratch || !order || !ascending || row_count > UINT32_MAX) status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     for (size_t i = 0; !status && i < row_count; i++) order[i] = (uint64_t)rows[i] << 32 | i;
-    if (!status) qsort(order, row_count, sizeof *order, compare_keys);
+    if (!status) sort_keys(order, row_count, order + row_count);
     for (size_t i = 0; !status && i < row_count; i++) ascending[i] = (uint32_t)(order[i] >> 32);
     if (!status) status = lex_query_open(&query, lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
     if (!status) status = lex_score_rows(&query, ascending, row_count, fault);

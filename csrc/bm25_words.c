@@ -48,13 +48,17 @@ void lex_buffer_free(struct lex_buffer *buffer) {
 
 /* ------------------------------------------------------------------------------------------------------ string tables */
 
-static inline uint32_t hash_of(const uint8_t *bytes, size_t size) {
-    uint64_t a = 0, b = 0;
+/* The first eight bytes, zero-padded: with the size they are all of most words, which a slot then holds itself. */
+static inline uint64_t head_of(const uint8_t *bytes, size_t size) {
+    if (size >= 8) return load_u64(bytes);
+    if (size >= 4) return load_u32(bytes) | (uint64_t)load_u32(bytes + size - 4) << 8 * (size - 4);
+    return bytes[0] | (uint64_t)bytes[size / 2] << 8 * (size / 2) | (uint64_t)bytes[size - 1] << 8 * (size - 1);
+}
+
+static inline uint32_t hash_of(const uint8_t *bytes, size_t size, uint64_t head) {
     if (size > 16) return (uint32_t)rag_hash(bytes, size);
-    if (size >= 8) a = load_u64(bytes), b = load_u64(bytes + size - 8);
-    else if (size >= 4) a = load_u32(bytes), b = load_u32(bytes + size - 4);
-    else a = bytes[0] | (uint64_t)bytes[size / 2] << 8 | (uint64_t)bytes[size - 1] << 16;
-    const unsigned __int128 mixed = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ size ^ 0xD6E8FEB86659FD93u);
+    const uint64_t tail = size > 8 ? load_u64(bytes + size - 8) : 0;
+    const unsigned __int128 mixed = (unsigned __int128)(head ^ 0x9E3779B97F4A7C15u) * (tail ^ size ^ 0xD6E8FEB86659FD93u);
     const uint64_t folded = (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
     return (uint32_t)(folded ^ folded >> 32);
 }
@@ -93,8 +97,8 @@ static uint8_t *store_string(struct lex_strings *strings, const uint8_t *bytes, 
     return at;
 }
 
-static uint32_t append_string(struct lex_strings *strings, struct lex_slot *slot, uint32_t hash, const uint8_t *bytes,
-                              size_t size) {
+static uint32_t append_string(struct lex_strings *strings, struct lex_slot *slot, uint64_t head, uint32_t hash,
+                              const uint8_t *bytes, size_t size) {
     const size_t before = strings->text_capacity;
     if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
     if (!lex_grow(&strings->texts, &strings->text_capacity, strings->count + 1, sizeof *strings->texts)) return LEX_NO_STRING;
@@ -102,22 +106,25 @@ static uint32_t append_string(struct lex_strings *strings, struct lex_slot *slot
     uint8_t *text = store_string(strings, bytes, size);
     if (!text) return LEX_NO_STRING;
     strings->texts[strings->count++] = text;
-    *slot = (struct lex_slot){hash, (uint32_t)strings->count};
+    *slot = (struct lex_slot){head, hash, (uint32_t)strings->count};
     return (uint32_t)strings->count - 1;
 }
 
 uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size_t size, bool *is_new) {
     *is_new = false;
     if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings)) return LEX_NO_STRING;
-    const uint32_t hash = hash_of(bytes, size);
+    const uint64_t head = head_of(bytes, size);
+    const uint32_t hash = hash_of(bytes, size, head);
     size_t at = hash & (strings->slot_count - 1);
     for (; strings->slots[at].id_and_one; at = (at + 1) & (strings->slot_count - 1)) {
-        if (strings->slots[at].hash != hash) continue;
-        const uint8_t *text = strings->texts[strings->slots[at].id_and_one - 1];
-        if (text[0] == size && memcmp(text + 1, bytes, size) == 0) return strings->slots[at].id_and_one - 1;
+        const struct lex_slot *slot = &strings->slots[at];
+        if (slot->hash != hash || slot->head != head) continue;
+        if (size < 8) return slot->id_and_one - 1; /* no word holds a NUL: the head tells the size */
+        const uint8_t *text = strings->texts[slot->id_and_one - 1];
+        if (text[0] == size && memcmp(text + 1, bytes, size) == 0) return slot->id_and_one - 1;
     }
     *is_new = true;
-    return append_string(strings, &strings->slots[at], hash, bytes, size);
+    return append_string(strings, &strings->slots[at], head, hash, bytes, size);
 }
 
 void lex_strings_free(struct lex_strings *strings) {

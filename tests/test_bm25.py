@@ -41,7 +41,9 @@ def bits(mask):
 
 def oracle(documents, query, k, k1=1.2, b=0.75, keep=None, statistics=None):
     """The k best rows of tokenised documents, by the formula and nothing else."""
-    kept = [d for i, d in enumerate(documents) if keep is None or keep[i]] if statistics is None else statistics
+    kept = (
+        [d for i, d in enumerate(documents) if keep is None or keep[i]] if statistics is None else statistics
+    )
     n, total = len(kept), sum(map(len, kept))
     average = total / n if total else 1.0
     scores = []
@@ -76,7 +78,12 @@ DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, 
 QUERIES = st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=10)
 
 
-@given(DOCUMENTS, QUERIES, st.integers(1, 45), st.sampled_from([(1.2, 0.75), (0, 0.75), (1.2, 0), (2, 1), (0.9, 0.4)]))
+@given(
+    DOCUMENTS,
+    QUERIES,
+    st.integers(1, 45),
+    st.sampled_from([(1.2, 0.75), (0, 0.75), (1.2, 0), (2, 1), (0.9, 0.4)]),
+)
 def test_small_corpora_rank_as_the_formula_says(documents, query, k, constants):
     k1, b = constants
     built = lexicon([" ".join(document) for document in documents])
@@ -153,7 +160,10 @@ class Table:
         norm = k1 * (1 - b) + (k1 * b / (self.lengths.sum() / n or 1.0)) * self.lengths
         scores = np.zeros(n)
         for term in dict.fromkeys(terms):
-            rows, tf = (np.array(list(part)) for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values()))
+            rows, tf = (
+                np.array(list(part))
+                for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values())
+            )
             if len(rows):
                 idf = math.log(1 + (n - len(rows) + 0.5) / (len(rows) + 0.5))
                 scores[rows] += (terms.count(term) * idf) * (tf / (tf + norm[rows]))
@@ -189,7 +199,11 @@ def table():
 def large_queries(seed=5):
     random = np.random.default_rng(seed)
     lengths = [1, 1, 1, 2, 2, 3, 4, 8, 12, 20, 70, 150]
-    return [" ".join(f"t{min(word, 400)}" for word in random.zipf(zipf, length)) for zipf in (1.2, 1.6) for length in lengths]
+    return [
+        " ".join(f"t{min(word, 400)}" for word in random.zipf(zipf, length))
+        for zipf in (1.2, 1.6)
+        for length in lengths
+    ]
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, 100, 1000, 20_000, 140_001])
@@ -254,7 +268,9 @@ def test_every_target_of_this_machine_gives_the_same_bits():
     for target in ("baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"):
         path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
         environment = {**os.environ, "RAGFILE_TARGET": target, "PYTHONPATH": path}
-        run = subprocess.run([sys.executable, "-c", TARGET_CODE], env=environment, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", TARGET_CODE], env=environment, capture_output=True, text=True, check=False
+        )
         if "does not have it" not in run.stderr:
             name, digests[target] = run.stdout.split()
             assert name == target, run.stderr
@@ -280,7 +296,19 @@ def test_every_target_of_this_machine_gives_the_same_bits():
         (["x " * 256, "x " * 257, "x " * 70_000, "x"] + ["x y"] * 60, "x"),
         ([" ".join(["z"] * i) for i in range(1, 400)], "z"),
     ],
-    ids=["nothing", "empty", "mostly-empty", "equal", "repeated", "distinct", "ties", "one", "fill-up", "long", "all-tfs"],
+    ids=[
+        "nothing",
+        "empty",
+        "mostly-empty",
+        "equal",
+        "repeated",
+        "distinct",
+        "ties",
+        "one",
+        "fill-up",
+        "long",
+        "all-tfs",
+    ],
 )
 @pytest.mark.parametrize("k", [1, 10, 100])
 def test_unusual_corpora_rank_as_the_formula_says(texts, query, k):
@@ -310,7 +338,14 @@ def test_queries_without_a_known_term_find_nothing():
 
 
 def test_technical_terms_are_found():
-    texts = ["written in C++ today", "OAuth2 tokens", "call snake_case now", "release v0.1.0", "use foo.bar() here", "c v0 1 0 snake foo"]
+    texts = [
+        "written in C++ today",
+        "OAuth2 tokens",
+        "call snake_case now",
+        "release v0.1.0",
+        "use foo.bar() here",
+        "c v0 1 0 snake foo",
+    ]
     built = lexicon(texts, Analysis())
     for row, query in enumerate(["C++", "OAuth2", "snake_case", "v0.1.0", "foo.bar()"]):
         assert found(built.match([query], 1))[0] == [row]
@@ -390,10 +425,22 @@ def test_terms_and_postings_are_what_was_given(large, table):
 
 
 def test_terms_that_share_their_beginnings_are_found():
-    texts = [f"prefixprefixprefix{i}" for i in range(500)] + [f"prefixp{'z' * i}" for i in range(50)] + ["a", "zzz"]
+    texts = (
+        [f"prefixprefixprefix{i}" for i in range(500)]
+        + [f"prefixp{'z' * i}" for i in range(50)]
+        + ["a", "zzz"]
+    )
     built = lexicon(texts)
     assert all(built.rows(text)[0].tolist() == [row] for row, text in enumerate(texts))
-    for absent in ("prefixprefix", "prefixprefixprefix", "prefixprefixprefix500", "b", "zzzz", "", "prefixpz" + "y"):
+    for absent in (
+        "prefixprefix",
+        "prefixprefixprefix",
+        "prefixprefixprefix500",
+        "b",
+        "zzzz",
+        "",
+        "prefixpz" + "y",
+    ):
         assert built.df(absent) == 0
 
 
@@ -417,7 +464,10 @@ def test_only_text_is_taken():
         lexicon(["a"]).match("not a list")
 
 
-@pytest.mark.parametrize("arguments", [{"k": -1}, {"threads": 0}, {"k1": -1}, {"k1": math.nan}, {"b": 2}, {"where": np.zeros(0, np.uint64)}])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"k": -1}, {"threads": 0}, {"k1": -1}, {"k1": math.nan}, {"b": 2}, {"where": np.zeros(0, np.uint64)}],
+)
 def test_arguments_out_of_range_are_refused(arguments):
     with pytest.raises(ValueError, match=r"\w"):
         lexicon(["a", "b"]).match(["a"], **arguments)
@@ -452,7 +502,10 @@ def exercise(terms, postings):
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6), st.booleans())
+@given(
+    st.lists(st.tuples(st.booleans(), st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6),
+    st.booleans(),
+)
 def test_changed_bytes_never_crash(changes, early):
     parts = [bytearray(part) for part in SMALL]
     for postings, where, value in changes:
@@ -464,7 +517,10 @@ def test_changed_bytes_never_crash(changes, early):
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_truncated_sections_are_refused(terms, postings):
-    cut = bytes(SMALL[0][: int(terms * (len(SMALL[0]) - 1))]), bytes(SMALL[1][: int(postings * len(SMALL[1]))])
+    cut = (
+        bytes(SMALL[0][: int(terms * (len(SMALL[0]) - 1))]),
+        bytes(SMALL[1][: int(postings * len(SMALL[1]))]),
+    )
     with pytest.raises(ValueError, match=r"\w"):
         opened(*cut)
 
