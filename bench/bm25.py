@@ -65,9 +65,7 @@ class Tantivy:
     def build(self, texts, folder):
         import tantivy
 
-        schema = (
-            tantivy.SchemaBuilder().add_text_field("text", stored=False, tokenizer_name="en_stem").build()
-        )
+        schema = tantivy.SchemaBuilder().add_text_field("text", stored=False, tokenizer_name="en_stem").build()
         index = tantivy.Index(schema, path=str(folder))
         writer = index.writer(heap_size=512 << 20, num_threads=1)
         for text in texts:
@@ -96,9 +94,7 @@ class Bm25s:
         import bm25s
         import Stemmer
 
-        tokens = bm25s.tokenize(
-            texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False
-        )
+        tokens = bm25s.tokenize(texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False)
         index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         index.index(tokens, show_progress=False)
         index.save(folder)
@@ -135,9 +131,7 @@ class SqliteFts5:
         import sqlite3
 
         base = sqlite3.connect(folder / "fts.db")
-        base.execute(
-            "create virtual table passages using fts5(text, content='', tokenize='porter unicode61')"
-        )
+        base.execute("create virtual table passages using fts5(text, content='', tokenize='porter unicode61')")
         base.executemany("insert into passages(rowid, text) values (?, ?)", enumerate(texts))
         base.execute("insert into passages(passages) values ('optimize')")
         base.commit()
@@ -188,9 +182,7 @@ class RankBm25:
 
         from rank_bm25 import BM25Okapi
 
-        (folder / "index").write_bytes(
-            pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75))
-        )
+        (folder / "index").write_bytes(pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75)))
 
     def open(self, folder):
         import pickle
@@ -344,8 +336,7 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
                         engine.batch(asked * 2, k, threads=2)
                         best[name][1] = min(best[name][1], (time.perf_counter() - start) / len(asked) / 2)
             table[f"{label} k={k}"] = {
-                name: {"cpu_us": round(one * 1e6, 1)}
-                | ({"two_threads_qps": round(1 / two)} if two < math.inf else {})
+                name: {"cpu_us": round(one * 1e6, 1)} | ({"two_threads_qps": round(1 / two)} if two < math.inf else {})
                 for name, (one, two) in best.items()
             }
         single = table[f"{label} single k=10"] = {}
@@ -368,9 +359,7 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
 
 def ndcg(ranked, judged, k=10):
     gain = sum(judged.get(document, 0) / math.log2(place + 2) for place, document in enumerate(ranked[:k]))
-    ideal = sum(
-        value / math.log2(place + 2) for place, value in enumerate(sorted(judged.values(), reverse=True)[:k])
-    )
+    ideal = sum(value / math.log2(place + 2) for place, value in enumerate(sorted(judged.values(), reverse=True)[:k]))
     return gain / ideal if ideal else 0.0
 
 
@@ -393,9 +382,7 @@ def quality(folder):
     lexicon = _core.Lexicon(_core.Section.over(terms), _core.Section.over(postings))
     rows, _ = lexicon.match([questions[query] for query in asked], 10)
     ranked = [[corpus[row]["_id"] for row in found if row >= 0] for found in rows]
-    return round(
-        statistics.mean(ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)), 4
-    )
+    return round(statistics.mean(ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)), 4)
 
 
 def synthesize(rows, words_a_row=100, vocabulary=300_000, exponent=1.07, seed=1):
@@ -411,9 +398,7 @@ def synthesize(rows, words_a_row=100, vocabulary=300_000, exponent=1.07, seed=1)
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "task", choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"]
-    )
+    parser.add_argument("task", choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"])
     parser.add_argument("--passages")
     parser.add_argument("--work", default="bench-bm25")
     parser.add_argument("--short")
@@ -431,9 +416,7 @@ def main():
     elif given.task == "build":
         built = [name for name in names if name != "bm25s-numba"]
         result = {
-            name: in_process(
-                ["build-one", "--only", name, "--passages", given.passages, "--work", given.work]
-            )
+            name: in_process(["build-one", "--only", name, "--passages", given.passages, "--work", given.work])
             for name in built
         }
     elif given.task == "first":

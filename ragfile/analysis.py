@@ -13,10 +13,7 @@ ANALYZER = "rag-words-1"
 STOP_WORDS = {
     "none": frozenset(),
     "english-1": frozenset(
-        (
-            "a an and are as at be but by eg for i if in into is it no not of on or such that the their then there "
-            "these they this to was will with"
-        ).split()  # noqa: SIM905, a list is read as a text
+        ["a", "an", "and", "are", "as", "at", "be", "but", "by", "eg", "for", "i", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with"]
     ),
 }
 
@@ -58,17 +55,13 @@ class Analysis:
         if isinstance(self.stop_words, str) and self.stop_words not in STOP_WORDS:
             raise ValueError(f"no stop word list {self.stop_words!r}; there are {', '.join(STOP_WORDS)}")
         if not (0 <= self.k1 <= 1000 and 0 <= self.b <= 1):
-            raise ValueError(
-                f"k1 is a number from 0 to 1000 and b one from 0 to 1, not {self.k1} and {self.b}"
-            )
+            raise ValueError(f"k1 is a number from 0 to 1000 and b one from 0 to 1, not {self.k1} and {self.b}")
         names = [name for name, _ in self.fields]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"fields have distinct names, and there is at least one: {names}")
         for name, weight in self.fields:
             if weight not in range(1, 256) or not name or set(name) & set("=:,\n"):
-                raise ValueError(
-                    f"a field has a plain name and a whole weight of 1 to 255, not {name!r}: {weight!r}"
-                )
+                raise ValueError(f"a field has a plain name and a whole weight of 1 to 255, not {name!r}: {weight!r}")
         if any("\n" in word or " " in word for word in self.stopped):
             raise ValueError("a stop word is a single word")
         stemmer(self.stemmer)
@@ -90,17 +83,11 @@ class Analysis:
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
         if not stopped:
             return stem
-        return lambda words: [
-            "" if word in stopped else term for word, term in zip(words, stem(words), strict=True)
-        ]
+        return lambda words: ["" if word in stopped else term for word, term in zip(words, stem(words), strict=True)]
 
     def record(self, unicode_version):
         """The text that a file keeps: one `key=value` a line."""
-        listed = (
-            self.stop_words
-            if isinstance(self.stop_words, str)
-            else "=" + " ".join(sorted(set(self.stop_words)))
-        )
+        listed = self.stop_words if isinstance(self.stop_words, str) else "=" + " ".join(sorted(set(self.stop_words)))
         return (
             f"analyzer={ANALYZER}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
             f"stop_words={listed}\nfields={','.join(f'{name}:{weight}' for name, weight in self.fields)}\n"
@@ -111,9 +98,7 @@ class Analysis:
         """The choices that a file recorded; ValueError for an analyzer that this version does not have."""
         values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         if values.get("analyzer") != ANALYZER:
-            raise ValueError(
-                f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}"
-            )
+            raise ValueError(f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}")
         listed = values.get("stop_words", "none")
         fields = tuple(field.rsplit(":", 1) for field in values.get("fields", "text:1").split(","))
         return cls(

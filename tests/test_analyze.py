@@ -207,8 +207,7 @@ def test_analysing_each_unicode_word_gives_the_parts_of_the_text():
         if line.startswith("#"):
             continue
         segments = [
-            "".join(chr(int(code, 16)) for code in segment.split("×"))
-            for segment in line.strip("÷ ").split("÷")
+            "".join(chr(int(code, 16)) for code in segment.split("×")) for segment in line.strip("÷ ").split("÷")
         ]
         if any("\u3040" <= character <= "\u30ff" or character in "\u05d0" for character in "".join(segments)):
             continue

@@ -41,9 +41,7 @@ def bits(mask):
 
 def oracle(documents, query, k, k1=1.2, b=0.75, keep=None, statistics=None):
     """The k best rows of tokenised documents, by the formula and nothing else."""
-    kept = (
-        [d for i, d in enumerate(documents) if keep is None or keep[i]] if statistics is None else statistics
-    )
+    kept = [d for i, d in enumerate(documents) if keep is None or keep[i]] if statistics is None else statistics
     n, total = len(kept), sum(map(len, kept))
     average = total / n if total else 1.0
     scores = []
@@ -161,8 +159,7 @@ class Table:
         scores = np.zeros(n)
         for term in dict.fromkeys(terms):
             rows, tf = (
-                np.array(list(part))
-                for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values())
+                np.array(list(part)) for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values())
             )
             if len(rows):
                 idf = math.log(1 + (n - len(rows) + 0.5) / (len(rows) + 0.5))
@@ -391,7 +388,7 @@ def test_choices_are_recorded_and_used_on_open():
 
 @pytest.mark.parametrize("memory", [1, 1 << 16, 1 << 20])
 def test_spilled_runs_give_the_same_bytes(memory, tmp_path):
-    texts = zipf_texts(5000, seed=11, longest=60) + ["é" * 40, "東京都", "x_y.z"]
+    texts = [*zipf_texts(5000, seed=11, longest=60), "é" * 40, "東京都", "x_y.z"]
     whole = sections(texts)
     builder = _core.LexicalBuilder(PLAIN, memory=memory, directory=tmp_path)
     for start in range(0, len(texts), 700):
@@ -425,11 +422,7 @@ def test_terms_and_postings_are_what_was_given(large, table):
 
 
 def test_terms_that_share_their_beginnings_are_found():
-    texts = (
-        [f"prefixprefixprefix{i}" for i in range(500)]
-        + [f"prefixp{'z' * i}" for i in range(50)]
-        + ["a", "zzz"]
-    )
+    texts = [f"prefixprefixprefix{i}" for i in range(500)] + [f"prefixp{'z' * i}" for i in range(50)] + ["a", "zzz"]
     built = lexicon(texts)
     assert all(built.rows(text)[0].tolist() == [row] for row, text in enumerate(texts))
     for absent in (

@@ -113,6 +113,10 @@ class Tables:
         return self.records.setdefault(key, len(self.records))
 
 
+def braced(numbers):
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
 def emit(name, kind, rows, per_line):
     print(f"static const {kind} {name}[] = {{")
     cells = [str(row) for row in rows]
@@ -148,9 +152,9 @@ struct unicode_pair {{
 /* clang-format off */""")
     emit("unicode_stages", "uint16_t", tables.stages, 24)
     emit("unicode_pages", "uint16_t", [cell for page in tables.pages for cell in page], 24)
-    emit("unicode_records", "struct unicode_record", ["{{{},{},{},{}}}".format(*key) for key in tables.records], 7)
+    emit("unicode_records", "struct unicode_record", [braced(key) for key in tables.records], 7)
     emit("unicode_pool", "uint32_t", tables.pool, 16)
-    emit("unicode_pairs", "struct unicode_pair", ["{{{},{},{}}}".format(*pair) for pair in pairs], 6)
+    emit("unicode_pairs", "struct unicode_pair", [braced(pair) for pair in pairs], 6)
     print("/* clang-format on */")
 
 
