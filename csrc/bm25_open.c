@@ -323,14 +323,12 @@ static uint32_t find_escape(const struct lex_container *container, uint32_t inde
     return 0;
 }
 
-/* The least t in 1..255 whose code reaches the stored one. Most are 1 or 2, so those are tried; then the equation is solved
- * for tf and the answer put right. */
+/* The least t in 1..255 whose code reaches the stored one: the equation solved for tf, then put right. (Trying 1, 2, 3
+ * first saves divisions and loses more to branches that nobody can predict.) */
 static uint32_t tf_of_code(uint32_t code, double norm, double scale) {
-    for (uint32_t tf = 1; tf <= 2; tf++)
-        if (lex_code(lex_tf_part(tf, norm), scale) >= code) return tf;
     const double part = (double)code / scale, guess = part < 1.0 ? norm * part / (1.0 - part) : 255.0;
-    uint32_t tf = guess < 3.0 ? 3 : guess < 255.0 ? (uint32_t)guess : 255;
-    while (tf > 3 && lex_code(lex_tf_part(tf - 1, norm), scale) >= code) tf--;
+    uint32_t tf = guess < 1.0 ? 1 : guess < 255.0 ? (uint32_t)guess : 255;
+    while (tf > 1 && lex_code(lex_tf_part(tf - 1, norm), scale) >= code) tf--;
     while (tf < 255 && lex_code(lex_tf_part(tf, norm), scale) < code) tf++;
     return tf;
 }
