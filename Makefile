@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill bench clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill digest bench clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -49,6 +49,10 @@ crash:                ## every operation of a recorded sequence, cut and replaye
 kill:                 ## two hundred writers killed, readers beside them
 	$(PY) tests/crash/kill.py kill --rounds 200
 	$(PY) tests/crash/kill.py read --commits 100
+
+digest:               ## one number over BM25 answers: equal on every architecture
+	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/bm25*.c \
+		csrc/cpu.c csrc/hash.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
 
 bench:                ## one question a file; each prints its machine, peers and command
 	for file in bench/*.py; do $(PY) $$file || true; done
