@@ -86,6 +86,13 @@ float rag_floor_of(const struct query *query, float score) {
     return value < -0x1p127 ? -INFINITY : value > FLT_MAX ? FLT_MAX : float_below(value);
 }
 
+float rag_floor_at(const struct query *query, float key) {
+    double value = (double)key - fabs((double)key) * 1e-14;
+    if (query->metric == RAG_IP) value *= query->norm;
+    if (query->metric == RAG_L2) value = fmin(2 * query->norm * value - query->square * (1 + 1e-14), 0);
+    return key == -INFINITY ? key : rag_floor_of(query, saturate(value));
+}
+
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower) {
     const double weight = query->metric == RAG_COSINE ? 1 : norm, bend = query->curve * weight;
     const double most = weight * (estimate + error - bend * (1 - 1e-6));

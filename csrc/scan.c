@@ -93,7 +93,7 @@ static void scan_slice(void *context, size_t i) {
     size_t count = 0, plain_count = 0;
     for (size_t q = 0; q < search->query_count; q++) {
         if (search->queries[q].plain) plain[plain_count++] = (uint32_t)q;
-        else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->floors[q])) which[count++] = (uint32_t)q;
+        else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->queries[q], &search->floors[q])) which[count++] = (uint32_t)q;
         else rag_search_note(search, RAG_MEMORY, NULL);
     }
     if (rag_search_failed(search)) return;

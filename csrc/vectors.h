@@ -53,6 +53,10 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
 float rag_score(const struct query *query, double dot, double square);
 float rag_floor_of(const struct query *query, float score);
 
+/* The same for the score that a row has at least when its key is at least key: keys that differ may round to one score,
+ * and such rows tie. */
+float rag_floor_at(const struct query *query, float key);
+
 /* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower);
 
@@ -99,10 +103,11 @@ struct sieve {
     size_t count, room, k;
     float floor;
     float *shared;
+    const struct query *query;
     bool failed; /* no memory: the search must report it */
 };
 
-bool rag_sieve_open(struct sieve *sieve, size_t k, float *shared);
+bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, float *shared);
 void rag_sieve_close(struct sieve *sieve);
 void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry);
 void rag_sieve_tighten(struct sieve *sieve);
