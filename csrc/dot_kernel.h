@@ -229,7 +229,7 @@ KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
 KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes,
                          float *values) {
     const float inverse = 1.0f / step;
-    for (size_t i = 0; i < dim; i += WIDTH) {
+    for (size_t i = 0; i < ((dim + 15) & ~(size_t)15); i += WIDTH) {
         vf v;
         memcpy(&v, unit + i, sizeof v);
         v = NAME(clamp)(NAME(round)(v * inverse + half), 0.0f, most);

@@ -1,4 +1,4 @@
-"""The canonical score and the exact answer, written for reading: what the vector engine must give, bit by bit."""
+"""The canonical score and the exact answer, written for reading: what the engine must give, bit by bit."""
 
 import numpy as np
 
@@ -9,7 +9,8 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def canonical_dots(query, rows):
-    """Sums in sixteen lanes of binary64, lane j taking components j, j + 16, ... in turn, then a fixed tree."""
+    """Of one query, or one for each row: sums in sixteen lanes of binary64, lane j taking components j, j + 16,
+    and so on in turn, then a fixed tree."""
     query, rows = np.asarray(query, np.float32), np.asarray(rows, np.float32)
     steps = -(-rows.shape[1] // 16)
     products = np.zeros((len(rows), steps * 16))
@@ -29,7 +30,7 @@ def canonical_scores(query, rows, metric):
         rows = np.asarray(rows).astype(np.float32)
         query = np.asarray(query, np.float32)
         dots = canonical_dots(query, rows)
-        squares = np.array([canonical_dots(row, row[None])[0] for row in rows])
+        squares = canonical_dots(rows, rows)
         square = canonical_dots(query, query[None])[0]
         if metric == "ip":
             scores = dots
