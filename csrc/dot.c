@@ -30,6 +30,8 @@ static inline float half_to_float(uint16_t half) {
     return magnitude;
 }
 
+enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
+
 typedef float four_floats __attribute__((vector_size(16)));
 
 #if defined(__x86_64__)
@@ -56,6 +58,8 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_baseline((__m128i)(s), (__m128i)(x), (__m128i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
@@ -84,6 +88,8 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
@@ -111,6 +117,8 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
@@ -128,6 +136,8 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((x) & ~mask)
+#define HIGH_SHIFT 4
 #define TILE tile_avx512vnni
 #include "dot_kernel.h"
 
@@ -153,6 +163,8 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)dot4_neon((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
@@ -168,6 +180,8 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)vdotq_s32((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 #endif
