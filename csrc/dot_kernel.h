@@ -30,6 +30,8 @@ typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
 
 /* ------------------------------------------------------------------------------------------------ f32 and f64 --- */
 
+INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
+
 INLINE void NAME(add_products)(const uint8_t *x, const double *q, vd *dots, vd *squares) {
     for (int j = 0; j < 32 / WIDTH; j++) {
         vh half;
@@ -160,33 +162,37 @@ INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *c
     }
 }
 
-/* Appends the wanted rows of one block whose upper bound reaches floor; first is the block's first row in the run. */
+/* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the codes cannot also
+ * point along the residual, which is orthogonal to them: that leaves sqrt(1 - x) of it, at most 1 - x / 2 - x^2 / 8. */
 INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query, float floor,
                               unsigned wanted, uint32_t first, struct hit *hits) {
-    const vf floors = (vf){0} + floor;
+    const vf floors = (vf){0} + floor, zero = {0};
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
         vf scale, rest, norm;
         memcpy(&scale, meta + 4 * WIDTH * j, sizeof scale);
         memcpy(&rest, meta + 64 + 4 * WIDTH * j, sizeof rest);
         memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
-        if (query->unit) norm = (vf){0} + 1.0f;
-        vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
-        vf upper = norm * (score + rest + query->slack - query->curve * norm);
+        if (query->unit) norm = zero + 1.0f;
+        const vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
+        const vf size = (vf)((vi)score & 0x7fffffff) - query->slack, along = NAME(choose)((vi)(size > zero), size, zero);
+        const vf x = along * along, across = 1.0f - x * (0.5f + 0.125f * x), likely = norm * (score - query->curve * norm);
+        const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
         unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
         if (__builtin_expect(keep == 0, 1)) continue;
-        float scores[WIDTH];
-        memcpy(scores, &score, sizeof scores);
+        float uppers[WIDTH], centres[WIDTH];
+        memcpy(uppers, &upper, sizeof uppers);
+        memcpy(centres, &likely, sizeof centres);
         for (; keep; keep &= keep - 1) {
             int r = __builtin_ctz(keep);
-            hits[found++] = (struct hit){first + (uint32_t)(WIDTH * j + r), scores[r]};
+            hits[found++] = (struct hit){first + (uint32_t)(WIDTH * j + r), uppers[r], centres[r]};
         }
     }
     return found;
 }
 
-KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
-                          float floor, struct hit *hits) {
+KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_row, const uint8_t *where,
+                          const struct sweep_query *query, float floor, struct hit *hits) {
     const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
     size_t found = 0;
     for (size_t b = 0; b < count; b += 2) {
@@ -197,21 +203,22 @@ KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, const uint8_t *wh
         if (!(wanted | wanted2)) continue;
         vi sums[32 / WIDTH];
         NAME(sum_blocks)(first, second, query->codes, groups, sums);
-        found += NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, (uint32_t)(BLOCK_ROWS * b), hits + found);
-        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2,
-                                 (uint32_t)(BLOCK_ROWS * (b + 1)), hits + found);
+        const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
+        found += NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
+        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
+                                 hits + found);
     }
     return found;
 }
 
 /* ---------------------------------------------------------------------------------------------- the 8-bit plane --- */
 
-INLINE int64_t NAME(sum_ints)(vi v) {
+INLINE int32_t NAME(sum_ints)(vi v) {
     int32_t s[WIDTH];
-    int64_t sum = 0;
     memcpy(s, &v, sizeof s);
-    for (int j = 0; j < WIDTH; j++) sum += s[j];
-    return sum;
+    for (int apart = WIDTH / 2; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
+    return s[0];
 }
 
 KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
@@ -233,8 +240,6 @@ KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t 
 
 /* Rounds to the nearest integer, ties to even, for |v| < 2^22: the same on machines with and without an instruction. */
 INLINE vf NAME(round)(vf v) { return (v + 12582912.0f) - 12582912.0f; }
-
-INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
 
 INLINE vf NAME(clamp)(vf v, float least, float most) {
     const vf a = (vf){0} + least, b = (vf){0} + most;

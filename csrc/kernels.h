@@ -29,10 +29,10 @@ struct sweep_query {
     bool unit;   /* cosine: w is 1, else the row's norm */
 };
 
-/* A row that a sweep could not rule out: its place in the run and its estimate of <q, v>. */
+/* A row that a sweep could not rule out: the most that its key can be, and what it probably is. */
 struct hit {
     uint32_t row;
-    float score;
+    float upper, likely;
 };
 
 /* The query side of a batch tile: 64 queries, packed in fours of dimensions. */
@@ -64,10 +64,10 @@ struct kernels {
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
 
-    /* Appends to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor; where has two bytes per
-     * block, or is NULL. Returns their number. */
-    size_t (*sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
-                    float floor, struct hit *hits);
+    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor, numbered from first on; where
+     * has two bytes per block, or is NULL. Returns how many. */
+    size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
+                    const struct sweep_query *query, float floor, struct hit *hits);
 
     /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the sums of high and of
      * low. The queries are zero-padded to QUERY_PAD and the codes readable as far. */

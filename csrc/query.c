@@ -11,16 +11,18 @@ static size_t padded(uint32_t dim) { return (size_t)align_up(dim, QUERY_PAD); }
 
 size_t rag_query_size(uint32_t dim) { return padded(dim) * (sizeof(double) + sizeof(float) + 3) + 64; }
 
-/* Rounds down, or up, to binary32. */
-static float float_below(double value) {
-    float f = (float)value;
-    return (double)f > value ? nextafterf(f, -INFINITY) : f;
-}
-
+/* Rounds up, or down, to binary32. */
 static float float_above(double value) {
     float f = (float)value;
-    return (double)f < value ? nextafterf(f, INFINITY) : f;
+    uint32_t bits;
+    if (!((double)f < value)) return f;
+    memcpy(&bits, &f, sizeof bits);
+    bits = f == 0 ? 1 : f > 0 ? bits + 1 : bits - 1;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
+
+static float float_below(double value) { return -float_above(-value); }
 
 /* Quantises unit components to integers of size up to most; both halves of 16-bit codes are signed bytes. */
 static struct query_codes quantise(const struct query *query, uint32_t dim, double most, int8_t *high, int8_t *low) {
@@ -95,7 +97,7 @@ float rag_floor_at(const struct query *query, float key) {
 
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower) {
     const double weight = query->metric == RAG_COSINE ? 1 : norm, bend = query->curve * weight;
-    const double most = weight * (estimate + error - bend * (1 - 1e-6));
+    const double most = rag_key_above(query, estimate, error, norm);
     const double least = weight * (estimate - error - bend * (1 + 1e-6));
     *upper = isnan(most) ? INFINITY : float_above(most);
     *lower = isnan(least) ? -INFINITY : least < -0x1p127 ? -INFINITY : float_below(least);

@@ -61,9 +61,20 @@ static void raise_floor(struct search *search, size_t query, const struct best *
 void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
     for (size_t i = 0; i < sieve->count; i++) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
-    sieve->count = 0;
+    sieve->count = sieve->tight = 0;
     raise_floor(search, query, &slice->hunts[query].best);
     sieve->floor = rag_floor_read(&search->floors[query]);
+}
+
+void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch) {
+    struct sieve *sieve = &slice->hunts[query].sieve;
+    rag_sieve_tighten(sieve);
+    if (sieve->count < search->k) return;
+    for (size_t i = 0; i < search->k; i++) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
+    sieve->count -= search->k;
+    memmove(sieve->entries, sieve->entries + search->k, sieve->count * sizeof *sieve->entries);
+    raise_floor(search, query, &slice->hunts[query].best);
+    rag_sieve_tighten(sieve);
 }
 
 /* ------------------------------------------------------------------------------------------------------ scanning --- */

@@ -48,6 +48,9 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
 void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch);
 enum { SIEVE_LARGE = 1 << 16 };
 
+/* Scores the k rows of a sieve that have the largest lower bounds, which makes the floor exact. */
+void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch);
+
 static inline bool has_row(const uint64_t *where, uint64_t row) {
     return !where || (where[row / 64] >> row % 64 & 1);
 }
@@ -57,8 +60,5 @@ void rag_scan_exhaustive(struct search *search, const struct slice *slice, const
 void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
 void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
-
-/* Narrows a candidate's bounds by the 8-bit codes; false when the row is never ranked. */
-bool rag_shadow_refine(const struct query *query, uint32_t dim, const uint8_t *codes, float *upper, float *lower);
 
 #endif

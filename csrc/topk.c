@@ -110,7 +110,7 @@ void rag_sieve_tighten(struct sieve *sieve) {
     size_t kept = 0;
     for (size_t i = 0; i < sieve->count; i++)
         if (sieve->entries[i].upper >= floor) sieve->entries[kept++] = sieve->entries[i];
-    sieve->count = kept;
+    sieve->count = sieve->tight = kept;
     sieve->floor = floor;
 }
 

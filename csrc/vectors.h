@@ -60,6 +60,12 @@ float rag_floor_at(const struct query *query, float key);
 /* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower);
 
+/* The upper one alone, not rounded. */
+static inline double rag_key_above(const struct query *query, double estimate, double error, double norm) {
+    const double weight = query->metric == RAG_COSINE ? 1 : norm;
+    return weight * (estimate + error - query->curve * weight * (1 - 1e-6));
+}
+
 /* ---------------------------------------------------------------------------------------------------- the shadow --- */
 
 enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
@@ -101,6 +107,7 @@ struct candidate {
 struct sieve {
     struct candidate *entries;
     size_t count, room, k;
+    size_t tight; /* the count when last tightened */
     float floor;
     float *shared;
     const struct query *query;
