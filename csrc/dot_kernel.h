@@ -247,6 +247,22 @@ INLINE vf NAME(clamp)(vf v, float least, float most) {
     return NAME(choose)((vi)(v > b), b, v);
 }
 
+/* Plain loops that the compiler turns into this target's vectors; each element is rounded by itself. */
+KERNEL float NAME(scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide) {
+    uint32_t largest = 0; /* magnitudes of floats order as integers */
+    for (size_t i = 0; i < dim; i++) unit[i] = (float)((double)load_f32(row + 4 * i) * factor);
+    for (size_t i = 0; i < dim; i++) wide[i] = unit[i];
+    for (size_t i = 0; i < dim; i++) {
+        const uint32_t size = load_u32(unit + i) & 0x7fffffff;
+        largest = size > largest ? size : largest;
+    }
+    return load_f32(&largest);
+}
+
+KERNEL void NAME(leave)(const double *wide, size_t dim, float scale, float *values) {
+    for (size_t i = 0; i < dim; i++) values[i] = (float)(wide[i] - (double)scale * (double)values[i]);
+}
+
 KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
     vf sums[16 / WIDTH];
     const float inverse = 1.0f / step;
@@ -285,6 +301,8 @@ static const struct kernels NAME(kernels) = {
     .sweep = NAME(sweep),
     .refine = NAME(refine),
     .tile = TILE,
+    .scale_row = NAME(scale_row),
+    .leave = NAME(leave),
     .nibble_error = NAME(nibble_error),
     .encode = NAME(encode),
 };

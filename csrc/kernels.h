@@ -79,6 +79,12 @@ struct kernels {
     size_t (*tile)(const uint8_t *rows, size_t stride, size_t count, const struct tile_query *queries,
                    struct tile_hit *hits);
 
+    /* The row times factor, as floats and those floats as doubles; returns the largest magnitude. */
+    float (*scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide);
+
+    /* values = unit - scale * values, each rounded once from binary64. */
+    void (*leave)(const double *wide, size_t dim, float scale, float *values);
+
     /* The squared error of 4-bit codes with this step; unit is zero-padded to a multiple of 16. */
     float (*nibble_error)(const float *unit, size_t dim, float step);
 

@@ -87,8 +87,16 @@ const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, 
     return (const uint8_t *)scratch;
 }
 
+/* Whole stretches without a branch, then the place within the first bad one. */
 size_t rag_first_not_finite(const float *values, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i])) return i;
+    enum { STRETCH = 128 };
+    for (size_t i = 0; i < count; i += STRETCH) {
+        const size_t rest = count - i < STRETCH ? count - i : STRETCH;
+        uint32_t bad = 0;
+        for (size_t j = 0; j < rest; j++) bad |= (load_u32(values + i + j) & 0x7fffffff) + 0x00800000;
+        if (!(bad >> 31)) continue;
+        for (size_t j = i; j < i + rest; j++)
+            if (!isfinite(values[j])) return j;
+    }
     return count;
 }

@@ -28,7 +28,7 @@ static float float_below(double value) { return -float_above(-value); }
 static struct query_codes quantise(const struct query *query, uint32_t dim, double most, int8_t *high, int8_t *low) {
     double largest = 0, error = 0;
     int64_t sum = 0;
-    for (uint32_t i = 0; i < dim; i++) largest = fmax(largest, fabs(query->wide[i]));
+    for (uint32_t i = 0; i < dim; i++) largest = fabs(query->wide[i]) > largest ? fabs(query->wide[i]) : largest;
     const double step = largest / most, scale = 1 / step;
     for (uint32_t i = 0; i < dim; i++) {
         const int code = (int)rint(query->wide[i] * scale);
@@ -45,13 +45,14 @@ static struct query_codes quantise(const struct query *query, uint32_t dim, doub
     return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
 }
 
-void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric) {
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric,
+                       bool coded) {
     const size_t size = padded(dim);
     double dot;
     double *wide = (double *)align_up((uintptr_t)memory, 64);
     float *unit = (float *)(wide + size);
     int8_t *codes = (int8_t *)(unit + size);
-    memset(wide, 0, size * (sizeof(double) + sizeof(float) + 3));
+    memset(wide, 0, size * (sizeof(double) + sizeof(float) + (coded ? 3 : 0)));
     for (uint32_t i = 0; i < dim; i++) wide[i] = values[i];
     *query = (struct query){.wide = wide, .unit = unit, .code = codes, .high = codes + size, .low = codes + 2 * size};
     query->metric = metric;
@@ -60,7 +61,9 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     query->plain = !(query->norm > 0x1p-100 && query->norm < 0x1p100);
     if (query->plain) return;
     query->curve = metric == RAG_L2 ? 0.5 / query->norm : 0;
-    for (uint32_t i = 0; i < dim; i++) unit[i] = (float)(wide[i] / query->norm);
+    const double inverse = 1 / query->norm;
+    for (uint32_t i = 0; i < dim; i++) unit[i] = (float)(wide[i] * inverse);
+    if (!coded) return;
     query->coarse = quantise(query, dim, 127, codes, NULL);
     query->fine = quantise(query, dim, 32000, codes + size, codes + 2 * size);
     for (uint32_t i = 0; i < dim; i++) query->biases[0] += 128 * query->high[i], query->biases[1] += 128 * query->low[i];

@@ -288,6 +288,12 @@ static size_t chunk_queries(const struct search *search, size_t count) {
     return count < most ? (count < CHUNK_QUERIES ? count : CHUNK_QUERIES) : (most < CHUNK_QUERIES ? most : CHUNK_QUERIES);
 }
 
+static bool any_shadow(const struct search *search) {
+    bool any = false;
+    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].shadow != NULL;
+    return any;
+}
+
 static void run(struct search *search, const struct rag_question *question, uint8_t *memory, int threads) {
     const size_t chunk = chunk_queries(search, question->count), stride = search->segment_count * search->width;
     const size_t query_size = align_up(rag_query_size(search->dim), 64);
@@ -295,7 +301,8 @@ static void run(struct search *search, const struct rag_question *question, uint
         search->query_count = question->count - first < chunk ? question->count - first : chunk;
         for (size_t q = 0; q < search->query_count; q++) {
             const float *values = question->queries + (first + q) * search->dim;
-            rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric);
+            rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric,
+                              any_shadow(search));
             search->floors[q] = -INFINITY;
         }
         run_chunk(search, threads);
@@ -358,7 +365,7 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
     void *memory = malloc(rag_query_size(question->dim));
     float *scratch = malloc((size_t)question->dim * sizeof *scratch);
     if (memory && scratch) {
-        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric);
+        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric, false);
         for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)
             if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i])) scores[i] = NAN;
     } else {

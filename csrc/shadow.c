@@ -104,7 +104,7 @@ struct coded {
 /* How far scale * values is from unit, not less than the truth: rounding of unit itself is 2^-24 at most. */
 static float residual(struct bench *bench, uint32_t dim, float scale) {
     double dot, square;
-    for (uint32_t i = 0; i < dim; i++) bench->values[i] = (float)(bench->wide[i] - (double)scale * bench->values[i]);
+    rag_kernels()->leave(bench->wide, dim, scale, bench->values);
     rag_kernels()->canonical((const uint8_t *)bench->values, bench->zeros, dim, &dot, &square);
     return (float)(sqrt(square) * (1 + 1e-6) + 1e-7);
 }
@@ -112,12 +112,12 @@ static float residual(struct bench *bench, uint32_t dim, float scale) {
 /* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the residual
  * orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
-    static const float spread[] = {0.27f, 0.30f, 0.33f, 0.36f, 0.40f, 0.46f}, peak[] = {0.6f, 0.8f, 1.0f};
+    static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
     const float even = (float)(1 / sqrt(dim)), padding = 0.25f * (float)(align_up(dim, 16) - dim);
     float best = INFINITY, best_step = 1;
-    for (size_t i = 0; i < 9; i++) {
-        const float step = i < 6 ? spread[i] * even : peak[i - 6] * largest / 7.5f;
+    for (size_t i = 0; i < 6; i++) {
+        const float step = i < 4 ? spread[i] * even : peak[i - 4] * largest / 7.5f;
         const float error = kernels->nibble_error(bench->unit, dim, step) - padding * step * step;
         if (error < best) best = error, best_step = step;
     }
@@ -172,14 +172,8 @@ static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *bl
         put_special(block, index % BLOCK_ROWS, row, bench, dim, square);
         return;
     }
-    const double norm = sqrt(square), inverse = 1 / norm;
-    float largest = 0;
-    for (uint32_t i = 0; i < dim; i++) {
-        const float v = (float)(load_f32(floats + 4 * (size_t)i) * inverse), size = fabsf(v);
-        bench->unit[i] = v;
-        bench->wide[i] = v;
-        largest = size > largest ? size : largest;
-    }
+    const double norm = sqrt(square);
+    const float largest = rag_kernels()->scale_row(floats, dim, 1 / norm, bench->unit, bench->wide);
     struct coded nibbles = encode_nibbles(bench, dim, largest);
     nibbles.norm = (float)norm;
     put_nibbles(block, index % BLOCK_ROWS, dim, bench->codes, nibbles);

@@ -47,7 +47,9 @@ struct query {
 #define CODE_SLACK 1e-5
 
 size_t rag_query_size(uint32_t dim);
-void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric);
+/* coded: its codes will be needed. */
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric,
+                       bool coded);
 
 /* The canonical score from canonical products, and the key below which nothing scores as high as score. */
 float rag_score(const struct query *query, double dot, double square);
