@@ -1,4 +1,4 @@
-"""Exact search equals brute force in rows, order and score bits, whatever the data, layout and way of asking."""
+"""Exact search equals brute force in rows, order and score bits, however the data lies and is asked for."""
 
 import os
 import threading

@@ -9,8 +9,8 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def canonical_dots(query, rows):
-    """Of one query, or one for each row: sums in sixteen lanes of binary64, lane j taking components j, j + 16,
-    and so on in turn, then a fixed tree."""
+    """Of one query, or one for each row: sixteen lanes of binary64, lane j summing components j, j + 16 and
+    so on in turn, then a fixed tree."""
     query, rows = np.asarray(query, np.float32), np.asarray(rows, np.float32)
     steps = -(-rows.shape[1] // 16)
     products = np.zeros((len(rows), steps * 16))
