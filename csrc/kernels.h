@@ -57,7 +57,8 @@ struct kernels {
     /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
 
-    /* The same two in plain binary32 for count rows, for a filter: relative error (dim / 16 + 16) / 2^24 of |q||row|. */
+    /* The same two in plain binary32 for count rows, for a filter: relative errors below
+     * (dim / 16 + 16) / 2^24, of |q||row| and of |row|^2. */
     void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
                      float *squares);
 

@@ -43,7 +43,7 @@ struct query {
 };
 
 /* Slack for arithmetic in binary32, relative to |q||v|, with room for the rounding of scores; see the spec's proof. */
-#define ESTIMATE_SLACK(dim) (((double)(dim) / 16 + 24) * 0x1p-24)
+#define ESTIMATE_SLACK(dim) (((double)(dim) / 8 + 48) * 0x1p-24)
 #define CODE_SLACK 1e-5
 
 size_t rag_query_size(uint32_t dim);
