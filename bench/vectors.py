@@ -19,6 +19,7 @@ import tempfile
 import time
 from importlib import metadata
 
+os.environ.setdefault("LANCE_LOG", "error")
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 

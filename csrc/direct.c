@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "scan.h"
 
 void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];

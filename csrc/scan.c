@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "scan.h"
 
 enum { CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
 
@@ -97,9 +97,7 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
     else rag_scan_sweep(search, slice, which, count);
 }
 
-static void scan_slice(void *context, size_t i) {
-    struct search *search = context;
-    const struct slice *slice = &search->slices[i];
+static void scan_slice(struct search *search, const struct slice *slice) {
     uint32_t which[CHUNK_QUERIES], plain[CHUNK_QUERIES];
     size_t count = 0, plain_count = 0;
     for (size_t q = 0; q < search->query_count; q++) {
@@ -112,6 +110,14 @@ static void scan_slice(void *context, size_t i) {
     if (count) scan_as_fits(search, slice, which, count);
     for (size_t q = 0; q < search->query_count; q++)
         if (slice->hunts[q].sieve.failed) rag_search_note(search, RAG_MEMORY, NULL);
+}
+
+static void scan_task(void *context, size_t i) {
+    struct search *search = context;
+    fenv_t before;
+    rag_float_plain(&before);
+    scan_slice(search, &search->slices[i]);
+    rag_float_back(&before);
 }
 
 /* ----------------------------------------------------------------------------------------------------- finishing --- */
@@ -224,8 +230,7 @@ static void podium_close(struct search *search, struct podium *podium) {
     rag_best_close(&podium->all);
 }
 
-static void finish_query(void *context, size_t q) {
-    struct search *search = context;
+static void finish_query(struct search *search, size_t q) {
     struct podium podium = {0};
     size_t count;
     struct contender *contenders = gather(search, q, &count);
@@ -241,6 +246,13 @@ static void finish_query(void *context, size_t q) {
     podium_close(search, &podium);
     free(scratch);
     free(contenders);
+}
+
+static void finish_task(void *context, size_t q) {
+    fenv_t before;
+    rag_float_plain(&before);
+    finish_query(context, q);
+    rag_float_back(&before);
 }
 
 /* ------------------------------------------------------------------------------------------------------- cutting --- */
@@ -273,8 +285,8 @@ static void run_chunk(struct search *search, int threads) {
         return;
     }
     for (size_t s = 0; s < search->slice_count; s++) search->slices[s].hunts = hunts + s * search->query_count;
-    rag_parallel(search->slice_count, threads, scan_slice, search);
-    if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_query, search);
+    rag_parallel(search->slice_count, threads, scan_task, search);
+    if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_task, search);
     for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
         rag_sieve_close(&hunts[i].sieve);
         rag_best_close(&hunts[i].best);
@@ -341,8 +353,11 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.floors = malloc(chunk * sizeof *search.floors);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
     if (search.slices && search.queries && search.floors && memory) {
+        fenv_t before;
+        rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
         run(&search, question, memory, threads);
+        rag_float_back(&before);
     } else {
         rag_search_note(&search, RAG_MEMORY, NULL);
     }
@@ -365,9 +380,12 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
     void *memory = malloc(rag_query_size(question->dim));
     float *scratch = malloc((size_t)question->dim * sizeof *scratch);
     if (memory && scratch) {
+        fenv_t before;
+        rag_float_plain(&before);
         rag_query_prepare(&query, memory, question->queries, question->dim, question->metric, false);
         for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)
             if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i])) scores[i] = NAN;
+        rag_float_back(&before);
     } else {
         rag_search_note(&search, RAG_MEMORY, NULL);
     }

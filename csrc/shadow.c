@@ -192,9 +192,12 @@ static enum rag_status write_groups(const struct rag_matrix *matrix, struct benc
         enum rag_status status = rag_matrix_touch(matrix, first, rows, fault);
         if (status != RAG_OK) return status;
         uint8_t *codes = group + blocks_of(rows) * block_size;
+        fenv_t before;
         memset(group, 0, (size_t)(codes - group));
+        rag_float_plain(&before);
         for (uint64_t i = 0; i < rows; i++)
             put_row(matrix, first + i, group + i / BLOCK_ROWS * block_size, codes + i * row_size, bench);
+        rag_float_back(&before);
         status = write(context, group, group_size(dim, rows));
         if (status != RAG_OK) return status;
     }

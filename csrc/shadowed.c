@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "scan.h"
 
 /* Slack of bounds that are computed in binary64: the rounding of stored norms, and room to spare. */
 #define REFINE_SLACK 1e-6
@@ -221,23 +221,23 @@ static void tiling_close(struct tiling *on) {
     free(on->scratch);
 }
 
+/* Bounds in binary32: the slack has room for that. */
 static void offer_tile(const struct tiling *on, struct tile_query *tile, const uint32_t *which, const uint8_t *codes,
                        uint64_t first, const struct tile_hit *hits, size_t count) {
     const uint64_t *where = on->search->segments[on->slice->segment].where;
-    float upper, lower;
     for (size_t i = 0; i < count; i++) {
         const uint64_t row = first + hits[i].row;
-        const uint32_t q = which[hits[i].query];
+        const size_t u = hits[i].query;
         const uint8_t *head = codes + hits[i].row * on->row_size;
-        const struct query *query = &on->search->queries[q];
-        struct sieve *sieve = &on->slice->hunts[q].sieve;
-        const double rest = load_f32(head + 4);
-        if (!has_row(where, row) || rest == -INFINITY) continue;
-        const double error = rest * tile->spread[hits[i].query] + tile->slack[hits[i].query];
-        rag_key_bounds(query, hits[i].score, error, load_f32(head + 8), &upper, &lower);
-        rag_sieve_offer(sieve, upper, lower, (uint32_t)row);
-        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
-        tile->floor[hits[i].query] = sieve->floor;
+        const float rest = load_f32(head + 4), weight = tile->unit ? 1.0f : load_f32(head + 8);
+        const float error = rest * tile->spread[u] + tile->slack[u], bend = tile->curve[u] * weight;
+        struct sieve *sieve = &on->slice->hunts[which[u]].sieve;
+        if (rest == -INFINITY || !has_row(where, row)) continue;
+        rag_sieve_offer(sieve, weight * (hits[i].score + error - bend),
+                        weight * (hits[i].score - error - bend * (1 + 4e-6f)), (uint32_t)row);
+        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
+            rag_search_settle(on->search, on->slice, which[u], on->scratch);
+        tile->floor[u] = sieve->floor;
     }
 }
 

@@ -7,9 +7,19 @@
 #ifndef RAG_VECTORS_H
 #define RAG_VECTORS_H
 
+#include <fenv.h>
+
 #include "bytes.h"
 #include "internal.h"
 #include "kernels.h"
+
+/* A host program may have told its thread to flush subnormals to zero or to round otherwise, which would change score
+ * bits: arithmetic that must be exact runs between these two. */
+static inline void rag_float_plain(fenv_t *before) {
+    fegetenv(before);
+    fesetenv(FE_DFL_ENV);
+}
+static inline void rag_float_back(const fenv_t *before) { fesetenv(before); }
 
 /* ---------------------------------------------------------------------------------------------------------- rows --- */
 

@@ -1,6 +1,8 @@
 """Exact search equals brute force in rows, order and score bits, however the data lies and is asked for."""
 
+import ctypes
 import os
+import platform
 import threading
 from itertools import pairwise
 
@@ -36,9 +38,7 @@ def last_bits(count, dim):
 
 
 def wide_norms(count, dim, low=-20.0, high=20.0):
-    return (unit(count, dim, 4) * 10.0 ** np.random.default_rng(5).uniform(low, high, (count, 1))).astype(
-        np.float32
-    )
+    return (unit(count, dim, 4) * 10.0 ** np.random.default_rng(5).uniform(low, high, (count, 1))).astype(np.float32)
 
 
 def with_specials(count, dim):
@@ -129,9 +129,7 @@ def test_rows_are_found_in_any_layout(dtype, big_endian, gap, lead, offsets):
     buffer, rows, place = laid_out(unit(90, 21, 1), dtype, big_endian, gap, lead, offsets)
     queries = unit(3, 21, 2)
     plain = _core.Matrix(buffer, 90, 21, dtype=dtype, big_endian=big_endian, **place)
-    shadowed = _core.Matrix(
-        buffer, 90, 21, dtype=dtype, big_endian=big_endian, shadow=shadow_of(plain), **place
-    )
+    shadowed = _core.Matrix(buffer, 90, 21, dtype=dtype, big_endian=big_endian, shadow=shadow_of(plain), **place)
     for matrix in (plain, shadowed):
         assert_same(matrix.nearest(queries, 1), exact(queries, rows, 1, "cosine"))
         assert_same(matrix.nearest(queries, 90), exact(queries, rows, 90, "cosine"))
@@ -147,8 +145,7 @@ def test_any_small_matrix_is_ranked_like_brute_force(data):
     if count and data.draw(st.booleans()):
         rows = rows[rng.integers(0, count, count)]
     queries = (
-        rng.standard_normal((data.draw(st.sampled_from([1, 2, 40])), dim))
-        * 10.0 ** data.draw(st.integers(-30, 30))
+        rng.standard_normal((data.draw(st.sampled_from([1, 2, 40])), dim)) * 10.0 ** data.draw(st.integers(-30, 30))
     ).astype(np.float32)
     where = data.draw(st.sampled_from([None, 0.0, 0.05, 0.5, 1.0]))
     where = None if where is None else rng.random(count) < where
@@ -203,9 +200,7 @@ def test_segments_together_hold_the_answer_of_the_whole(cuts, k):
             found, scores = _core.nearest(segments, queries, k, threads=threads)
             found = np.where(found < 0, 10**9, found + edges[:-1][None, :, None]).reshape(len(queries), -1)
             scores = scores.reshape(len(queries), -1)
-            order = np.array(
-                [np.lexsort((f, -s.astype(float)))[:k] for f, s in zip(found, scores, strict=True)]
-            )
+            order = np.array([np.lexsort((f, -s.astype(float)))[:k] for f, s in zip(found, scores, strict=True)])
             assert_same(
                 (np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)),
                 expected,
@@ -318,8 +313,7 @@ def test_searches_in_many_threads_at_once_agree():
     matrix = matrices(rows, "cosine")[1]
     expected, found = matrix.nearest(queries, 5, threads=1), {}
     threads = [
-        threading.Thread(target=lambda i=i: found.update({i: matrix.nearest(queries, 5, threads=2)}))
-        for i in range(8)
+        threading.Thread(target=lambda i=i: found.update({i: matrix.nearest(queries, 5, threads=2)})) for i in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -345,3 +339,23 @@ def test_a_forked_child_searches_with_threads_of_its_own():
                 os._exit(code)
         children.append(child)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 8
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows where x86-64 keeps the flag")
+def test_a_thread_that_flushes_subnormals_gets_the_same_bits():
+    rows = (unit(400, 12, 8) * np.float32(1e-42)).astype(np.float32)
+    rows[::2] = unit(200, 12, 9)
+    matrix = matrices(rows, "cosine")[1]
+    expected, shadow = matrix.nearest(rows[:40], 9), shadow_of(matrix)
+    libm, before, flushing = ctypes.CDLL("libm.so.6"), (ctypes.c_uint32 * 8)(), (ctypes.c_uint32 * 8)()
+    libm.fegetenv(before)
+    libm.fegetenv(flushing)
+    flushing[7] |= 0x8040
+    libm.fesetenv(flushing)
+    try:
+        found, scores, again = matrix.nearest(rows[:40], 9), matrix.scores([1], rows[1]), shadow_of(matrix)
+    finally:
+        libm.fesetenv(before)
+    assert_same(found, expected)
+    assert scores.tolist() == [1.0]
+    assert again == shadow

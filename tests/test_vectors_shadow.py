@@ -33,13 +33,11 @@ class Shadow:
             rows = min(self.group_rows, self.count - first)
             blocks = -(-rows // 16)
             for i in range(rows):
-                cells = np.frombuffer(data, np.uint8, 8 * dims, at + i // 16 * block).reshape(-1, 16, 4)[
+                cells = np.frombuffer(data, np.uint8, 8 * dims, at + i // 16 * block).reshape(-1, 16, 4)[:, i % 16]
+                codes = np.stack([cells & 15, cells >> 4], 1).reshape(-1)[: self.dim]
+                scale, rest, _ = np.frombuffer(data, "<f4", 48, at + i // 16 * block + 8 * dims).reshape(3, 16)[
                     :, i % 16
                 ]
-                codes = np.stack([cells & 15, cells >> 4], 1).reshape(-1)[: self.dim]
-                scale, rest, _ = np.frombuffer(data, "<f4", 48, at + i // 16 * block + 8 * dims).reshape(
-                    3, 16
-                )[:, i % 16]
                 self.nibbles[first + i] = (codes - 7.5) * np.float64(scale)
                 self.rest4[first + i] = rest
                 here = at + blocks * block + i * row
@@ -144,9 +142,7 @@ def test_a_lying_shadow_gives_wrong_rows_at_worst(metric, seed):
 def test_clustered_rows_whose_codes_coincide_are_still_told_apart():
     base = rows_of(1, 64, 5)
     rows = np.tile(base, (3000, 1))
-    rows[:, 0] += np.arange(3000, dtype=np.float32)[np.random.default_rng(1).permutation(3000)] * np.float32(
-        1e-6
-    )
+    rows[:, 0] += np.arange(3000, dtype=np.float32)[np.random.default_rng(1).permutation(3000)] * np.float32(1e-6)
     plain, shadowed = matrices(rows, "ip")
     assert_same(
         shadowed.nearest(np.eye(64, dtype=np.float32)[:1], 50),

@@ -1,9 +1,9 @@
-/* search.h - one search on its way: what scan.c, shadowed.c and direct.c share.
+/* scan.h - one search on its way: what scan.c, shadowed.c and direct.c share.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice and query a hunt.
  * Slices are scanned in parallel, then queries are finished in parallel. */
-#ifndef RAG_SEARCH_H
-#define RAG_SEARCH_H
+#ifndef RAG_SCAN_H
+#define RAG_SCAN_H
 
 #include "vectors.h"
 
