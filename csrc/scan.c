@@ -52,29 +52,63 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
     rag_best_offer(best, score, (uint32_t)row);
 }
 
-/* k rows of one slice score at least as its worst best: nothing below can be among the k best of all. */
-static void raise_floor(struct search *search, size_t query, const struct best *best) {
-    if (best->count == search->k && !search->queries[query].plain)
-        rag_floor_raise(&search->floors[query], rag_floor_of(&search->queries[query], best->entries[0].score));
+/* Scored rows go on counting towards the floor, now by what their scores say of their keys. */
+static void count_scored(struct search *search, const struct slice *slice, size_t query) {
+    struct hunt *hunt = &slice->hunts[query];
+    for (size_t i = 0; i < hunt->best.count; i++)
+        rag_sieve_count(&hunt->sieve, rag_floor_of(&search->queries[query], hunt->best.entries[i].score), ROW_SCORED);
+    rag_sieve_tighten(&hunt->sieve);
+}
+
+/* Drops the entries of rows that are scored from here on. */
+static void forget(struct sieve *sieve, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < sieve->count; i++)
+        if (sieve->entries[i].row == ROW_ELSEWHERE || (i >= count && is_open(&sieve->entries[i])))
+            sieve->entries[kept++] = sieve->entries[i];
+    sieve->count = sieve->tight = kept;
+}
+
+static void score_first(struct search *search, const struct slice *slice, size_t query, size_t count, float *scratch) {
+    struct sieve *sieve = &slice->hunts[query].sieve;
+    for (size_t i = 0; i < count; i++)
+        if (is_open(&sieve->entries[i])) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
+    forget(sieve, count);
+    count_scored(search, slice, query);
 }
 
 void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch) {
-    struct sieve *sieve = &slice->hunts[query].sieve;
-    for (size_t i = 0; i < sieve->count; i++) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
-    sieve->count = sieve->tight = 0;
-    raise_floor(search, query, &slice->hunts[query].best);
-    sieve->floor = rag_floor_read(&search->floors[query]);
+    score_first(search, slice, query, slice->hunts[query].sieve.count, scratch);
 }
 
 void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
     rag_sieve_tighten(sieve);
-    if (sieve->count < search->k) return;
-    for (size_t i = 0; i < search->k; i++) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
-    sieve->count -= search->k;
-    memmove(sieve->entries, sieve->entries + search->k, sieve->count * sizeof *sieve->entries);
-    raise_floor(search, query, &slice->hunts[query].best);
-    rag_sieve_tighten(sieve);
+    score_first(search, slice, query, sieve->count < search->k ? sieve->count : search->k, scratch);
+}
+
+/* What the slices of a query tell one another: a slice starts from the bounds of those before it, or its floor would be
+ * that of a smaller collection. */
+static void recall(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    pthread_mutex_lock(&search->lock);
+    for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
+        const struct best *known = &search->known[which[i]];
+        for (size_t j = 0; j < known->count; j++)
+            rag_sieve_count(&slice->hunts[which[i]].sieve, known->entries[j].score, ROW_ELSEWHERE);
+    }
+    pthread_mutex_unlock(&search->lock);
+}
+
+static void learn(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    pthread_mutex_lock(&search->lock);
+    for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
+        struct best *known = &search->known[which[i]];
+        const struct sieve *sieve = &slice->hunts[which[i]].sieve;
+        if (!known->entries && !rag_best_open(known, search->k)) rag_search_note(search, RAG_MEMORY, NULL);
+        for (size_t j = 0; known->entries && j < sieve->count; j++)
+            if (sieve->entries[j].row != ROW_ELSEWHERE) rag_best_offer(known, sieve->entries[j].lower, 0);
+    }
+    pthread_mutex_unlock(&search->lock);
 }
 
 /* ------------------------------------------------------------------------------------------------------ scanning --- */
@@ -91,8 +125,10 @@ static uint64_t passing_rows(const struct rag_segment *segment, const struct sli
 static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     const uint64_t passing = passing_rows(segment, slice);
-    if (passing <= 4 * (uint64_t)search->k + 32) rag_scan_exhaustive(search, slice, which, count);
-    else if (!segment->shadow) rag_scan_estimates(search, slice, which, count);
+    if (passing <= 4 * (uint64_t)search->k + 32) {
+        rag_scan_exhaustive(search, slice, which, count);
+        for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
+    } else if (!segment->shadow) rag_scan_estimates(search, slice, which, count);
     else if (rag_kernels()->tile && count >= TILE_QUERIES / 2) rag_scan_tiles(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
 }
@@ -107,7 +143,11 @@ static void scan_slice(struct search *search, const struct slice *slice) {
     }
     if (rag_search_failed(search)) return;
     if (plain_count) rag_scan_exhaustive(search, slice, plain, plain_count);
-    if (count) scan_as_fits(search, slice, which, count);
+    if (count) {
+        recall(search, slice, which, count);
+        scan_as_fits(search, slice, which, count);
+        learn(search, slice, which, count);
+    }
     for (size_t q = 0; q < search->query_count; q++)
         if (slice->hunts[q].sieve.failed) rag_search_note(search, RAG_MEMORY, NULL);
 }
@@ -148,7 +188,7 @@ static struct contender *gather(struct search *search, size_t query, size_t *cou
         const struct slice *slice = &search->slices[s];
         const struct sieve *sieve = &slice->hunts[query].sieve;
         for (size_t i = 0; i < sieve->count; i++)
-            if (sieve->entries[i].upper >= floor)
+            if (is_open(&sieve->entries[i]) && sieve->entries[i].upper >= floor)
                 contenders[(*count)++] =
                     (struct contender){sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
     }
@@ -291,6 +331,7 @@ static void run_chunk(struct search *search, int threads) {
         rag_sieve_close(&hunts[i].sieve);
         rag_best_close(&hunts[i].best);
     }
+    for (size_t q = 0; q < search->query_count; q++) rag_best_close(&search->known[q]);
     free(hunts);
 }
 
@@ -316,6 +357,7 @@ static void run(struct search *search, const struct rag_question *question, uint
             rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric,
                               any_shadow(search));
             search->floors[q] = -INFINITY;
+            search->known[q] = (struct best){0};
         }
         run_chunk(search, threads);
         search->rows += search->query_count * stride;
@@ -335,7 +377,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             const struct rag_question *question, int64_t *rows, float *scores,
                             struct rag_fault *fault) {
     struct search search = {.segments = segments, .segment_count = segment_count, .width = question->k,
-                            .dim = question->dim, .rows = rows, .scores = scores, .fault = fault};
+                            .dim = question->dim, .rows = rows, .scores = scores, .fault = fault,
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
     uint64_t total = 0;
     for (size_t s = 0; s < segment_count; s++) {
         total += segments[s].matrix->count;
@@ -351,8 +394,9 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.slices = malloc((search.slice_count + 1) * sizeof *search.slices);
     search.queries = malloc(chunk * sizeof *search.queries);
     search.floors = malloc(chunk * sizeof *search.floors);
+    search.known = malloc(chunk * sizeof *search.known);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
-    if (search.slices && search.queries && search.floors && memory) {
+    if (search.slices && search.queries && search.floors && search.known && memory) {
         fenv_t before;
         rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
@@ -362,6 +406,7 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
         rag_search_note(&search, RAG_MEMORY, NULL);
     }
     free(memory);
+    free(search.known);
     free(search.floors);
     free(search.queries);
     free(search.slices);

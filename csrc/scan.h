@@ -5,6 +5,8 @@
 #ifndef RAG_SCAN_H
 #define RAG_SCAN_H
 
+#include <pthread.h>
+
 #include "vectors.h"
 
 /* What one slice yields for one query: rows known by bounds, and rows already scored. */
@@ -26,6 +28,8 @@ struct search {
     uint32_t dim;
     struct query *queries;
     float *floors; /* per query, shared by all slices */
+    struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under the lock */
+    pthread_mutex_t lock;
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */
     float *scores;

@@ -129,7 +129,7 @@ static struct sweep_query sweep_query_of(const struct query *query, uint32_t dim
 
 static bool sweeping_open(struct sweeping *on, size_t count) {
     on->row_size = rag_shadow_row_size(on->search->dim);
-    on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 64 ? 12 : 2);
+    on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 64 ? 8 : 2);
     on->pending = malloc(count * on->room * sizeof *on->pending);
     on->pending_count = calloc(count, sizeof *on->pending_count);
     on->scratch = malloc((size_t)on->search->dim * sizeof(float));

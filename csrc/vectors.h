@@ -107,11 +107,15 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that may be among the k best: its key lies between lower and upper. */
+/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for rows that are accounted
+ * for elsewhere and only count towards the floor: rows of finished slices, and rows that have been scored. */
 struct candidate {
     float upper, lower;
     uint32_t row;
 };
+#define ROW_ELSEWHERE UINT32_MAX
+#define ROW_SCORED (UINT32_MAX - 1)
+static inline bool is_open(const struct candidate *entry) { return entry->row < ROW_SCORED; }
 
 /* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known to have keys of at
  * least floor, so rows whose upper bound is below it are dropped. shared carries the floor between the sieves of one
@@ -137,6 +141,11 @@ static inline void rag_sieve_offer(struct sieve *sieve, float upper, float lower
     if (!(upper >= sieve->floor)) return;
     if (sieve->count == sieve->room) rag_sieve_offer_full(sieve, entry);
     else sieve->entries[sieve->count++] = entry;
+}
+
+/* Counts a row that is accounted for elsewhere, whose key is at least lower. */
+static inline void rag_sieve_count(struct sieve *sieve, float lower, uint32_t kind) {
+    rag_sieve_offer(sieve, lower, lower, kind);
 }
 
 /* Raises *shared to at least value; reads it. */
