@@ -155,9 +155,7 @@ class SqliteVec(Peer):
         sqlite_vec.load(self.db)
         self.db.execute(f"create virtual table v using vec0(e float[{rows.shape[1]}] distance_metric=cosine)")
         with self.db:
-            self.db.executemany(
-                "insert into v(rowid, e) values (?, ?)", ((i, r.tobytes()) for i, r in enumerate(rows))
-            )
+            self.db.executemany("insert into v(rowid, e) values (?, ?)", ((i, r.tobytes()) for i, r in enumerate(rows)))
 
     def search(self, queries, k):
         ask = "select rowid from v where e match ? and k = ? order by distance"
@@ -174,7 +172,7 @@ class LanceFlat(Peer):
         self.table = lancedb.connect(f"{folder}/lance").create_table("v", table)
 
     def search(self, queries, k):
-        ask = lambda q: self.table.search(q).distance_type("cosine").limit(k).select(["id"]).to_arrow()  # noqa: E731
+        ask = lambda q: self.table.search(q).distance_type("cosine").limit(k).select(["id", "_distance"]).to_arrow()  # noqa: E731
         return np.array([ask(q)["id"].to_numpy() for q in queries])
 
 
@@ -184,10 +182,10 @@ class DuckdbArray(Peer):
         import pyarrow
 
         flat = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows.reshape(-1)), rows.shape[1])
-        table = pyarrow.table({"id": np.arange(len(rows)), "vector": flat})  # noqa: F841 - duckdb finds it by name
+        given = pyarrow.table({"id": np.arange(len(rows)), "vector": flat})  # noqa: F841 - duckdb finds it by name
         self.db = duckdb.connect(f"{folder}/duckdb")
         self.db.execute("set threads to 1")
-        self.db.execute("create table v as select * from table")
+        self.db.execute("create table v as select * from given")
         self.kind = f"float[{rows.shape[1]}]"
 
     def search(self, queries, k):

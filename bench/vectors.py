@@ -131,10 +131,7 @@ def open_and_ask(folder, rows, queries):
     for _ in range(5):
         paths = [f"{folder}/rows.npy", f"{folder}/shadow", f"{folder}/query.npy"]
         command = [sys.executable, "-c", OPEN_AND_ASK, *paths, str(len(rows)), str(rows.shape[1])]
-        times = [
-            float(t)
-            for t in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        ]
+        times = [float(t) for t in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
         best = times if best is None or sum(times[:2]) < sum(best[:2]) else best
     return dict(zip(("open ms", "first ms", "second ms"), best, strict=True))
 
@@ -195,9 +192,7 @@ def versions():
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", help="embeddings as .npy, float32")
     parser.add_argument("--queries", help="query embeddings as .npy, float32")
     parser.add_argument("--dim", type=int, default=384, help="of synthetic data")
