@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from vector_oracle import METRICS, assert_same, matrices, shadow_of
 
+import ragfile
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 
@@ -148,3 +149,23 @@ def test_clustered_rows_whose_codes_coincide_are_still_told_apart():
         shadowed.nearest(np.eye(64, dtype=np.float32)[:1], 50),
         plain.nearest(np.eye(64, dtype=np.float32)[:1], 50),
     )
+
+
+@pytest.mark.parametrize("name", ["rag.shadow", "vector"])
+def test_damage_on_disk_is_noticed_when_a_search_touches_it(tmp_path, name):
+    path, rows = tmp_path / "a.ragfile", rows_of(3000, 32)
+    with ragfile.create(path, dim=32) as writer:
+        chunks = [{"doc_id": f"{i:05}", "chunk_index": 0, "content": "x"} for i in range(3000)]
+        writer.add(chunks, vectors=rows)
+    with ragfile.open(path) as archive:
+        expected = archive.nearest(rows[7], 3, threads=1)
+        entry = next(e for e in archive.entries if e["name"] == name)
+    with open(path, "r+b") as file:
+        file.seek(entry["at"] + entry["size"] // 2)
+        flipped = bytes([file.read(1)[0] ^ 1])
+        file.seek(-1, 1)
+        file.write(flipped)
+    assert expected[0][0, 0] == 7
+    with ragfile.open(path) as archive, pytest.raises(CorruptError, match="checksum"):
+        archive.nearest(rows, 2000, threads=2)
+        archive.nearest(rows[7], 3, threads=1)
