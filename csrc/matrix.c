@@ -22,7 +22,8 @@ enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fau
         return rag_fail(fault, RAG_FORMAT, 0, "vector components must be binary16, binary32 or binary64");
     if (matrix->dim < 1 || matrix->dim > RAG_DIM_MAX)
         return rag_fail(fault, RAG_LIMIT, matrix->dim, "a vector has 1 to 65536 dimensions");
-    if (matrix->count >= ROW_SCORED) return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
+    if (matrix->count >= ROW_SCORED)
+        return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
     if (matrix->count == 0) return RAG_OK;
     if (matrix->offsets) return check_offsets(matrix, fault);
     if (mul_overflows(matrix->count - 1, matrix->stride, &end) || add_overflows(end, matrix->at, &end) ||

@@ -66,7 +66,8 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     if (!coded) return;
     query->coarse = quantise(query, dim, 127, codes, NULL);
     query->fine = quantise(query, dim, 32000, codes + size, codes + 2 * size);
-    for (uint32_t i = 0; i < dim; i++) query->biases[0] += 128 * query->high[i], query->biases[1] += 128 * query->low[i];
+    for (uint32_t i = 0; i < dim; i++)
+        query->biases[0] += 128 * query->high[i], query->biases[1] += 128 * query->low[i];
 }
 
 static float saturate(double value) {

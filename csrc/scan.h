@@ -55,6 +55,9 @@ enum { SIEVE_LARGE = 1 << 16 };
 /* Scores the k rows of a sieve that have the largest lower bounds, which makes the floor exact. */
 void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch);
 
+/* Scores what may still win of query q in all slices, and writes its results. */
+void rag_search_finish(struct search *search, size_t q);
+
 static inline bool has_row(const uint64_t *where, uint64_t row) {
     return !where || (where[row / 64] >> row % 64 & 1);
 }

@@ -5,16 +5,15 @@
  *    12   u32 dim                28  u32 zero
  *    64   group 0, group 1, ...  and behind the last one 64 zero bytes, so that wide loads stay inside
  *
- * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved rows, then row by row
- * in 8 bits. With D = dim rounded up to 8:
+ * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved rows, then row by
+ * row in 8 bits. With D = dim rounded up to 8:
  *
- *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of row r, code for code - 7.5
- *             3 x 64      16 scales, 16 residual norms, 16 row norms, binary32
- *     row     12          scale, residual norm, row norm, binary32
- *             D           code for code - 128
+ *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of row r, code for code
+ * - 7.5 3 x 64      16 scales, 16 residual norms, 16 row norms, binary32 row     12          scale, residual norm, row
+ * norm, binary32 D           code for code - 128
  *
- * scale times codes is the row's unit vector but for a residual no longer than the residual norm says; that is all that a
- * search relies on, so a shadow may always be rebuilt from its matrix, and is the same bytes on every machine. */
+ * scale times codes is the row's unit vector but for a residual no longer than the residual norm says; that is all that
+ * a search relies on, so a shadow may always be rebuilt from its matrix, and is the same bytes on every machine. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,7 +73,8 @@ enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guar
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ building --- */
+/* ------------------------------------------------------------------------------------------------------ building ---
+ */
 
 /* The room for one row on its way, each array padded to a multiple of 16 components. */
 struct bench {
@@ -109,8 +109,8 @@ static float residual(struct bench *bench, uint32_t dim, float scale) {
     return (float)(sqrt(square) * (1 + 1e-6) + 1e-7);
 }
 
-/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the residual
- * orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
+/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the
+ * residual orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
     static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
@@ -163,7 +163,8 @@ static void put_special(uint8_t *block, size_t r, uint8_t *row, struct bench *be
     put_bytes(row, dim, bench->codes, coded);
 }
 
-static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *block, uint8_t *row, struct bench *bench) {
+static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *block, uint8_t *row,
+                    struct bench *bench) {
     const uint32_t dim = matrix->dim;
     const uint8_t *floats = rag_matrix_floats(matrix, index, bench->floats);
     double dot, square;

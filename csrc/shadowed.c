@@ -11,7 +11,8 @@
 #define REFINE_SLACK 1e-6
 
 /* Offers a row to the sieve with the bounds of its 8-bit codes. */
-static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row, struct sieve *sieve) {
+static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
+                       struct sieve *sieve) {
     const double scale = load_f32(codes), rest = load_f32(codes + 4), norm = load_f32(codes + 8);
     int64_t sums[2];
     float upper, lower;
@@ -24,7 +25,8 @@ static void refine_row(const struct query *query, uint32_t dim, const uint8_t *c
     rag_sieve_offer(sieve, upper, lower, row);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sweeping --- */
+/* ------------------------------------------------------------------------------------------------------- sweeping ---
+ */
 
 /* A stretch of one group: blocks and rows of codes beside one another. */
 struct stretch {
@@ -136,7 +138,8 @@ static bool sweeping_open(struct sweeping *on, size_t count) {
     return (on->pending && on->pending_count && on->scratch) || rag_search_note(on->search, RAG_MEMORY, NULL);
 }
 
-static void sweep_stretch(const struct sweeping *on, const struct stretch *stretch, const uint32_t *which, size_t count) {
+static void sweep_stretch(const struct sweeping *on, const struct stretch *stretch, const uint32_t *which,
+                          size_t count) {
     const uint64_t *where = on->search->segments[on->slice->segment].where;
     const uint8_t *bits = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
     const size_t blocks = (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
@@ -146,8 +149,8 @@ static void sweep_stretch(const struct sweeping *on, const struct stretch *stret
         if (on->pending_count[i] + RUN_BLOCKS * BLOCK_ROWS > on->room) flush_pending(on, i, which[i]);
         sieve->floor = rag_floor_read(sieve->shared);
         struct hit *hits = on->pending + i * on->room + on->pending_count[i];
-        const size_t found = rag_kernels()->sweep(stretch->blocks, blocks, (uint32_t)stretch->first, bits, &sweep,
-                                                  sieve->floor, hits);
+        const size_t found =
+            rag_kernels()->sweep(stretch->blocks, blocks, (uint32_t)stretch->first, bits, &sweep, sieve->floor, hits);
         if (found) sort_hits(on, i, which[i], found, on->slice->end);
     }
 }
@@ -169,7 +172,8 @@ void rag_scan_sweep(struct search *search, const struct slice *slice, const uint
     free(on.pending);
 }
 
-/* --------------------------------------------------------------------------------------------------------- tiling --- */
+/* --------------------------------------------------------------------------------------------------------- tiling ---
+ */
 
 enum { TILE_STRETCH = 32 * TILE_ROWS };
 
@@ -247,8 +251,7 @@ static void scan_tile(struct tiling *on, const struct stretch *stretch, size_t g
     const uint8_t *codes = stretch->codes + at * on->row_size;
     if (rows < TILE_ROWS) codes = memcpy(on->tail, codes, rows * on->row_size);
     const size_t found = rag_kernels()->tile(codes, on->row_size, rows, &on->groups[g], hits);
-    if (found)
-        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at, hits, found);
+    if (found) offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at, hits, found);
 }
 
 static void refresh_floors(const struct tiling *on, size_t g) {

@@ -21,7 +21,7 @@ static inline void rag_float_plain(fenv_t *before) {
 }
 static inline void rag_float_back(const fenv_t *before) { fesetenv(before); }
 
-/* ---------------------------------------------------------------------------------------------------------- rows --- */
+/* --------------------------------------------------------------------------------------------------------- rows --- */
 
 /* The bytes of a row, as they lie. */
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
@@ -32,7 +32,7 @@ const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, 
 /* Checks the checksums of a range of rows. */
 enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_fault *fault);
 
-/* ------------------------------------------------------------------------------------------------------- queries --- */
+/* ------------------------------------------------------------------------------------------------------ queries --- */
 
 /* A quantised unit query: <q, v> is within error |v| of step * sum(codes * v). */
 struct query_codes {
@@ -78,7 +78,7 @@ static inline double rag_key_above(const struct query *query, double estimate, d
     return weight * (estimate + error - query->curve * weight * (1 - 1e-6));
 }
 
-/* ---------------------------------------------------------------------------------------------------- the shadow --- */
+/* --------------------------------------------------------------------------------------------------- the shadow --- */
 
 enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
 
@@ -89,7 +89,7 @@ size_t rag_shadow_row_size(uint32_t dim);
 uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
 uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
 
-/* ------------------------------------------------------------------------------------------------- the best rows --- */
+/* ------------------------------------------------------------------------------------------------ the best rows --- */
 
 struct scored {
     float score;
