@@ -175,8 +175,9 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
         memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
         if (query->unit) norm = zero + 1.0f;
         const vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
-        const vf size = (vf)((vi)score & 0x7fffffff) - query->slack, along = NAME(choose)((vi)(size > zero), size, zero);
-        const vf x = along * along, across = 1.0f - x * (0.5f + 0.125f * x), likely = norm * (score - query->curve * norm);
+        const vf size = (vf)((vi)score & 0x7fffffff) - query->slack;
+        const vf along = NAME(choose)((vi)(size > zero), size, zero), x = along * along;
+        const vf across = 1.0f - x * (0.5f + 0.125f * x), likely = norm * (score - query->curve * norm);
         const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
         unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
         if (__builtin_expect(keep == 0, 1)) continue;

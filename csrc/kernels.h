@@ -65,8 +65,8 @@ struct kernels {
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
 
-    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor, numbered from first on; where
-     * has two bytes per block, or is NULL. Returns how many. */
+    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor, numbered from first on;
+     * where has two bytes per block, or is NULL. Returns how many. */
     size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
                     const struct sweep_query *query, float floor, struct hit *hits);
 

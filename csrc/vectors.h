@@ -1,8 +1,8 @@
 /* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves, the k best.
  *
  * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound: with N = |row| and
- * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or 1
- * for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
+ * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or
+ * 1 for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
  * topk.c keeps candidates, scan.c and batch.c drive them. */
 #ifndef RAG_VECTORS_H
 #define RAG_VECTORS_H
@@ -30,7 +30,8 @@ const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
 const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, float *scratch);
 
 /* Checks the checksums of a range of rows. */
-enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_fault *fault);
+enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
+                                 struct rag_fault *fault);
 
 /* ------------------------------------------------------------------------------------------------------ queries --- */
 
@@ -107,8 +108,8 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for rows that are accounted
- * for elsewhere and only count towards the floor: rows of finished slices, and rows that have been scored. */
+/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for rows that are
+ * accounted for elsewhere and only count towards the floor: rows of finished slices, and rows that have been scored. */
 struct candidate {
     float upper, lower;
     uint32_t row;
