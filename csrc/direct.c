@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "scan.h"
 
 void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
@@ -50,7 +50,7 @@ static void strip_load(struct strip *strip, const struct rag_matrix *matrix, uin
 
 /* Upper bounds of the keys in binary32, good enough to rule rows out; not a number where it cannot say. */
 static void bound_strip(const struct query *query, const float *dots, const float *squares, float slack, float *upper) {
-    const float curve = (float)query->curve * (1 - 1e-6f);
+    const float curve = (float)query->curve * (1 - 1e-6f - slack);
     for (size_t i = 0; i < BLOCK_ROWS; i++) {
         const float norm = sqrtf(squares[i]);
         upper[i] = query->metric == RAG_COSINE ? dots[i] / norm + slack : dots[i] + norm * (slack - curve * norm);
@@ -67,8 +67,8 @@ static void offer_row(struct search *search, const struct slice *slice, uint32_t
         rag_search_offer(search, slice, q, row, scratch);
         return;
     }
-    const double norm = sqrt(square);
-    rag_key_bounds(query, dot / norm, ESTIMATE_SLACK(search->dim), norm, &upper, &lower);
+    const double norm = sqrt(square), slack = ESTIMATE_SLACK(search->dim);
+    rag_key_bounds(query, dot / norm, slack + slack * query->curve * norm, norm, &upper, &lower);
     rag_sieve_offer(&hunt->sieve, upper, lower, (uint32_t)row);
     if (hunt->sieve.count >= SIEVE_LARGE + 4 * search->k) rag_search_settle(search, slice, q, scratch);
 }

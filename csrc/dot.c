@@ -30,10 +30,12 @@ static inline float half_to_float(uint16_t half) {
     return magnitude;
 }
 
+enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
+
 typedef float four_floats __attribute__((vector_size(16)));
 
 #if defined(__x86_64__)
-/* ------------------------------------------------------------------------------------------------------ baseline --- */
+/* ----------------------------------------------------------------------------------------------------- baseline --- */
 static inline four_floats halves_baseline(const uint8_t *at) {
     return (four_floats){half_to_float(load_u16(at)), half_to_float(load_u16(at + 2)), half_to_float(load_u16(at + 4)),
                          half_to_float(load_u16(at + 6))};
@@ -56,10 +58,12 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_baseline((__m128i)(s), (__m128i)(x), (__m128i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* ---------------------------------------------------------------------------------------------------------- avx2 --- */
+/* --------------------------------------------------------------------------------------------------------- avx2 --- */
 #define AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt")))
 
 AVX2 static inline __m256i dot4_avx2(__m256i sum, __m256i x, __m256i q) {
@@ -84,10 +88,12 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* -------------------------------------------------------------------------------------------------------- avx512 --- */
+/* ------------------------------------------------------------------------------------------------------- avx512 --- */
 #define AVX512 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")))
 
 AVX512 static inline __m512i dot4_avx512(__m512i sum, __m512i x, __m512i q) {
@@ -111,10 +117,12 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* ---------------------------------------------------------------------------------------------------- avx512vnni --- */
+/* --------------------------------------------------------------------------------------------------- avx512vnni --- */
 #define VNNI __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #include "tile_kernel.h"
 
@@ -128,11 +136,13 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((x) & ~mask)
+#define HIGH_SHIFT 4
 #define TILE tile_avx512vnni
 #include "dot_kernel.h"
 
 #else
-/* ---------------------------------------------------------------------------------------------------------- neon --- */
+/* --------------------------------------------------------------------------------------------------------- neon --- */
 static inline unsigned mask_ge_neon(four_floats a, four_floats b) {
     const uint32x4_t bits = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32(vcgeq_f32((float32x4_t)a, (float32x4_t)b), bits));
@@ -153,10 +163,12 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)dot4_neon((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* ------------------------------------------------------------------------------------------------------- neondot --- */
+/* ------------------------------------------------------------------------------------------------------ neondot --- */
 #define NEONDOT __attribute__((target("arch=armv8.2-a+dotprod")))
 #define NAME(x) x##_neondot
 #define KERNEL NEONDOT static
@@ -168,6 +180,8 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)vdotq_s32((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
 #define TILE NULL
 #include "dot_kernel.h"
 #endif

@@ -10,7 +10,8 @@
  *   FLIP(x), CODE_BIAS how an 8-bit code enters DOT4: as it is, so that sums are 128 a component too high, or as
  *                      code - 128 and a bias of 0
  *   DOT4(s, x, q)      s[i] + the four products of codes and signed query bytes 4i..4i+3, exact
- *   DOT4N(s, x, q)     the same for codes below 16
+ *   DOT4N(s, x, q)     the same for codes below 16 << HIGH_SHIFT
+ *   HIGH_NIBBLES(x)    the high nibbles, times 1 << HIGH_SHIFT
  * and gets back one struct kernels named NAME(kernels). */
 
 typedef float NAME(vf) __attribute__((vector_size(4 * WIDTH)));
@@ -28,6 +29,8 @@ typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
 #define INLINE KERNEL inline __attribute__((always_inline))
 
 /* ------------------------------------------------------------------------------------------------ f32 and f64 --- */
+
+INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
 
 INLINE void NAME(add_products)(const uint8_t *x, const double *q, vd *dots, vd *squares) {
     for (int j = 0; j < 32 / WIDTH; j++) {
@@ -120,64 +123,103 @@ INLINE vb NAME(four)(const int8_t *q) {
     return (vb)all;
 }
 
-/* Integer sums of one block: lane r of sums holds row r. Two chains per vector hide the latency of DOT4N. */
-INLINE void NAME(sum_block)(const uint8_t *block, const int8_t *codes, size_t groups, vi *sums) {
-    vi low[16 / WIDTH], high[16 / WIDTH];
-    for (int j = 0; j < 16 / WIDTH; j++) low[j] = high[j] = (vi){0};
+/* Adds one group of a block: lane r of low and high is row r, whose even and odd fours they take. */
+INLINE void NAME(add_group)(const uint8_t *group, vb ql, vb qh, vi *low, vi *high) {
     const vb mask = (vb){0} + 15;
-    for (size_t g = 0; g < groups; g++) {
-        const vb ql = NAME(four)(codes + 8 * g), qh = NAME(four)(codes + 8 * g + 4);
-        __builtin_prefetch(block + 64 * g + 8192);
-        for (int j = 0; j < 16 / WIDTH; j++) {
-            vb x;
-            memcpy(&x, block + 64 * g + 4 * WIDTH * j, sizeof x);
-            low[j] = DOT4N(low[j], x & mask, ql);
-            high[j] = DOT4N(high[j], (vb)((vs)x >> 4) & mask, qh);
-        }
+    for (int j = 0; j < 16 / WIDTH; j++) {
+        vb x;
+        memcpy(&x, group + 4 * WIDTH * j, sizeof x);
+        low[j] = DOT4N(low[j], x & mask, ql);
+        high[j] = DOT4N(high[j], HIGH_NIBBLES(x), qh);
     }
-    for (int j = 0; j < 16 / WIDTH; j++) sums[j] = low[j] + high[j];
 }
 
-KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
-                          float floor, struct hit *hits) {
-    const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
-    const vf floors = (vf){0} + floor;
+/* Integer sums of two blocks that share the loads of the query. Groups alternate between two sets of sums: eight chains
+ * hide the latency of the products. */
+INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *codes, size_t groups, vi *sums) {
+    vi low[4][16 / WIDTH], high[4][16 / WIDTH];
+    for (int c = 0; c < 4; c++)
+        for (int j = 0; j < 16 / WIDTH; j++) low[c][j] = high[c][j] = (vi){0};
+    size_t g = 0;
+    for (; g + 2 <= groups; g += 2) {
+        const vb q0 = NAME(four)(codes + 8 * g), q1 = NAME(four)(codes + 8 * g + 4);
+        const vb q2 = NAME(four)(codes + 8 * g + 8), q3 = NAME(four)(codes + 8 * g + 12);
+        __builtin_prefetch(a + 64 * g + PREFETCH), __builtin_prefetch(a + 64 * g + PREFETCH + 64);
+        __builtin_prefetch(b + 64 * g + PREFETCH), __builtin_prefetch(b + 64 * g + PREFETCH + 64);
+        NAME(add_group)(a + 64 * g, q0, q1, low[0], high[0]);
+        NAME(add_group)(b + 64 * g, q0, q1, low[1], high[1]);
+        NAME(add_group)(a + 64 * g + 64, q2, q3, low[2], high[2]);
+        NAME(add_group)(b + 64 * g + 64, q2, q3, low[3], high[3]);
+    }
+    if (g < groups) {
+        const vb q0 = NAME(four)(codes + 8 * g), q1 = NAME(four)(codes + 8 * g + 4);
+        NAME(add_group)(a + 64 * g, q0, q1, low[0], high[0]);
+        NAME(add_group)(b + 64 * g, q0, q1, low[1], high[1]);
+    }
+    for (int j = 0; j < 16 / WIDTH; j++) {
+        sums[j] = low[0][j] + low[2][j] + ((high[0][j] + high[2][j]) >> HIGH_SHIFT);
+        sums[16 / WIDTH + j] = low[1][j] + low[3][j] + ((high[1][j] + high[3][j]) >> HIGH_SHIFT);
+    }
+}
+
+/* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the codes cannot also
+ * point along the residual, which is orthogonal to them: that leaves sqrt(1 - x) of it, at most 1 - x / 2 - x^2 / 8. */
+INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query, float floor,
+                              unsigned wanted, uint32_t first, struct hit *hits) {
+    const vf floors = (vf){0} + floor, zero = {0};
     size_t found = 0;
-    for (size_t b = 0; b < count; b++) {
-        const uint8_t *block = blocks + b * size, *meta = block + 64 * groups;
-        const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
-        if (!wanted) continue;
-        vi sums[16 / WIDTH];
-        NAME(sum_block)(block, query->codes, groups, sums);
-        for (int j = 0; j < 16 / WIDTH; j++) {
-            vf scale, rest, norm;
-            memcpy(&scale, meta + 4 * WIDTH * j, sizeof scale);
-            memcpy(&rest, meta + 64 + 4 * WIDTH * j, sizeof rest);
-            memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
-            if (query->unit) norm = (vf){0} + 1.0f;
-            vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
-            vf upper = norm * (score + rest + query->slack - query->curve * norm);
-            unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
-            if (__builtin_expect(keep == 0, 1)) continue;
-            float scores[WIDTH];
-            memcpy(scores, &score, sizeof scores);
-            for (; keep; keep &= keep - 1) {
-                int r = __builtin_ctz(keep);
-                hits[found++] = (struct hit){(uint32_t)(BLOCK_ROWS * b) + WIDTH * j + r, scores[r]};
-            }
+    for (int j = 0; j < 16 / WIDTH; j++) {
+        vf scale, rest, norm;
+        memcpy(&scale, meta + 4 * WIDTH * j, sizeof scale);
+        memcpy(&rest, meta + 64 + 4 * WIDTH * j, sizeof rest);
+        memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
+        if (query->unit) norm = zero + 1.0f;
+        const vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
+        const vf size = (vf)((vi)score & 0x7fffffff) - query->slack;
+        const vf along = NAME(choose)((vi)(size > zero), size, zero), x = along * along;
+        const vf across = 1.0f - x * (0.5f + 0.125f * x), likely = norm * (score - query->curve * norm);
+        const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
+        unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
+        if (__builtin_expect(keep == 0, 1)) continue;
+        float uppers[WIDTH], centres[WIDTH];
+        memcpy(uppers, &upper, sizeof uppers);
+        memcpy(centres, &likely, sizeof centres);
+        for (; keep; keep &= keep - 1) {
+            int r = __builtin_ctz(keep);
+            hits[found++] = (struct hit){first + (uint32_t)(WIDTH * j + r), uppers[r], centres[r]};
         }
+    }
+    return found;
+}
+
+KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_row, const uint8_t *where,
+                          const struct sweep_query *query, float floor, struct hit *hits) {
+    const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
+    size_t found = 0;
+    for (size_t b = 0; b < count; b += 2) {
+        const bool two = b + 1 < count;
+        const uint8_t *first = blocks + b * size, *second = two ? first + size : first;
+        const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
+        const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
+        if (!(wanted | wanted2)) continue;
+        vi sums[32 / WIDTH];
+        NAME(sum_blocks)(first, second, query->codes, groups, sums);
+        const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
+        found += NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
+        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
+                                 hits + found);
     }
     return found;
 }
 
 /* ---------------------------------------------------------------------------------------------- the 8-bit plane --- */
 
-INLINE int64_t NAME(sum_ints)(vi v) {
+INLINE int32_t NAME(sum_ints)(vi v) {
     int32_t s[WIDTH];
-    int64_t sum = 0;
     memcpy(s, &v, sizeof s);
-    for (int j = 0; j < WIDTH; j++) sum += s[j];
-    return sum;
+    for (int apart = WIDTH / 2; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
+    return s[0];
 }
 
 KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
@@ -200,12 +242,26 @@ KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t 
 /* Rounds to the nearest integer, ties to even, for |v| < 2^22: the same on machines with and without an instruction. */
 INLINE vf NAME(round)(vf v) { return (v + 12582912.0f) - 12582912.0f; }
 
-INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
-
 INLINE vf NAME(clamp)(vf v, float least, float most) {
     const vf a = (vf){0} + least, b = (vf){0} + most;
     v = NAME(choose)((vi)(v < a), a, v);
     return NAME(choose)((vi)(v > b), b, v);
+}
+
+/* Plain loops that the compiler turns into this target's vectors; each element is rounded by itself. */
+KERNEL float NAME(scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide) {
+    uint32_t largest = 0; /* magnitudes of floats order as integers */
+    for (size_t i = 0; i < dim; i++) unit[i] = (float)((double)load_f32(row + 4 * i) * factor);
+    for (size_t i = 0; i < dim; i++) wide[i] = unit[i];
+    for (size_t i = 0; i < dim; i++) {
+        const uint32_t size = load_u32(unit + i) & 0x7fffffff;
+        largest = size > largest ? size : largest;
+    }
+    return load_f32(&largest);
+}
+
+KERNEL void NAME(leave)(const double *wide, size_t dim, float scale, float *values) {
+    for (size_t i = 0; i < dim; i++) values[i] = (float)(wide[i] - (double)scale * (double)values[i]);
 }
 
 KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
@@ -229,7 +285,7 @@ KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
 KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes,
                          float *values) {
     const float inverse = 1.0f / step;
-    for (size_t i = 0; i < dim; i += WIDTH) {
+    for (size_t i = 0; i < ((dim + 15) & ~(size_t)15); i += WIDTH) {
         vf v;
         memcpy(&v, unit + i, sizeof v);
         v = NAME(clamp)(NAME(round)(v * inverse + half), 0.0f, most);
@@ -246,6 +302,8 @@ static const struct kernels NAME(kernels) = {
     .sweep = NAME(sweep),
     .refine = NAME(refine),
     .tile = TILE,
+    .scale_row = NAME(scale_row),
+    .leave = NAME(leave),
     .nibble_error = NAME(nibble_error),
     .encode = NAME(encode),
 };
@@ -267,4 +325,6 @@ static const struct kernels NAME(kernels) = {
 #undef CODE_BIAS
 #undef DOT4
 #undef DOT4N
+#undef HIGH_NIBBLES
+#undef HIGH_SHIFT
 #undef TILE

@@ -29,10 +29,10 @@ struct sweep_query {
     bool unit;   /* cosine: w is 1, else the row's norm */
 };
 
-/* A row that a sweep could not rule out: its place in the run and its estimate of <q, v>. */
+/* A row that a sweep could not rule out: the most that its key can be, and what it probably is. */
 struct hit {
     uint32_t row;
-    float score;
+    float upper, likely;
 };
 
 /* The query side of a batch tile: 64 queries, packed in fours of dimensions. */
@@ -57,17 +57,18 @@ struct kernels {
     /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
 
-    /* The same two in plain binary32 for count rows, for a filter: relative error (dim / 16 + 16) / 2^24 of |q||row|. */
+    /* The same two in plain binary32 for count rows, for a filter: relative errors below
+     * (dim / 16 + 16) / 2^24, of |q||row| and of |row|^2. */
     void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
                      float *squares);
 
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
 
-    /* Appends to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor; where has two bytes per
-     * block, or is NULL. Returns their number. */
-    size_t (*sweep)(const uint8_t *blocks, size_t count, const uint8_t *where, const struct sweep_query *query,
-                    float floor, struct hit *hits);
+    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor, numbered from first on;
+     * where has two bytes per block, or is NULL. Returns how many. */
+    size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
+                    const struct sweep_query *query, float floor, struct hit *hits);
 
     /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the sums of high and of
      * low. The queries are zero-padded to QUERY_PAD and the codes readable as far. */
@@ -78,6 +79,12 @@ struct kernels {
      * floor. NULL where the target has no instruction that makes this worthwhile. */
     size_t (*tile)(const uint8_t *rows, size_t stride, size_t count, const struct tile_query *queries,
                    struct tile_hit *hits);
+
+    /* The row times factor, as floats and those floats as doubles; returns the largest magnitude. */
+    float (*scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide);
+
+    /* values = unit - scale * values, each rounded once from binary64. */
+    void (*leave)(const double *wide, size_t dim, float scale, float *values);
 
     /* The squared error of 4-bit codes with this step; unit is zero-padded to a multiple of 16. */
     float (*nibble_error)(const float *unit, size_t dim, float step);

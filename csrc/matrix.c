@@ -22,7 +22,8 @@ enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fau
         return rag_fail(fault, RAG_FORMAT, 0, "vector components must be binary16, binary32 or binary64");
     if (matrix->dim < 1 || matrix->dim > RAG_DIM_MAX)
         return rag_fail(fault, RAG_LIMIT, matrix->dim, "a vector has 1 to 65536 dimensions");
-    if (matrix->count >= UINT32_MAX) return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
+    if (matrix->count >= ROW_SCORED)
+        return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
     if (matrix->count == 0) return RAG_OK;
     if (matrix->offsets) return check_offsets(matrix, fault);
     if (mul_overflows(matrix->count - 1, matrix->stride, &end) || add_overflows(end, matrix->at, &end) ||
@@ -87,8 +88,16 @@ const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, 
     return (const uint8_t *)scratch;
 }
 
+/* Whole stretches without a branch, then the place within the first bad one. */
 size_t rag_first_not_finite(const float *values, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i])) return i;
+    enum { STRETCH = 128 };
+    for (size_t i = 0; i < count; i += STRETCH) {
+        const size_t rest = count - i < STRETCH ? count - i : STRETCH;
+        uint32_t bad = 0;
+        for (size_t j = 0; j < rest; j++) bad |= (load_u32(values + i + j) & 0x7fffffff) + 0x00800000;
+        if (!(bad >> 31)) continue;
+        for (size_t j = i; j < i + rest; j++)
+            if (!isfinite(values[j])) return j;
+    }
     return count;
 }

@@ -5,16 +5,15 @@
  *    12   u32 dim                28  u32 zero
  *    64   group 0, group 1, ...  and behind the last one 64 zero bytes, so that wide loads stay inside
  *
- * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved rows, then row by row
- * in 8 bits. With D = dim rounded up to 8:
+ * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved rows, then row by
+ * row in 8 bits. With D = dim rounded up to 8:
  *
- *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of row r, code for code - 7.5
- *             3 x 64      16 scales, 16 residual norms, 16 row norms, binary32
- *     row     12          scale, residual norm, row norm, binary32
- *             D           code for code - 128
+ *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of row r, code for code
+ * - 7.5 3 x 64      16 scales, 16 residual norms, 16 row norms, binary32 row     12          scale, residual norm, row
+ * norm, binary32 D           code for code - 128
  *
- * scale times codes is the row's unit vector but for a residual no longer than the residual norm says; that is all that a
- * search relies on, so a shadow may always be rebuilt from its matrix, and is the same bytes on every machine. */
+ * scale times codes is the row's unit vector but for a residual no longer than the residual norm says; that is all that
+ * a search relies on, so a shadow may always be rebuilt from its matrix, and is the same bytes on every machine. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,7 +73,8 @@ enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guar
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ building --- */
+/* ------------------------------------------------------------------------------------------------------ building ---
+ */
 
 /* The room for one row on its way, each array padded to a multiple of 16 components. */
 struct bench {
@@ -104,20 +104,20 @@ struct coded {
 /* How far scale * values is from unit, not less than the truth: rounding of unit itself is 2^-24 at most. */
 static float residual(struct bench *bench, uint32_t dim, float scale) {
     double dot, square;
-    for (uint32_t i = 0; i < dim; i++) bench->values[i] = (float)(bench->wide[i] - (double)scale * bench->values[i]);
+    rag_kernels()->leave(bench->wide, dim, scale, bench->values);
     rag_kernels()->canonical((const uint8_t *)bench->values, bench->zeros, dim, &dot, &square);
     return (float)(sqrt(square) * (1 + 1e-6) + 1e-7);
 }
 
-/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the residual
- * orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
+/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the
+ * residual orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
-    static const float spread[] = {0.27f, 0.30f, 0.33f, 0.36f, 0.40f, 0.46f}, peak[] = {0.6f, 0.8f, 1.0f};
+    static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
     const float even = (float)(1 / sqrt(dim)), padding = 0.25f * (float)(align_up(dim, 16) - dim);
     float best = INFINITY, best_step = 1;
-    for (size_t i = 0; i < 9; i++) {
-        const float step = i < 6 ? spread[i] * even : peak[i - 6] * largest / 7.5f;
+    for (size_t i = 0; i < 6; i++) {
+        const float step = i < 4 ? spread[i] * even : peak[i - 4] * largest / 7.5f;
         const float error = kernels->nibble_error(bench->unit, dim, step) - padding * step * step;
         if (error < best) best = error, best_step = step;
     }
@@ -163,7 +163,8 @@ static void put_special(uint8_t *block, size_t r, uint8_t *row, struct bench *be
     put_bytes(row, dim, bench->codes, coded);
 }
 
-static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *block, uint8_t *row, struct bench *bench) {
+static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *block, uint8_t *row,
+                    struct bench *bench) {
     const uint32_t dim = matrix->dim;
     const uint8_t *floats = rag_matrix_floats(matrix, index, bench->floats);
     double dot, square;
@@ -172,14 +173,8 @@ static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *bl
         put_special(block, index % BLOCK_ROWS, row, bench, dim, square);
         return;
     }
-    const double norm = sqrt(square), inverse = 1 / norm;
-    float largest = 0;
-    for (uint32_t i = 0; i < dim; i++) {
-        const float v = (float)(load_f32(floats + 4 * (size_t)i) * inverse), size = fabsf(v);
-        bench->unit[i] = v;
-        bench->wide[i] = v;
-        largest = size > largest ? size : largest;
-    }
+    const double norm = sqrt(square);
+    const float largest = rag_kernels()->scale_row(floats, dim, 1 / norm, bench->unit, bench->wide);
     struct coded nibbles = encode_nibbles(bench, dim, largest);
     nibbles.norm = (float)norm;
     put_nibbles(block, index % BLOCK_ROWS, dim, bench->codes, nibbles);
@@ -198,9 +193,12 @@ static enum rag_status write_groups(const struct rag_matrix *matrix, struct benc
         enum rag_status status = rag_matrix_touch(matrix, first, rows, fault);
         if (status != RAG_OK) return status;
         uint8_t *codes = group + blocks_of(rows) * block_size;
+        fenv_t before;
         memset(group, 0, (size_t)(codes - group));
+        rag_float_plain(&before);
         for (uint64_t i = 0; i < rows; i++)
             put_row(matrix, first + i, group + i / BLOCK_ROWS * block_size, codes + i * row_size, bench);
+        rag_float_back(&before);
         status = write(context, group, group_size(dim, rows));
         if (status != RAG_OK) return status;
     }

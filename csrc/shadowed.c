@@ -5,24 +5,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "scan.h"
 
 /* Slack of bounds that are computed in binary64: the rounding of stored norms, and room to spare. */
 #define REFINE_SLACK 1e-6
 
-bool rag_shadow_refine(const struct query *query, uint32_t dim, const uint8_t *row, float *upper, float *lower) {
-    const double scale = load_f32(row), rest = load_f32(row + 4), norm = load_f32(row + 8);
+/* Offers a row to the sieve with the bounds of its 8-bit codes. */
+static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
+                       struct sieve *sieve) {
+    const double scale = load_f32(codes), rest = load_f32(codes + 4), norm = load_f32(codes + 8);
     int64_t sums[2];
-    if (rest == -INFINITY) return false;
-    rag_kernels()->refine(row + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD), query->biases,
-                          sums);
-    const double sum = 256.0 * (double)sums[0] + (double)sums[1];
+    float upper, lower;
+    if (rest == -INFINITY) return; /* a row that is never ranked */
+    rag_kernels()->refine(codes + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD), query->biases, sums);
+    const double estimate = (256.0 * (double)sums[0] + (double)sums[1]) * query->fine.step * scale;
     const double error = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
-    rag_key_bounds(query, sum * query->fine.step * scale, error, norm, upper, lower);
-    return true;
+    if (rag_key_above(query, estimate, error, norm) < sieve->floor) return;
+    rag_key_bounds(query, estimate, error, norm, &upper, &lower);
+    rag_sieve_offer(sieve, upper, lower, row);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sweeping --- */
+/* ------------------------------------------------------------------------------------------------------- sweeping ---
+ */
 
 /* A stretch of one group: blocks and rows of codes beside one another. */
 struct stretch {
@@ -50,52 +54,67 @@ static bool stretch_at(struct search *search, const struct slice *slice, uint64_
     return rag_search_note(search, rag_guard_check(&shadow->guard, at, size, &fault), &fault);
 }
 
-/* The bound that knows the residual to be orthogonal to what the codes say: what of q points along v cannot also point
- * along the residual. */
-static bool may_reach(const struct sweep_query *sweep, const uint8_t *meta, float score, float floor) {
-    const float rest = load_f32(meta + 64), norm = sweep->unit ? 1.0f : load_f32(meta + 128);
-    const float along = fmaxf(fabsf(score) - sweep->slack, 0), across = sqrtf(fmaxf(1 - along * along, 0));
-    const float upper = norm * (score + rest * across + sweep->slack - sweep->curve * norm);
-    return !(upper < floor);
-}
-
 struct sweeping {
     struct search *search;
     const struct slice *slice;
     const struct rag_shadow *shadow;
-    const uint64_t *where;
-    size_t block_size, row_size;
+    size_t row_size, room;
+    struct hit *pending; /* room hits for each query ... */
+    size_t *pending_count;
     float *scratch;
 };
 
-static void prefetch_codes(const uint8_t *row, size_t size) {
-    for (size_t i = 0; i < size; i += 64) __builtin_prefetch(row + i);
+static const uint8_t *codes_of(const struct sweeping *on, uint32_t row) {
+    const uint32_t group_rows = (uint32_t)on->shadow->group_rows, group = row / group_rows;
+    const uint64_t at = rag_shadow_codes_at(on->shadow, group) + (uint64_t)(row - group * group_rows) * on->row_size;
+    return on->shadow->guard.bytes + at;
 }
 
-/* Refines a stretch's hits. Loads of code rows are started for the hits that survive before any of them is needed. */
-static void refine_hits(const struct sweeping *on, uint32_t q, const struct sweep_query *sweep,
-                        const struct stretch *stretch, struct hit *hits, size_t count) {
-    const struct query *query = &on->search->queries[q];
+/* Refines rows whose loads have been started. */
+static void refine_hits(const struct sweeping *on, uint32_t q, const struct hit *hits, size_t count) {
     struct sieve *sieve = &on->slice->hunts[q].sieve;
     struct rag_fault fault;
-    float upper, lower;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t row = hits[i].row;
-        const uint8_t *meta = stretch->blocks + row / BLOCK_ROWS * on->block_size + on->block_size - BLOCK_META;
-        if (row >= stretch->rows || !may_reach(sweep, meta + 4 * (row % BLOCK_ROWS), hits[i].score, sieve->floor))
-            continue;
-        prefetch_codes(stretch->codes + row * on->row_size, on->row_size);
-        hits[kept++] = hits[i];
-    }
-    for (size_t i = 0; i < kept; i++) {
-        const uint8_t *codes = stretch->codes + hits[i].row * on->row_size;
+    enum { AHEAD = 12 };
+    for (size_t i = 0; i < count + AHEAD; i++) {
+        if (i < count) {
+            const uint8_t *codes = codes_of(on, hits[i].row);
+            for (size_t line = 0; line < on->row_size; line += 64) __builtin_prefetch(codes + line);
+        }
+        if (i < AHEAD || !(hits[i - AHEAD].upper >= sieve->floor)) continue;
+        const uint8_t *codes = codes_of(on, hits[i - AHEAD].row);
         const size_t at = (size_t)(codes - on->shadow->guard.bytes);
         if (!rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault), &fault)) return;
-        if (rag_shadow_refine(query, on->shadow->dim, codes, &upper, &lower))
-            rag_sieve_offer(sieve, upper, lower, (uint32_t)stretch->first + hits[i].row);
+        refine_row(&on->search->queries[q], on->shadow->dim, codes, hits[i - AHEAD].row, sieve);
     }
+    if (sieve->count >= sieve->tight + on->search->k / 8 + 1) rag_sieve_tighten(sieve);
     if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
+}
+
+/* Looks at what a sweep appended: rows that probably beat the floor are refined at once, for they will raise it; the
+ * others wait until it is as high as it gets, and most are forgotten then. */
+static void sort_hits(const struct sweeping *on, size_t i, uint32_t q, size_t found, uint64_t end) {
+    const struct sieve *sieve = &on->slice->hunts[q].sieve;
+    struct hit *pending = on->pending + i * on->room, likely[RUN_BLOCKS * BLOCK_ROWS];
+    size_t kept = on->pending_count[i], likely_count = 0;
+    for (size_t j = kept, stop = kept + found; j < stop; j++) {
+        if (pending[j].row >= end) continue;
+        if (pending[j].likely >= sieve->floor) likely[likely_count++] = pending[j];
+        else pending[kept++] = pending[j];
+    }
+    on->pending_count[i] = kept;
+    if (likely_count) refine_hits(on, q, likely, likely_count);
+}
+
+/* Scores the k likeliest rows, so that the floor is as high as it can be, and refines what still reaches it. */
+static void flush_pending(const struct sweeping *on, size_t i, uint32_t q) {
+    struct sieve *sieve = &on->slice->hunts[q].sieve;
+    struct hit *pending = on->pending + i * on->room;
+    size_t kept = 0;
+    rag_search_anchor(on->search, on->slice, q, on->scratch);
+    for (size_t j = 0; j < on->pending_count[i]; j++)
+        if (pending[j].upper >= sieve->floor) pending[kept++] = pending[j];
+    on->pending_count[i] = 0;
+    refine_hits(on, q, pending, kept);
 }
 
 static struct sweep_query sweep_query_of(const struct query *query, uint32_t dim) {
@@ -110,33 +129,51 @@ static struct sweep_query sweep_query_of(const struct query *query, uint32_t dim
     };
 }
 
-void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
-    const struct rag_segment *segment = &search->segments[slice->segment];
-    struct sweeping on = {.search = search, .slice = slice, .shadow = segment->shadow, .where = segment->where};
-    struct hit hits[RUN_BLOCKS * BLOCK_ROWS];
-    struct stretch stretch;
-    on.block_size = rag_shadow_block_size(search->dim);
-    on.row_size = rag_shadow_row_size(search->dim);
-    on.scratch = malloc((size_t)search->dim * sizeof(float));
-    if (!on.scratch) rag_search_note(search, RAG_MEMORY, NULL);
-    size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
-    for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search); row += stretch.rows) {
-        if (!stretch_at(search, slice, row, run, false, &stretch)) break;
-        const uint8_t *where = on.where ? (const uint8_t *)on.where + row / 8 : NULL;
-        const size_t blocks = (stretch.rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-        for (size_t i = 0; i < count; i++) {
-            const struct sweep_query sweep = sweep_query_of(&search->queries[which[i]], search->dim);
-            struct sieve *sieve = &slice->hunts[which[i]].sieve;
-            sieve->floor = rag_floor_read(sieve->shared);
-            const size_t found = rag_kernels()->sweep(stretch.blocks, blocks, where, &sweep, sieve->floor, hits);
-            if (found) refine_hits(&on, which[i], &sweep, &stretch, hits, found);
-        }
-        run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
-    }
-    free(on.scratch);
+static bool sweeping_open(struct sweeping *on, size_t count) {
+    on->row_size = rag_shadow_row_size(on->search->dim);
+    on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 64 ? 8 : 2);
+    on->pending = malloc(count * on->room * sizeof *on->pending);
+    on->pending_count = calloc(count, sizeof *on->pending_count);
+    on->scratch = malloc((size_t)on->search->dim * sizeof(float));
+    return (on->pending && on->pending_count && on->scratch) || rag_search_note(on->search, RAG_MEMORY, NULL);
 }
 
-/* --------------------------------------------------------------------------------------------------------- tiling --- */
+static void sweep_stretch(const struct sweeping *on, const struct stretch *stretch, const uint32_t *which,
+                          size_t count) {
+    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    const uint8_t *bits = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
+    const size_t blocks = (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        const struct sweep_query sweep = sweep_query_of(&on->search->queries[which[i]], on->search->dim);
+        struct sieve *sieve = &on->slice->hunts[which[i]].sieve;
+        if (on->pending_count[i] + RUN_BLOCKS * BLOCK_ROWS > on->room) flush_pending(on, i, which[i]);
+        sieve->floor = rag_floor_read(sieve->shared);
+        struct hit *hits = on->pending + i * on->room + on->pending_count[i];
+        const size_t found =
+            rag_kernels()->sweep(stretch->blocks, blocks, (uint32_t)stretch->first, bits, &sweep, sieve->floor, hits);
+        if (found) sort_hits(on, i, which[i], found, on->slice->end);
+    }
+}
+
+void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+    struct sweeping on = {.search = search, .slice = slice, .shadow = search->segments[slice->segment].shadow};
+    struct stretch stretch;
+    size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
+    if (sweeping_open(&on, count)) {
+        for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search); row += stretch.rows) {
+            if (!stretch_at(search, slice, row, run, false, &stretch)) break;
+            sweep_stretch(&on, &stretch, which, count);
+            run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
+        }
+        for (size_t i = 0; i < count; i++) flush_pending(&on, i, which[i]);
+    }
+    free(on.scratch);
+    free(on.pending_count);
+    free(on.pending);
+}
+
+/* --------------------------------------------------------------------------------------------------------- tiling ---
+ */
 
 enum { TILE_STRETCH = 32 * TILE_ROWS };
 
@@ -188,23 +225,23 @@ static void tiling_close(struct tiling *on) {
     free(on->scratch);
 }
 
+/* Bounds in binary32: the slack has room for that. */
 static void offer_tile(const struct tiling *on, struct tile_query *tile, const uint32_t *which, const uint8_t *codes,
                        uint64_t first, const struct tile_hit *hits, size_t count) {
     const uint64_t *where = on->search->segments[on->slice->segment].where;
-    float upper, lower;
     for (size_t i = 0; i < count; i++) {
         const uint64_t row = first + hits[i].row;
-        const uint32_t q = which[hits[i].query];
+        const size_t u = hits[i].query;
         const uint8_t *head = codes + hits[i].row * on->row_size;
-        const struct query *query = &on->search->queries[q];
-        struct sieve *sieve = &on->slice->hunts[q].sieve;
-        const double rest = load_f32(head + 4);
-        if (!has_row(where, row) || rest == -INFINITY) continue;
-        const double error = rest * tile->spread[hits[i].query] + tile->slack[hits[i].query];
-        rag_key_bounds(query, hits[i].score, error, load_f32(head + 8), &upper, &lower);
-        rag_sieve_offer(sieve, upper, lower, (uint32_t)row);
-        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
-        tile->floor[hits[i].query] = sieve->floor;
+        const float rest = load_f32(head + 4), weight = tile->unit ? 1.0f : load_f32(head + 8);
+        const float error = rest * tile->spread[u] + tile->slack[u], bend = tile->curve[u] * weight;
+        struct sieve *sieve = &on->slice->hunts[which[u]].sieve;
+        if (rest == -INFINITY || !has_row(where, row)) continue;
+        rag_sieve_offer(sieve, weight * (hits[i].score + error - bend),
+                        weight * (hits[i].score - error - bend * (1 + 4e-6f)), (uint32_t)row);
+        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
+            rag_search_settle(on->search, on->slice, which[u], on->scratch);
+        tile->floor[u] = sieve->floor;
     }
 }
 
@@ -214,8 +251,7 @@ static void scan_tile(struct tiling *on, const struct stretch *stretch, size_t g
     const uint8_t *codes = stretch->codes + at * on->row_size;
     if (rows < TILE_ROWS) codes = memcpy(on->tail, codes, rows * on->row_size);
     const size_t found = rag_kernels()->tile(codes, on->row_size, rows, &on->groups[g], hits);
-    if (found)
-        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at, hits, found);
+    if (found) offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at, hits, found);
 }
 
 static void refresh_floors(const struct tiling *on, size_t g) {

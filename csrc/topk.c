@@ -6,7 +6,8 @@
 
 #include "vectors.h"
 
-/* ---------------------------------------------------------------------------------------------------------- heap --- */
+/* ---------------------------------------------------------------------------------------------------------- heap ---
+ */
 
 static inline bool worse(struct scored a, struct scored b) {
     return a.score < b.score || (a.score == b.score && a.row > b.row);
@@ -55,7 +56,8 @@ void rag_best_sort(struct best *best) {
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- sieve --- */
+/* --------------------------------------------------------------------------------------------------------- sieve ---
+ */
 
 void rag_floor_raise(float *shared, float value) {
     float seen = rag_floor_read(shared);
@@ -64,9 +66,9 @@ void rag_floor_raise(float *shared, float value) {
     }
 }
 
-bool rag_sieve_open(struct sieve *sieve, size_t k, float *shared) {
+bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, float *shared) {
     const size_t room = 4 * k + 24;
-    *sieve = (struct sieve){.room = room, .k = k, .floor = rag_floor_read(shared), .shared = shared};
+    *sieve = (struct sieve){.room = room, .k = k, .floor = rag_floor_read(shared), .shared = shared, .query = query};
     sieve->entries = malloc(room * sizeof *sieve->entries);
     return sieve->entries != NULL;
 }
@@ -104,13 +106,13 @@ static float smallest_lower(const struct candidate *entries, size_t count) {
 void rag_sieve_tighten(struct sieve *sieve) {
     if (sieve->k > 0 && sieve->count >= sieve->k) {
         select_by_lower(sieve->entries, sieve->count, sieve->k);
-        rag_floor_raise(sieve->shared, smallest_lower(sieve->entries, sieve->k));
+        rag_floor_raise(sieve->shared, rag_floor_at(sieve->query, smallest_lower(sieve->entries, sieve->k)));
     }
     const float floor = rag_floor_read(sieve->shared);
     size_t kept = 0;
     for (size_t i = 0; i < sieve->count; i++)
         if (sieve->entries[i].upper >= floor) sieve->entries[kept++] = sieve->entries[i];
-    sieve->count = kept;
+    sieve->count = sieve->tight = kept;
     sieve->floor = floor;
 }
 

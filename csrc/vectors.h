@@ -1,17 +1,27 @@
 /* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves, the k best.
  *
  * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound: with N = |row| and
- * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or 1
- * for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
+ * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or
+ * 1 for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
  * topk.c keeps candidates, scan.c and batch.c drive them. */
 #ifndef RAG_VECTORS_H
 #define RAG_VECTORS_H
+
+#include <fenv.h>
 
 #include "bytes.h"
 #include "internal.h"
 #include "kernels.h"
 
-/* ---------------------------------------------------------------------------------------------------------- rows --- */
+/* A host program may have told its thread to flush subnormals to zero or to round otherwise, which would change score
+ * bits: arithmetic that must be exact runs between these two. */
+static inline void rag_float_plain(fenv_t *before) {
+    fegetenv(before);
+    fesetenv(FE_DFL_ENV);
+}
+static inline void rag_float_back(const fenv_t *before) { fesetenv(before); }
+
+/* --------------------------------------------------------------------------------------------------------- rows --- */
 
 /* The bytes of a row, as they lie. */
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
@@ -20,9 +30,10 @@ const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
 const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, float *scratch);
 
 /* Checks the checksums of a range of rows. */
-enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_fault *fault);
+enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
+                                 struct rag_fault *fault);
 
-/* ------------------------------------------------------------------------------------------------------- queries --- */
+/* ------------------------------------------------------------------------------------------------------ queries --- */
 
 /* A quantised unit query: <q, v> is within error |v| of step * sum(codes * v). */
 struct query_codes {
@@ -43,20 +54,32 @@ struct query {
 };
 
 /* Slack for arithmetic in binary32, relative to |q||v|, with room for the rounding of scores; see the spec's proof. */
-#define ESTIMATE_SLACK(dim) (((double)(dim) / 16 + 24) * 0x1p-24)
+#define ESTIMATE_SLACK(dim) (((double)(dim) / 8 + 48) * 0x1p-24)
 #define CODE_SLACK 1e-5
 
 size_t rag_query_size(uint32_t dim);
-void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric);
+/* coded: its codes will be needed. */
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric,
+                       bool coded);
 
 /* The canonical score from canonical products, and the key below which nothing scores as high as score. */
 float rag_score(const struct query *query, double dot, double square);
 float rag_floor_of(const struct query *query, float score);
 
+/* The same for the score that a row has at least when its key is at least key: keys that differ may round to one score,
+ * and such rows tie. */
+float rag_floor_at(const struct query *query, float key);
+
 /* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower);
 
-/* ---------------------------------------------------------------------------------------------------- the shadow --- */
+/* The upper one alone, not rounded. */
+static inline double rag_key_above(const struct query *query, double estimate, double error, double norm) {
+    const double weight = query->metric == RAG_COSINE ? 1 : norm;
+    return weight * (estimate + error - query->curve * weight * (1 - 1e-6));
+}
+
+/* --------------------------------------------------------------------------------------------------- the shadow --- */
 
 enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
 
@@ -67,7 +90,7 @@ size_t rag_shadow_row_size(uint32_t dim);
 uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
 uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
 
-/* ------------------------------------------------------------------------------------------------- the best rows --- */
+/* ------------------------------------------------------------------------------------------------ the best rows --- */
 
 struct scored {
     float score;
@@ -85,11 +108,15 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that may be among the k best: its key lies between lower and upper. */
+/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for rows that are
+ * accounted for elsewhere and only count towards the floor: rows of finished slices, and rows that have been scored. */
 struct candidate {
     float upper, lower;
     uint32_t row;
 };
+#define ROW_ELSEWHERE UINT32_MAX
+#define ROW_SCORED (UINT32_MAX - 1)
+static inline bool is_open(const struct candidate *entry) { return entry->row < ROW_SCORED; }
 
 /* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known to have keys of at
  * least floor, so rows whose upper bound is below it are dropped. shared carries the floor between the sieves of one
@@ -97,12 +124,14 @@ struct candidate {
 struct sieve {
     struct candidate *entries;
     size_t count, room, k;
+    size_t tight; /* the count when last tightened */
     float floor;
     float *shared;
+    const struct query *query;
     bool failed; /* no memory: the search must report it */
 };
 
-bool rag_sieve_open(struct sieve *sieve, size_t k, float *shared);
+bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, float *shared);
 void rag_sieve_close(struct sieve *sieve);
 void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry);
 void rag_sieve_tighten(struct sieve *sieve);
@@ -113,6 +142,11 @@ static inline void rag_sieve_offer(struct sieve *sieve, float upper, float lower
     if (!(upper >= sieve->floor)) return;
     if (sieve->count == sieve->room) rag_sieve_offer_full(sieve, entry);
     else sieve->entries[sieve->count++] = entry;
+}
+
+/* Counts a row that is accounted for elsewhere, whose key is at least lower. */
+static inline void rag_sieve_count(struct sieve *sieve, float lower, uint32_t kind) {
+    rag_sieve_offer(sieve, lower, lower, kind);
 }
 
 /* Raises *shared to at least value; reads it. */

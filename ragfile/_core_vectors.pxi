@@ -116,7 +116,7 @@ cdef class Matrix:
         Where fewer than k rows can be found, the rest is row -1 with score -inf.
         """
         rows, scores = nearest((self,), queries, k, None if where is None else (where,), threads)
-        return rows.reshape(-1, k), scores.reshape(-1, k)
+        return rows[:, 0], scores[:, 0]
 
     def scores(self, rows, query):
         """The canonical scores of given rows for one query; a row with a NaN or an infinity scores NaN."""
@@ -146,7 +146,10 @@ cdef class Matrix:
 
 
 cdef Section as_section(source):
-    return source if isinstance(source, Section) else Section.over(memoryview(source).cast("B"))
+    if isinstance(source, Section):
+        return source
+    view = memoryview(source)
+    return Section.over(view.cast("B") if view.nbytes else b"")
 
 
 cdef checked_offsets(offsets, count):

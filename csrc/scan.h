@@ -1,9 +1,11 @@
-/* search.h - one search on its way: what scan.c, shadowed.c and direct.c share.
+/* scan.h - one search on its way: what scan.c, shadowed.c and direct.c share.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice and query a hunt.
  * Slices are scanned in parallel, then queries are finished in parallel. */
-#ifndef RAG_SEARCH_H
-#define RAG_SEARCH_H
+#ifndef RAG_SCAN_H
+#define RAG_SCAN_H
+
+#include <pthread.h>
 
 #include "vectors.h"
 
@@ -26,6 +28,8 @@ struct search {
     uint32_t dim;
     struct query *queries;
     float *floors; /* per query, shared by all slices */
+    struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under the lock */
+    pthread_mutex_t lock;
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */
     float *scores;
@@ -48,6 +52,12 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
 void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch);
 enum { SIEVE_LARGE = 1 << 16 };
 
+/* Scores the k rows of a sieve that have the largest lower bounds, which makes the floor exact. */
+void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch);
+
+/* Scores what may still win of query q in all slices, and writes its results. */
+void rag_search_finish(struct search *search, size_t q);
+
 static inline bool has_row(const uint64_t *where, uint64_t row) {
     return !where || (where[row / 64] >> row % 64 & 1);
 }
@@ -57,8 +67,5 @@ void rag_scan_exhaustive(struct search *search, const struct slice *slice, const
 void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
 void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
-
-/* Narrows a candidate's bounds by the 8-bit codes; false when the row is never ranked. */
-bool rag_shadow_refine(const struct query *query, uint32_t dim, const uint8_t *codes, float *upper, float *lower);
 
 #endif

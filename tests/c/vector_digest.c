@@ -1,0 +1,97 @@
+/* vector_digest.c - one fixed workload over the vector engine, printed as a digest.
+ *
+ * Every target, on every architecture, must print the same line but for the target's name: same rows, same score bits,
+ * same bytes of shadows. tests/c/compare_targets builds and compares. Inputs are ratios of small integers, so they are
+ * the same floats everywhere. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rag.h"
+
+enum { ROWS = 300, QUERIES = 40, DIM_MAX = 390, K = 7 };
+
+static uint64_t digest = 1;
+
+static void take(const void *bytes, size_t size) {
+    uint64_t pair[2] = {digest, rag_hash(bytes, size)};
+    digest = rag_hash(pair, sizeof pair);
+}
+
+static void must(enum rag_status status, const char *what) {
+    if (status == RAG_OK) return;
+    fprintf(stderr, "%s failed: status %d\n", what, (int)status);
+    exit(1);
+}
+
+static float next_float(void) {
+    static uint64_t state = 12345;
+    int sum = 0;
+    for (int i = 0; i < 4; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        sum += (int)(state >> 48) - 32768;
+    }
+    return (float)sum / 65536.0f;
+}
+
+struct sink {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static enum rag_status keep(void *context, const void *bytes, size_t size) {
+    struct sink *sink = context;
+    memcpy(sink->bytes + sink->size, bytes, size);
+    sink->size += size;
+    return RAG_OK;
+}
+
+static void search(const struct rag_matrix *matrix, const struct rag_shadow *shadow, const float *queries, size_t count) {
+    int64_t rows[QUERIES * K], every[ROWS];
+    float scores[ROWS > QUERIES * K ? ROWS : QUERIES * K];
+    struct rag_fault fault;
+    for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
+        const struct rag_segment segment = {matrix, shadow, NULL};
+        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric, K, 1};
+        must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
+        take(rows, count * K * sizeof *rows);
+        take(scores, count * K * sizeof *scores);
+        for (int64_t i = 0; i < ROWS; i++) every[i] = i;
+        must(rag_scores(matrix, &question, every, ROWS, scores, &fault), "scores");
+        take(scores, sizeof scores[0] * ROWS);
+    }
+}
+
+static void work(const float *values, const float *queries, uint32_t dim) {
+    struct rag_matrix matrix = {.guard = {.bytes = (const uint8_t *)values, .size = (size_t)ROWS * dim * 4},
+                                .stride = 4 * dim, .count = ROWS, .dim = dim, .scalar = RAG_F32};
+    struct rag_shadow shadow;
+    struct rag_fault fault;
+    struct sink sink = {malloc(rag_shadow_size(ROWS, dim)), 0};
+    must(rag_matrix_check(&matrix, &fault), "matrix");
+    must(rag_shadow_build(&matrix, keep, &sink, &fault), "build");
+    take(sink.bytes, sink.size);
+    const struct rag_guard section = {.bytes = sink.bytes, .size = sink.size};
+    must(rag_shadow_open(&shadow, &section, &matrix, &fault), "open");
+    for (size_t count = 2; count <= QUERIES; count += QUERIES - 2) {
+        search(&matrix, NULL, queries, count);
+        search(&matrix, &shadow, queries, count);
+    }
+    matrix.scalar = RAG_F16; /* the same bytes as halves: NaN, infinities and subnormals among them */
+    matrix.stride = 2 * dim;
+    search(&matrix, NULL, queries, 2);
+    matrix.big_endian = true;
+    search(&matrix, NULL, queries, 2);
+    free(sink.bytes);
+}
+
+int main(void) {
+    static const uint32_t dims[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 70, 127, 129, 384};
+    static float values[ROWS * DIM_MAX], queries[QUERIES * DIM_MAX];
+    must(rag_init(NULL), "init");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) values[i] = next_float();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) queries[i] = next_float();
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) work(values, queries, dims[i]);
+    printf("%s %016llx\n", rag_target(), (unsigned long long)digest);
+    return 0;
+}

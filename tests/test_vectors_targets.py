@@ -1,0 +1,59 @@
+"""Every target of this machine gives the same rows, the same score bits and the same shadow bytes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ragfile import _core
+
+WORKLOAD = """
+import hashlib, numpy as np
+from ragfile import _core
+rng = np.random.default_rng(5)
+digest = hashlib.sha256()
+for dim in (1, 3, 8, 17, 64, 70, 127, 384):
+    for dtype, kind in (("f32", "f4"), ("f16", "f2"), ("f64", "f8")):
+        rows = rng.standard_normal((400, dim)).astype(kind)
+        rows[7] = rows[6]
+        rows[9] *= 2.0 ** -12
+        queries = rng.standard_normal((40, dim)).astype("f4")
+        shadow = bytearray()
+        _core.build_shadow(_core.Matrix(rows, 400, dim, dtype=dtype), shadow.extend)
+        digest.update(shadow)
+        for metric in ("cosine", "ip", "l2"):
+            for shade in (None, shadow):
+                matrix = _core.Matrix(rows, 400, dim, dtype=dtype, metric=metric, shadow=shade)
+                for asked in (queries[:2], queries):
+                    for array in matrix.nearest(asked, 6):
+                        digest.update(array)
+                digest.update(matrix.scores(range(400), queries[0]))
+print(_core.target(), digest.hexdigest())
+"""
+
+
+def run(target):
+    return subprocess.run(
+        [sys.executable, "-c", WORKLOAD],
+        env={**os.environ, "RAGFILE_TARGET": target},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def widest():
+    name, digest = run("").stdout.split()
+    assert name == _core.target() or os.environ.get("RAGFILE_TARGET")
+    return digest
+
+
+@pytest.mark.parametrize("target", ["baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"])
+def test_results_and_shadows_are_the_same_on_every_target(target, widest):
+    result = run(target)
+    if "does not have it" in result.stderr:
+        pytest.skip(f"this machine cannot run {target}")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == [target, widest]
