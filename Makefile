@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill digest bench clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill digest targets bench clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -53,6 +53,9 @@ kill:                 ## two hundred writers killed, readers beside them
 digest:               ## one number over BM25 answers: equal on every architecture
 	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/bm25*.c \
 		csrc/cpu.c csrc/hash.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
+
+targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
+	tests/c/compare_targets
 
 bench:                ## one question a file; each prints its machine, peers and command
 	for file in bench/*.py; do $(PY) $$file || true; done
