@@ -27,21 +27,23 @@ except ImportError:
 
 BLOCK, MIB = 1 << 16, 1 << 20
 NAME = rb"[A-Za-z0-9_.+@/]"
-KNOWN = [
-    "vector",
-    "keyword",
-    "rag.keys",
-    "rag.shadow",
-    "rag.chunks",
-    "rag.documents",
-    "rag.ids",
-    "rag.text",
-    "rag.meta",
-    "rag.tombs",
-    "rag.gone",
-    "rag.config",
-    "rag.origin",
-]
+KNOWN = (
+    *(
+        "vector",
+        "keyword",
+        "rag.keys",
+        "rag.shadow",
+        "rag.terms",
+        "rag.postings",
+        "rag.chunks",
+        "rag.documents",
+        "rag.ids",
+    ),
+    *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin"),
+)
+
+
+FIELDS = {"source": str, "metadata": dict, "tags": list}
 
 
 class Refused(ValueError):
@@ -150,17 +152,12 @@ def xxh3_long(data):
     return stir(h & M64)
 
 
-def xxh3_blocks(data):
-    """The hash of each 64 KiB of data, one behind the other as they are stored."""
-    return b"".join(xxh3(data[at : at + BLOCK]).to_bytes(8, "little") for at in range(0, len(data), BLOCK))
-
-
 # ---- Part 1: header, directory, pairs ---------------------------------------------------------------------------------------
 
 
 def header(data):
     magic = b"RAGFILE"
-    need(data[:7] == magic[: len(data)], 0, "1.1", "not a RAGFile")
+    need(data[:7] == magic, 0, "1.1", "not a RAGFile")
     need(len(data) >= 11, len(data), "1.1", "the file ends inside its header")
     need(data[7] <= 1, 7, "1.1", f"major version {data[7]}", "version")
     need(data[10] <= 1, 10, "1.1", "byte order is neither 0 nor 1")
@@ -192,6 +189,7 @@ def directory(data):
         need(int(end) <= M64, end_at, "1.1", "a number of 2^64 or more")
         _, at = match(data, at, rb"\)")
         name, start, end = name.decode(), int(start), int(end)
+        need((entries[0][1] if entries else start) <= 65548, entry, "1.1.5", "a directory of more than 65,536 bytes")
         need(all(name != other for other, _, _ in entries), entry, "1.1.5", "a name twice")
         need(
             not entries or start == entries[-1][2] + 2,
@@ -201,7 +199,6 @@ def directory(data):
         )
         need(end < len(data), entry, "1.1.4", "a section ends outside the file")
         need(end >= start - 1, entry, "1.1.4", "a section ends before it starts")
-        need(at - 11 <= 65536, entry, "1.1.5", "a directory of more than 65,536 bytes")
         entries.append((name, start, end))
         need(at + 1 <= entries[0][1], entry, "1.1.2", "the directory runs past the first section")
         need(data[at] == 0, at, "1.1.2", "no NUL behind an entry")
@@ -241,7 +238,7 @@ def content_end(data, at, end):
 
 
 def keyword_section(data, at, end, order="little"):
-    need(end - at + 1 >= 17, at, "1.2", "shorter than its preamble")
+    need(end - at + 1 >= 17, end + 1, "1.2", "shorter than its preamble")
     first, last, p = bounds(data, at, end, order, "1.2.1")
     pairs, offsets, pair = [], [], first
     while pair <= last:
@@ -295,14 +292,14 @@ def extension(data, at, last, first, p, bits, order):
     count, hashed, length = number(data, at + 8, 8, order), number(data, at + 24, 8, order), last + 1 - first
     need(1 <= dim <= 65536, at + 4, "1.4", "dim is not 1 to 65,536")
     need((count == 0) == (length == 0) and count <= length, at + 8, "1.4", "count and length contradict each other")
-    if stride:
-        need(stride > dim * bits // 8 + p, at + 16, "1.4", "stride is too small")
-        need(count == 0 or count * stride == length + p, at + 16, "1.4", "stride and length contradict each other")
+    if stride and count:
+        need(stride > dim * bits // 8 + p, at + 8, "1.4", "stride is too small")
+        need(count * stride == length + p, at + 8, "1.4", "stride and length contradict each other")
     return {"dim": dim, "count": count, "stride": stride, "hash": hashed if flags & 1 else None}
 
 
 def vector_section(data, at, end, order="little", dim=None):
-    need(end - at + 1 >= 18, at, "1.3", "shorter than its preamble")
+    need(end - at + 1 >= 18, end + 1, "1.3", "shorter than its preamble")
     bits = data[at]
     need(bits in (8, 16, 32, 64), at, "1.3.1", "precision is not 8, 16, 32 or 64")
     first, last, p = bounds(data, at + 1, end, order, "1.3.1")
@@ -314,9 +311,9 @@ def vector_section(data, at, end, order="little", dim=None):
         dim = inferred(data, at, first, last, p, bits, order)
     pairs, offsets = embeddings(data, first, last, p, dim or 1, bits, order)
     if block:
-        need(block["count"] == len(pairs), at + 26, "1.4", "the section does not hold count pairs")
+        need(block["count"] == len(pairs), first, "1.4", "the section does not hold count pairs")
         strides = {b - a for a, b in itertools.pairwise(offsets)} | ({last + 1 + p - offsets[-1]} if pairs else set())
-        need(not block["stride"] or strides <= {block["stride"]}, at + 34, "1.4", "pairs are not stride apart")
+        need(not block["stride"] or strides <= {block["stride"]}, first, "1.4", "pairs are not stride apart")
         found = block["hash"]
         need(
             found is None or found == xxh3(data[first : last + 1]),
@@ -391,49 +388,50 @@ def read_0(data, dim):
 
 
 def front_page(data):
-    need(len(data) >= 4096, len(data), "2.1", "the file ends inside its front page")
-    need(data[3968:3976] == b"RAGHEAD1", 3968, "2.1", "no RAGHEAD1")
     need(data[10] == 0, 10, "2.1", "byte order is not 0")
+    need(len(data) >= 4160, len(data), "2.1", "no room for a front page and a footer")
+    need(data[3968:3976] == b"RAGHEAD1", 3968, "2.1", "no RAGHEAD1")
     need(number(data, 4080) == xxh3(data[:4080]), 4080, "2.1", "the front page differs from its hash", "corrupt")
     need(number(data, 3976) == 0, 3976, "2.1", "a read feature that this reader does not know", "version")
-    need(not any(data[4032:4080]), 4032, "2.1", "reserved bytes are not zero")
-    need(not any(data[4088:4096]), 4088, "2.1", "reserved bytes are not zero")
+    zero(data, 4032, 4080, "2.1")
+    zero(data, 4088, 4096, "2.1")
     keys = ("write_features", "toc", "toc_size", "identity", "footer", "created")
-    return {key: number(data, 3984 + 8 * i) for i, key in enumerate(keys)}
+    head = {key: number(data, 3984 + 8 * i) for i, key in enumerate(keys)}
+    at = head["footer"]
+    need(at % 64 == 0 and 4096 <= at <= len(data) - 64, 4016, "2.1", "the base's footer is outside the file")
+    return head
 
 
-def footer(data, at, identity, base_footer, budget):
-    """What the 64 bytes at `at` say when they are a footer that holds; otherwise None. `budget[0]` bytes of tables may be hashed."""
+def zero(data, at, end, rule):
+    bad = next((i for i in range(at, end) if data[i]), None)
+    need(bad is None, bad, rule, "reserved bytes are not zero")
+
+
+def footer(data, at, head):
+    """What the 64 bytes at `at` say when they are a footer that holds by itself (2.4), otherwise None."""
     if data[at : at + 8] != b"RAGCOMIT" or number(data, at + 56) != xxh3(data[at : at + 56]):
         return None
     keys = ("generation", "toc", "toc_size", "toc_hash", "before", "identity")
     found = {key: number(data, at + 8 + 8 * i) for i, key in enumerate(keys)} | {"at": at}
-    generation, toc, size = found["generation"], found["toc"], found["toc_size"]
-    if (
-        toc < 4096
-        or toc % 64
-        or not 64 <= size <= 64 * MIB
-        or toc + align(size + 1, 64) != at
-        or found["identity"] != identity
-    ):
-        return None
-    first = found["before"] == 0 and found["toc_hash"] == identity and at == base_footer
-    later = base_footer <= found["before"] < toc and found["before"] % 64 == 0 and at != base_footer
-    if not (first if generation == 1 else later and generation > 1) or size > budget[0]:
-        return None
-    budget[0] -= size
-    if found["toc_hash"] != xxh3(data[toc : toc + size]):
-        return None
-    return found
+    generation, toc, size, before = (found[key] for key in ("generation", "toc", "toc_size", "before"))
+    placed = toc >= 4096 and toc % 64 == 0 and 64 <= size <= 64 * MIB and toc + align(size + 1, 64) == at
+    if generation == 1:
+        chained = before == 0 and found["toc_hash"] == head["identity"] and at == head["footer"]
+    else:
+        chained = generation > 1 and head["footer"] <= before < toc and before % 64 == 0
+    return found if placed and chained and found["identity"] == head["identity"] else None
 
 
 def newest(data, head):
-    """The newest footer that holds, and the generation behind it that was made and is damaged, if there is one."""
-    budget = [len(data) + 64 * MIB]
-    for at in range(len(data) // 64 * 64 - 64, 4095, -64):
-        found = footer(data, at, head["identity"], head["footer"], budget)
+    """The newest footer that stands on a table that holds, and the generation behind it that was lost, if one was (2.5)."""
+    left = len(data) + 64 * MIB
+    for at in range(len(data) // 64 * 64 - 64, head["footer"] - 1, -64):
+        found = footer(data, at, head)
         if found:
-            break
+            need(found["toc_size"] <= left, at, "2.5", "too many damaged commits")
+            left -= found["toc_size"]
+            if found["toc_hash"] == xxh3(data[found["toc"] : found["toc"] + found["toc_size"]]):
+                break
     else:
         raise Refused(head["footer"], "2.5", "no commit holds", "corrupt")
     for tail in range(at + 64, len(data) - 63, 64):
@@ -444,66 +442,75 @@ def newest(data, head):
 
 
 def table(data, found):
-    """The table of contents that the footer `found` names, checked by 2.3."""
+    """The table of contents that a footer names, checked by 2.3: the footer, the table's own fields, segments, sections."""
     at, size, generation = found["toc"], found["toc_size"], found["generation"]
     need(data[at : at + 8] == b"RAGTOC01", at, "2.3", "no RAGTOC01")
-    need(number(data, at + 8) == generation, at + 8, "2.3", "table and footer are of different generations")
     entries, segments, names, message = (number(data, at + i, 4) for i in (24, 28, 32, 36))
     need(entries <= 65536, at + 24, "2.3", "more than 65,536 entries")
     need(segments <= 65536, at + 28, "2.3", "more than 65,536 segments")
     need(message <= 4096, at + 36, "2.3", "a message of more than 4,096 bytes")
-    need(
-        size == 64 + 64 * entries + 32 * segments + names + message,
-        at,
-        "2.3",
-        "the table's size is not the sum of its parts",
-    )
-    need(not any(data[at + size : found["at"]]), at + size, "2.3", "bytes behind the table are not zero")
+    segments_at = at + 64 + 64 * entries
+    names_at = segments_at + 32 * segments
+    need(at + size == names_at + names + message, at, "2.3", "the table's size is not the sum of its parts")
+    need(number(data, at + 8) == generation, at + 8, "2.3", "table and footer are of different generations")
     start, coming = number(data, at + 40), number(data, at + 48)
-    need(start % 64 == 0 and 4096 <= start <= at, at + 40, "2.3", "start is not where a commit can begin")
-    need(generation > 1 or start == 4096, at + 40, "2.3", "the base does not begin at 4096")
+    earliest = found["before"] + 64 if generation > 1 else 4096
+    fits = start % 64 == 0 and earliest <= start <= at and (generation > 1 or start == 4096)
+    need(fits, at + 40, "2.3", "start is not where this commit can begin")
     need(1 <= coming < 1 << 32, at + 48, "2.3", "next segment number out of range")
-    listed = segment_table(data, at + 64 + 64 * entries, segments, coming, generation)
-    texts = at + 64 + 64 * entries + 32 * segments
-    sections = entry_table(data, at, entries, (texts, names), {s["number"] for s in listed}, start, generation)
-    words = text(data, texts + names, texts + names + message)
-    return (
-        {"time": number(data, at + 16), "message": words, "start": start, "abandoned": number(data, at + 56)},
-        listed,
-        sections,
-    )
+    listed = segment_table(data, segments_at, segments, coming, generation)
+    texts = section_names(data, at, names_at, names, entries)
+    sections = entry_table(data, found, texts, {s["number"] for s in listed}, start)
+    words = data[names_at + names : at + size].decode(errors="replace")
+    abandoned = {"at": earliest, "end": start, "hash": number(data, at + 56)}
+    return found | {"time": number(data, at + 16), "message": words, "abandoned": abandoned}, listed, sections
 
 
 def segment_table(data, at, count, coming, generation):
     listed = []
-    for i in range(count):
-        row, before = at + 32 * i, listed[-1]["number"] if listed else 0
+    for row in range(at, at + 32 * count, 32):
         segment = {"number": number(data, row, 4), "rows": number(data, row + 8), "live": number(data, row + 16)}
-        segment |= {"generation": number(data, row + 24), "row": row}
+        before = listed[-1]["number"] if listed else 0
         need(before < segment["number"] < coming, row, "2.3", "segment numbers do not ascend below the next one")
-        need(number(data, row + 4, 4) == 0, row + 4, "2.3", "reserved bytes are not zero")
-        need(segment["rows"] <= 1 << 40, row + 8, "2.3", "more than 2^40 rows")
-        need(segment["live"] <= segment["rows"], row + 16, "2.3", "more live rows than rows")
-        need(1 <= segment["generation"] <= generation, row + 24, "2.3", "a segment of no generation so far")
+        need(number(data, row + 4, 4) == 0, row, "2.3", "reserved bytes are not zero")
+        need(segment["live"] <= segment["rows"] <= 1 << 40, row + 8, "2.3", "rows out of range")
+        segment |= {"generation": number(data, row + 24), "row": row}
+        need(1 <= segment["generation"] <= generation, row + 24, "2.3", "a segment of a later commit")
         listed.append(segment)
     return listed
 
 
-def entry_table(data, toc, count, names, numbers, start, generation):
-    sections, past, (name_at, size) = [], 4096, names
-    name_end = name_at + size
-    for i in range(count):
-        row, known = toc + 64 + 64 * i, {(s["name"], s["segment"]) for s in sections}
-        flags, segment, name, zero = (number(data, row + j, 4) for j in (0, 4, 8, 12))
-        written, at, size, items, hashed, zero_too = (number(data, row + j) for j in (16, 24, 32, 40, 48, 56))
-        need(names[0] + name == name_at, row + 8, "2.3", "names are not in order of entries")
-        found = re.compile(NAME + rb"{1,64}\0").match(data, name_at, name_end)
+def section_names(data, toc, at, size, count):
+    names, past, end = [], at, at + size
+    for row in range(toc + 64, toc + 64 + 64 * count, 64):
+        need(at + number(data, row + 8, 4) == past, row + 8, "2.3", "names are not in order of entries")
+        found = re.compile(NAME + rb"{1,64}\0").match(data, past, end)
         need(found, row + 8, "2.3", "not a section name")
-        name, name_at = found.group()[:-1].decode(), found.end()
-        need((name, segment) not in known, row, "2.3", "two entries share name and segment")
-        need(not zero, row + 12, "2.3", "reserved bytes are not zero")
-        need(not zero_too, row + 56, "2.3", "reserved bytes are not zero")
+        names.append(found.group()[:-1].decode())
+        past = found.end()
+    need(past == end, toc + 32, "2.3", "bytes behind the last name")
+    return names
+
+
+def entry_table(data, found, names, numbers, start):
+    sections, past, generation = [], 4096, found["generation"]
+    for row, name in enumerate(names):
+        row = found["toc"] + 64 + 64 * row
+        flags, segment, _, reserved = (number(data, row + j, 4) for j in (0, 4, 8, 12))
+        written, at, size, items, hashed, reserved_too = (number(data, row + j) for j in (16, 24, 32, 40, 48, 56))
+        end, own = at + extent(size), written == generation
         need(flags < 4, row, "2.3", "a flag that is not defined", "version")
+        need(reserved == reserved_too == 0, row, "2.3", "reserved bytes are not zero")
+        need(
+            at % 64 == 0 and past <= at and end <= found["toc"],
+            row,
+            "2.3",
+            "an extent unaligned, out of order or out of place",
+        )
+        need(own or end <= found["before"], row, "2.3", "an older section reaches into this commit")
+        need(1 <= written <= generation and own == (at >= start), row, "2.3", "an extent outside its commit")
+        need(items <= 1 << 40, row, "2.3", "more than 2^40 items")
+        need(segment == 0 or segment in numbers, row, "2.3", "a segment that is not listed")
         need(
             not flags & 1 or name in KNOWN,
             row,
@@ -511,142 +518,126 @@ def entry_table(data, toc, count, names, numbers, start, generation):
             "a must-understand section that this reader does not know",
             "version",
         )
-        need(segment == 0 or segment in numbers, row + 4, "2.3", "a segment that is not listed")
-        need(1 <= written <= generation, row + 16, "2.3", "a generation that is not there yet")
-        need(
-            at % 64 == 0 and at >= past,
-            row + 24,
-            "2.3",
-            "an extent that is unaligned, out of order or overlaps another",
-        )
-        need(at + extent(size) <= toc, row + 32, "2.3", "an extent beyond the table")
-        fits = at >= start if written == generation else at + extent(size) <= start
-        need(fits, row + 24, "2.3", "an extent outside the bytes of its generation")
-        need(items <= 1 << 40, row + 40, "2.3", "more than 2^40 items")
+        need(all((name, segment) != (s["name"], s["segment"]) for s in sections), row, "2.3", "name and segment twice")
         sections.append(
             {"name": name, "segment": segment, "at": at, "size": size, "items": items, "generation": written}
         )
-        sections[-1] |= {"flags": flags, "hash": hashed}
-        past = at + extent(size)
-    need(name_at == name_end, name_at, "2.3", "names are longer than the entries'")
+        sections[-1] |= {"flags": flags, "hash": hashed, "row": row}
+        past = end
     return sections
 
 
-def extent_check(data, section):
-    """2.2: the padding of an extent, the hash of its block hashes, its blocks. The section's bytes."""
+def contents(data, section):
+    """2.2: padding, hash of the block hashes, blocks. The section's bytes."""
     at, size, blocks = section["at"], section["size"], -(-section["size"] // BLOCK)
     sums = at + align(size, 8)
-    end = at + extent(size)
-    need(not any(data[at + size : sums]), at + size, "2.2", "bytes behind a section are not zero")
-    need(not any(data[sums + 8 * blocks : end]), sums + 8 * blocks, "2.2", "bytes behind block hashes are not zero")
-    need(
-        section.pop("hash") == xxh3(data[sums : sums + 8 * blocks]),
-        sums,
-        "2.2",
-        "block hashes differ from their hash",
-        "corrupt",
-    )
+    held = data[sums : sums + 8 * blocks]
+    need(section["hash"] == xxh3(held), at, "2.2", "block hashes differ from their hash", "corrupt")
     for i in range(blocks):
         block = at + BLOCK * i
-        held = data[block : min(block + BLOCK, at + size)]
-        need(number(data, sums + 8 * i) == xxh3(held), block, "2.2", "a block differs from its hash", "corrupt")
+        here = xxh3(data[block : min(block + BLOCK, at + size)])
+        need(number(held, 8 * i) == here, block, "2.2", "a block differs from its hash", "corrupt")
+    zero(data, at + size, sums, "2.2")
+    zero(data, sums + 8 * blocks, at + extent(size), "2.2")
     return data[at : at + size]
 
 
-def tiled(sections, at, end, row):
-    """2.2: the extents of the newest commit leave no hole between its start and its table."""
-    for section in sections:
-        need(section["at"] == at, row, "2.2", "a hole in front of an extent")
+def commit_check(data, about, sections):
+    """What belongs to one commit alone: its extents without holes, its padding, what it found abandoned."""
+    own, at = [s for s in sections if s["generation"] == about["generation"]], about["abandoned"]["end"]
+    for section in own:
+        need(section["at"] == at, at, "2.2", "a hole in front of an extent")
+        contents(data, section)
         at += extent(section["size"])
-    need(at == end, row, "2.2", "a hole in front of the table")
+    need(at == about["toc"], at, "2.2", "a hole in front of the table")
+    zero(data, about["toc"] + about["toc_size"], about["at"], "2.3")
+    left = data[about["abandoned"]["at"] : about["abandoned"]["end"]]
+    hashed = (
+        xxh3(b"".join(xxh3(left[i : i + BLOCK]).to_bytes(8, "little") for i in range(0, len(left), BLOCK)))
+        if left
+        else 0
+    )
+    need(
+        about["abandoned"]["hash"] == hashed, about["abandoned"]["at"], "2.5", "abandoned bytes have changed", "corrupt"
+    )
+    return own
 
 
-def front_directory(data, base):
-    """2.1: the directory lists the base as 2.1 says it must."""
+def entry_text(name, at, end):
+    return f"{name}-({at:020},{end:020})".encode()
 
-    def entry(name, at, end):
-        return f"{name}-({at:020},{end:020})".encode()
 
-    wanted = [(s["name"], entry(s["name"], s["at"], s["at"] + extent(s["size"]) - 2)) for s in base[1]]
-    wanted.append(("rag.toc", entry("rag.toc", base[0]["toc"], base[0]["at"] - 2)))
-    head, listed, names = len(entry("rag.head", 0, 0)), [], {"rag.head"}
-    for name, line in wanted:
-        if name in names or 11 + head + sum(len(x) + 1 for x in listed) + len(line) + 1 >= 3968:
+def front_check(data, head, about, sections):
+    """2.1: the front page says what the base says."""
+    lines, names = [], {"rag.head", "rag.toc"}
+    for name, at, end in [(s["name"], s["at"], s["at"] + extent(s["size"]) - 2) for s in sections]:
+        lines.append(entry_text(name, at, end))
+        if name in names or 52 + sum(len(line) + 1 for line in lines) > 3956:
+            lines.pop()
             break
         names.add(name)
-        listed.append(line)
-    size = head + sum(len(x) + 1 for x in listed)
-    page = b"\0".join([entry("rag.head", 11 + size + 1, 4094), *listed])
-    at = next((i for i in range(size) if data[11 + i] != page[i]), None)
-    need(at is None, 11 + (at or 0), "2.1", "directory and table of contents disagree")
-    need(not any(data[11 + size : 3968]), 11 + size, "2.1", "bytes behind the directory are not zero")
+    toc = entry_text("rag.toc", about["toc"], about["at"] - 2)
+    if len(lines) == len(sections) and 52 + sum(len(line) + 1 for line in [*lines, toc]) <= 3956:
+        lines.append(toc)
+    page = b"\0".join([entry_text("rag.head", 12 + 52 + sum(len(line) + 1 for line in lines), 4094), *lines])
+    bad = next((i for i, byte in enumerate(page.ljust(3957, b"\0")) if byte != data[11 + i]), None)
+    need(bad is None, 11 + (bad or 0), "2.1", "the directory contradicts the table of contents")
+    same = (head["toc"], head["toc_size"], head["created"]) == (about["toc"], about["toc_size"], about["time"])
+    need(same, 3968, "2.1", "the front page contradicts the base")
 
 
 def history(data, head, found):
-    """Every footer from the newest back to the base."""
-    footers = [found]
+    """(footer and table's fields, sections) of every commit before the one whose footer is `found`, newest first."""
     while found["generation"] > 1:
-        before = footer(data, found["before"], head["identity"], head["footer"], [64 * MIB])
-        need(before, found["at"] + 40, "2.4", "the footer before does not hold", "corrupt")
-        need(before["generation"] == found["generation"] - 1, found["at"] + 40, "2.4", "a generation is missing")
-        footers.append(before)
-        found = before
-    return footers
+        at, generation = found["before"], found["generation"] - 1
+        found = footer(data, at, head)
+        need(found and found["generation"] == generation, at, "2.4", "the chain of footers is broken", "corrupt")
+        held = data[found["toc"] : found["toc"] + found["toc_size"]]
+        need(found["toc_hash"] == xxh3(held), found["toc"], "2.4", "a table differs from its hash", "corrupt")
+        about, _, sections = table(data, found)
+        yield about, sections
 
 
 def read_1(data):
     version, order = header(data)
     head = front_page(data)
-    newest_footer, lost = newest(data, head)
-    about, segments, sections = table(data, newest_footer)
-    footers = history(data, head, newest_footer)
-    base = footers[-1]
-    need(
-        head["toc"] == base["toc"] and head["toc_size"] == base["toc_size"], 3992, "2.1", "front page and base disagree"
-    )
-    front_directory(data, (base, table(data, base)[2]))
-    before = footers[1]["at"] + 64 if len(footers) > 1 else 4096
-    need(about["start"] >= before, newest_footer["toc"] + 40, "2.3", "start lies in front of the footer before")
-    left = data[before : about["start"]]
-    hashed = xxh3(xxh3_blocks(left)) if left else 0
-    need(
-        about["abandoned"] == hashed,
-        newest_footer["toc"] + 56,
-        "2.5",
-        "abandoned bytes differ from their hash",
-        "corrupt",
-    )
-    fresh = [s for s in sections if s["generation"] == newest_footer["generation"]]
-    tiled(fresh, about["start"], newest_footer["toc"], newest_footer["toc"] + 40)
-    held = {(s["segment"], s["name"]): extent_check(data, s) for s in sections}
-    places = {(s["segment"], s["name"]): s for s in sections}
+    found, lost = newest(data, head)
+    about, segments, sections = table(data, found)
+    left, places = 0, {}
+    for commit, listed in [(about, sections), *history(data, head, found)]:
+        left += commit["abandoned"]["end"] - commit["abandoned"]["at"]
+        places |= {section["at"]: section for section in commit_check(data, commit, listed)}
+    front_check(data, head, commit, listed)
+    for section in sections:
+        then = places.get(section["at"], {})
+        same = all(then.get(key) == section[key] for key in section if key != "row")
+        need(same, section["row"], "2.3", "the section is not the one that its commit wrote")
+    held = {(s["segment"], s["name"]): (contents(data, s), s) for s in sections}
     for segment in segments:
-        one = {
-            name: (part, places[number_, name])
-            for (number_, name), part in held.items()
-            if number_ == segment["number"]
-        }
-        segment |= read_segment(data, segment.pop("row"), segment, one)
+        parts = {name: part for (number_, name), part in held.items() if number_ == segment["number"]}
+        segment |= read_segment(data, segment.pop("row"), segment, parts)
     once = [d["id"] for s in segments for d in s.get("documents", []) if not d["deleted"]]
-    need(len(once) == len(set(once)), newest_footer["toc"], "3.3", "an id is live in two segments")
+    need(len(once) == len(set(once)), about["toc"], "3.3", "an id is live in two segments")
+    keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     return {
-        **{"version": version, "byteorder": order, "size": len(data), "generation": newest_footer["generation"]},
+        **{"version": version, "byteorder": order, "size": len(data), "generation": about["generation"]},
         **{
             "identity": f"{head['identity']:016x}",
             "created": head["created"],
             "write_features": head["write_features"],
         },
-        **{"time": about["time"], "message": about["message"], "tail": len(data) - newest_footer["at"] - 64},
-        **{"lost_generation": lost, "abandoned": len(left), "sections": sections, "segments": segments},
+        **{"time": about["time"], "message": about["message"], "tail": len(data) - about["at"] - 64},
+        **{"lost_generation": lost, "abandoned": left, "segments": segments},
+        **{"sections": [{key: section[key] for key in keys} for section in sections]},
     }
 
 
 # ---- Part 3: the sections of a knowledge base -------------------------------------------------------------------------------
 
 
-def bits_of(part, count, at, rule):
-    """The numbers of the bits that are set in a bitmap over `count` things."""
-    need(len(part) == 8 * -(-count // 64), at, rule, "a bitmap of the wrong size")
+def bits_of(part, count, unit, at, rule):
+    """The numbers of the bits that are set in a bitmap over `count` things, whose bytes are a multiple of `unit`."""
+    need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
     numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
     need(not numbers or numbers[-1] < count, at, rule, "a bit behind the last thing")
     return numbers
@@ -695,10 +686,8 @@ def stream(part, at):
     need(part[trailer : trailer + 8] == b"RAGBLK01", at + trailer, "3.4", "no RAGBLK01")
     raw, size, blocks, where = (number(part, trailer + 8 + 8 * i) for i in range(4))
     need(not any(part[trailer + 40 :]), at + trailer + 40, "3.4", "reserved bytes are not zero")
-    need(size <= 16 * MIB and (size or not raw), at + trailer + 16, "3.4", "a block of more than 16 MiB")
-    need(
-        blocks == (-(-raw // size) if raw else 0), at + trailer + 24, "3.4", "raw size and blocks contradict each other"
-    )
+    need(1 <= size <= 16 * MIB, at + trailer + 16, "3.4", "a block of more than 16 MiB")
+    need(blocks == (-(-raw // size)), at + trailer + 24, "3.4", "raw size and blocks contradict each other")
     need(
         where % 8 == 0 and where + 8 * blocks == trailer,
         at + trailer + 32,
@@ -748,7 +737,7 @@ def documents(parts, rows, tombs):
     need(len(table_) == 64 * len(ids) == 64 * place["items"], at, "3.3", "not one document per id")
     need(len(chunks) == 32 * rows == 32 * chunk_place["items"], chunks_at, "3.3", "not one chunk per row")
     texts, meta = (stream(*of(parts, name)) if name in parts else b"" for name in ("rag.text", "rag.meta"))
-    gone = bits_of(parts["rag.gone"][0], len(ids), parts["rag.gone"][1]["at"], "3.3") if "rag.gone" in parts else []
+    gone = gone_documents(parts, len(ids))
     found, next_row = [], 0
     for i, id_ in enumerate(ids):
         record, blob_at, chunks_of = table_[64 * i : 64 * i + 64], at + 64 * i, []
@@ -774,6 +763,15 @@ def documents(parts, rows, tombs):
         next_row = first + count
     need(next_row == rows, at, "3.3", "documents do not share out the rows")
     return found
+
+
+def gone_documents(parts, count):
+    if "rag.gone" not in parts:
+        return []
+    part, at = of(parts, "rag.gone")
+    gone = bits_of(part, count, 1, at, "3.3")
+    need(len(gone) == parts["rag.gone"][1]["items"], at, "3.3", "not as many bits as items")
+    return gone
 
 
 def chunk(chunks, row, document, blob, whole, size, blob_size, meta, at):
@@ -813,20 +811,28 @@ def spelled(blob, at, size, where):
 
 
 def object_at(meta, at, size, where):
+    """The JSON object of a document or chunk, None without one (3.4)."""
     held = cut(meta, at, size, where) if size else None
+    if held is None:
+        return None
     try:
-        return json.loads(held) if held else None
-    except ValueError:
+        fields = json.loads(held.decode(errors="surrogatepass"))
+    except (ValueError, RecursionError):
         raise Refused(where, "3.4", "not JSON") from None
+    need(isinstance(fields, dict), where, "3.4", "not an object")
+    kinds = all(isinstance(fields[key], kind) for key, kind in FIELDS.items() if key in fields)
+    need(kinds and all(isinstance(tag, str) for tag in fields.get("tags", [])), where, "3.4", "a field of another kind")
+    return fields
 
 
 def read_segment(data, row, segment, parts):
     rows, tombs = segment["rows"], []
     dead = parts["rag.tombs"][1]["items"] if "rag.tombs" in parts else 0
-    need(rows - segment["live"] == dead, row + 16, "2.3", "rows minus live rows is not the number of tombs")
+    need(rows - segment["live"] == dead, row, "2.3", "rows minus live rows is not the number of tombs")
     if "rag.tombs" in parts:
         part, at = of(parts, "rag.tombs")
-        tombs = bits_of(part, rows, at, "2.3")
+        need(len(part) == 8 * -(-rows // 64), row, "2.3", "a bitmap of the wrong size")
+        tombs = bits_of(part, rows, 8, at, "2.3")
         need(len(tombs) == dead, at, "2.3", "not as many bits as items")
     found = {"tombs": tombs}
     if "vector" in parts:
