@@ -53,7 +53,7 @@ enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct 
     if (from > to || to > s->table_at) return rag_fail(fault, RAG_CORRUPT, entry, "a block lies outside its stream");
     *block = (struct rag_block){s->guard.bytes + from, to - from, last < s->block_size ? last : s->block_size, (mark & COMPRESSED) != 0};
     if (!block->compressed && block->size != block->raw_size) return rag_fail(fault, RAG_CORRUPT, entry, "a plain block of the wrong size");
-    if (block->raw_size / RATIO_MAX > block->size) return rag_fail(fault, RAG_LIMIT, entry, "a block packed more than 1000 to 1");
+    if ((block->raw_size + RATIO_MAX - 1) / RATIO_MAX > block->size) return rag_fail(fault, RAG_LIMIT, entry, "a block packed more than 1000 to 1");
     return rag_guard_check(&s->guard, from, to - from, fault);
 }
 
