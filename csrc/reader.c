@@ -306,7 +306,7 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     }
     for (uint32_t i = 1; i < count; i++)
         if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
-            return fail_entry(r, r->order[i], RAG_FORMAT, "two sections of the same name and segment", fault);
+            return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1], RAG_FORMAT, "two sections of the same name and segment", fault);
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
         r->seen_at[i] = at;

@@ -5,15 +5,32 @@ import struct
 import tempfile
 
 from pieces import (
-    File, Vector, file_0, handmade, joined, keys_section, keyword_section, matrix, patched, plain, records, stream, tombs,
+    File,
+    Vector,
+    file_0,
+    handmade,
+    keys_section,
+    keyword_section,
+    matrix,
+    patched,
+    plain,
+    records,
+    stream,
+    tombs,
     vector_section,
 )  # fmt: skip
 
-import ragfile
 from ragfile import _core
 from ragfile.pairs import write_pairs
 
-KEYWORDS = [("AI", "alpha content"), ("RAG", "beta"), ("NUL", "gaps of four"), ("", "no keyword"), ("größe", "日本-語"), ("RAG", "")]
+KEYWORDS = [
+    ("AI", "alpha content"),
+    ("RAG", "beta"),
+    ("NUL", "gaps of four"),
+    ("", "no keyword"),
+    ("größe", "日本-語"),
+    ("RAG", ""),
+]
 ROWS = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([-0.0, 45.0, 0.5, -1.0], "beta-b"), ([1.5, 0.0, 2.0, 64.0], "")]
 SMALL = [([1, -128, 0], "alpha"), ([45, 45, 45], "beta-b"), ([0, 0, 127], "")]
 ORDERS = {"little": False, "big": True}
@@ -38,7 +55,10 @@ def matrix_of_shapes():
         for p in (4, 8, 16):
             for bits in (8, 16, 32, 64):
                 rows = SMALL if bits == 8 else ROWS
-                sections = [("keyword", keyword_section(KEYWORDS, p, big)), ("vector", vector_section(rows, bits, p, big))]
+                sections = [
+                    ("keyword", keyword_section(KEYWORDS, p, big)),
+                    ("vector", vector_section(rows, bits, p, big)),
+                ]
                 yield f"0-{order}-p{p}-{bits}", Vector(
                     file_0(sections, big), f"{order}-endian, padding {p}, {bits} bits, extension with hash",
                     says_0(KEYWORDS, rows, byteorder=order),
@@ -76,15 +96,26 @@ def written():
                     data = file.read()
             by_hand = as_written(KEYWORDS, ROWS, p, big, keys)
             assert data == by_hand, "the package writes another layout than the specification advises"
-            yield f"0-written-{order}-p{p}", Vector(
-                data, f"by write_pairs, {order}-endian, padding {p}{', sorted keys' if keys else ''}", says_0(KEYWORDS, ROWS)
+            yield (
+                f"0-written-{order}-p{p}",
+                Vector(
+                    data,
+                    f"by write_pairs, {order}-endian, padding {p}{', sorted keys' if keys else ''}",
+                    says_0(KEYWORDS, ROWS),
+                ),
             )
 
 
 def odd_pairs():
     yield "0-header-11", Vector(b"RAGFILE\0\1\0\0", "a header and nothing else", {"sections": []})
-    yield "0-header-12", Vector(b"RAGFILE\0\1\0\1\0", "a header and NUL: no sections", {"sections": [], "byteorder": "big"})
-    yield "0-header-junk", Vector(b"RAGFILE\0\1\0\0\0junk", "what follows an empty directory is ignored", {"sections": []})
+    yield (
+        "0-header-12",
+        Vector(b"RAGFILE\0\1\0\1\0", "a header and NUL: no sections", {"sections": [], "byteorder": "big"}),
+    )
+    yield (
+        "0-header-junk",
+        Vector(b"RAGFILE\0\1\0\0\0junk", "what follows an empty directory is ignored", {"sections": []}),
+    )
     yield "0-minor", Vector(
         file_0([("keyword", keyword_section(KEYWORDS[:2]))], version=(0, 9, 3)), "any minor and patch version opens",
         says_0(KEYWORDS[:2], version=[0, 9, 3]),
@@ -95,21 +126,49 @@ def odd_pairs():
         ("vector", vector_section(ROWS, 16, 8, slack=slack, behind=b"RXV1\0")),
     ]
     data = file_0(sections, behind=b"\0ignored-(1,2)")
-    yield "0-slack", Vector(data, "slack before and behind pairs, bytes behind the last section", says_0(KEYWORDS, ROWS))
+    yield (
+        "0-slack",
+        Vector(data, "slack before and behind pairs, bytes behind the last section", says_0(KEYWORDS, ROWS)),
+    )
     sections = [("vector", vector_section(ROWS, extended=False, slack=b"RXV2" + bytes(40)))]
-    yield "0-slack-no-extension", Vector(file_0(sections), "slack that is no extension block", says_0(None, ROWS), dim=4)
+    yield (
+        "0-slack-no-extension",
+        Vector(file_0(sections), "slack that is no extension block", says_0(None, ROWS), dim=4),
+    )
     sections = [("vector", vector_section([([1.0], "x")], extended=False, slack=b"RXV1" + bytes(27)))]
-    yield "0-slack-of-31", Vector(file_0(sections), "RXV1 in 31 bytes of slack is no block", says_0(None, [([1.0], "x")]), dim=1)
-    others = [("graph", plain(b"nodes")), ("hypergraph", plain(b"\0-\0")), ("maker.x@1+/_", plain(b"")), ("rag.later", plain(b"\0"))]
+    yield (
+        "0-slack-of-31",
+        Vector(file_0(sections), "RXV1 in 31 bytes of slack is no block", says_0(None, [([1.0], "x")]), dim=1),
+    )
+    others = [
+        ("graph", plain(b"nodes")),
+        ("hypergraph", plain(b"\0-\0")),
+        ("maker.x@1+/_", plain(b"")),
+        ("rag.later", plain(b"\0")),
+    ]
     data = file_0([others[0], ("keyword", keyword_section(KEYWORDS)), *others[1:]])
     names = ["graph", "keyword", "hypergraph", "maker.x@1+/_", "rag.later"]
-    yield "0-unknown", Vector(
-        data, "unknown and reserved strategies, an empty one", says_0(KEYWORDS, sections=[{"name": n} for n in names])
+    yield (
+        "0-unknown",
+        Vector(
+            data,
+            "unknown and reserved strategies, an empty one",
+            says_0(KEYWORDS, sections=[{"name": n} for n in names]),
+        ),
     )
     data = file_0([("keyword", keyword_section([])), ("vector", vector_section([])), ("v", plain(b""))])
     yield "0-empty", Vector(data, "sections without pairs, with an extension block", says_0([], []))
-    data = file_0([("vector", vector_section([], big=True, extended=False)), ("keyword", keyword_section([], 4, True, behind=b"\0x"))], True)
-    yield "0-empty-big", Vector(data, "sections without pairs, without a dimension", says_0([], []) | {"vector": {"dim": None}})
+    data = file_0(
+        [
+            ("vector", vector_section([], big=True, extended=False)),
+            ("keyword", keyword_section([], 4, True, behind=b"\0x")),
+        ],
+        True,
+    )
+    yield (
+        "0-empty-big",
+        Vector(data, "sections without pairs, without a dimension", says_0([], []) | {"vector": {"dim": None}}),
+    )
     body = keyword_section([("a", "b"), ("c", "d")])(109)
     end = 108 + len(body)
     data = b"RAGFILE\0\1\0\0keyword-(%020d,%020d)\0v-(%020d,%020d)\0" % (109, end, end + 2, end + 1)
@@ -119,28 +178,48 @@ def odd_pairs():
 
 
 def odd_vectors():
-    marks = [([struct.unpack("<f", b"----")[0], 0.0], "-"), ([0.0, 0.0], "--"), ([struct.unpack("<f", b"\0\0--")[0], 1.0], "")]
+    marks = [
+        ([struct.unpack("<f", b"----")[0], 0.0], "-"),
+        ([0.0, 0.0], "--"),
+        ([struct.unpack("<f", b"\0\0--")[0], 1.0], ""),
+    ]
     data = file_0([("vector", vector_section(marks, 32, 16))])
     yield "0-dashes", Vector(data, "embeddings of 00 and 2D bytes", says_0(None, marks))
     data = file_0([("vector", vector_section(marks, 32, 16, flags=0, hash=0))])
     yield "0-no-hash", Vector(data, "an extension block without a hash", says_0(None, marks))
     data = file_0([("vector", vector_section(ROWS[::2] * 2, 64, 4, True))], True)
-    yield "0-stride-0", Vector(data, "pairs of different sizes", says_0(None, ROWS[::2] * 2, vector={"extension": {"stride": 0}}))
+    yield (
+        "0-stride-0",
+        Vector(data, "pairs of different sizes", says_0(None, ROWS[::2] * 2, vector={"extension": {"stride": 0}})),
+    )
     odd = [([float("inf"), 1.0], "a"), ([float("-inf"), float("nan")], "b")]
     said = [[["inf", 1.0], "a"], [["-inf", "nan"], "b"]]
     for bits in (16, 32, 64):
         data = file_0([("vector", vector_section(odd, bits))])
         yield f"0-not-finite-{bits}", Vector(data, "NaN and infinities are handed over", {"vector": {"pairs": said}})
-    data = file_0([("vector", vector_section([(row, f"r{i}") for i, (row, _) in enumerate(ROWS)], extended=False, slack=b"s"))])
+    data = file_0(
+        [("vector", vector_section([(row, f"r{i}") for i, (row, _) in enumerate(ROWS)], extended=False, slack=b"s"))]
+    )
     yield "0-inferred", Vector(data, "one dimension fits", {"vector": {"dim": 4}})
 
 
 def companions():
-    pairs = [("prefix-1"[:6] + "ab1", "x"), ("prefixab", "y"), ("prefixab2", "z"), ("", "e"), ("a", "1"), ("a", "2"), ("prefixab", "w")]
+    pairs = [
+        ("prefix-1"[:6] + "ab1", "x"),
+        ("prefixab", "y"),
+        ("prefixab2", "z"),
+        ("", "e"),
+        ("a", "1"),
+        ("a", "2"),
+        ("prefixab", "w"),
+    ]
     order = [3, 4, 5, 1, 6, 0, 2]
     for name, big in ORDERS.items():
         data = file_0([("keyword", keyword_section(pairs, 8, big)), ("rag.keys", keys_section(pairs, 8, big))], big)
-        yield f"0-keys-{name}", Vector(data, "the sorted companion; keywords twice, long, empty", says_0(pairs, keys=order))
+        yield (
+            f"0-keys-{name}",
+            Vector(data, "the sorted companion; keywords twice, long, empty", says_0(pairs, keys=order)),
+        )
     data = file_0([("keyword", keyword_section([])), ("rag.keys", keys_section([]))])
     yield "0-keys-none", Vector(data, "a companion of no pairs", says_0([], keys=[]))
 
@@ -156,7 +235,9 @@ def several():
     """Three commits: a replacement, a section dropped, a message."""
     file = File()
     file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
-    file.commit([("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000)
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+    )
     return file.commit([], drops=[("bar", 0)], message="drop")
 
 
@@ -181,31 +262,61 @@ def written_several():
 
 def containers():
     one = File().commit([("foo", 0, 0, b"hello", 0)]).bytes()
-    yield "1-one", Vector(one, "the worked example of 2.6", says_1(generation=1, sections=[{"name": "foo", "at": 4096, "size": 5}]))
+    yield (
+        "1-one",
+        Vector(
+            one, "the worked example of 2.6", says_1(generation=1, sections=[{"name": "foo", "at": 4096, "size": 5}])
+        ),
+    )
     yield "1-none", Vector(File().commit([]).bytes(), "no sections", says_1(sections=[], segments=[]))
     data = several().bytes()
     assert data == written_several(), "the package writes other commits than the specification says"
     names = [{"name": "foo", "generation": 2}, {"name": "baz", "size": 0}]
-    yield "1-commits", Vector(data, "three commits: replaced, dropped, a message", says_1(generation=3, sections=names, message="drop"))
+    yield (
+        "1-commits",
+        Vector(
+            data, "three commits: replaced, dropped, a message", says_1(generation=3, sections=names, message="drop")
+        ),
+    )
     yield "1-tail", Vector(data + b"an unfinished commit" * 9, "a tail that is ignored", says_1(generation=3, tail=180))
     file = several().commit([("late", 0, 0, b"!", 0)], garbage=b"left by a writer that died" * 5)
     yield "1-abandoned", Vector(file.bytes(), "bytes left by a writer that died", says_1(generation=4, abandoned=192))
     at = len(data) - 64
-    for name, flip in (("footer-hash", at + 56), ("footer-magic", at), ("footer-identity", at + 48), ("table", at - 64)):
+    for name, flip in (
+        ("footer-hash", at + 56),
+        ("footer-magic", at),
+        ("footer-identity", at + 48),
+        ("table", at - 64),
+    ):
         harmed = patched(data, (flip, bytes([data[flip] ^ 1])))
         note = f"a newest commit whose {name} is damaged: the one before, and a lost generation"
-        yield f"1-lost-{name}", Vector(harmed, note, says_1(generation=2, lost_generation=3) | {"tail": len(data) - len(several_of_two())})
+        yield (
+            f"1-lost-{name}",
+            Vector(harmed, note, says_1(generation=2, lost_generation=3) | {"tail": len(data) - len(several_of_two())}),
+        )
     forged = several_of_two() + b"RAGCOMIT" + bytes(56)
     yield "1-tail-magic", Vector(forged, "a tail with the magic that names nothing is no lost commit", says_1(tail=64))
     torn = data[: at + 17]
-    yield "1-torn-footer", Vector(torn, "a footer of which seventeen bytes came", says_1(generation=2) | {"tail": len(torn) - len(several_of_two())})
-    big = File().commit([("big", 0, 0, bytes(65536) + b"\1", 7), ("vendor.thing", 0, 2, b"unknown", 0)])
-    yield "1-blocks", Vector(big.bytes(), "a section of two blocks; one that forbids unknowing writers", says_1())
+    yield (
+        "1-torn-footer",
+        Vector(
+            torn,
+            "a footer of which seventeen bytes came",
+            says_1(generation=2) | {"tail": len(torn) - len(several_of_two())},
+        ),
+    )
+    data = File().commit([("vendor.thing", 0, 2, b"unknown", 0)]).bytes()
+    yield (
+        "1-write-flag",
+        Vector(data, "an unknown section that forbids unknowing writers", says_1(sections=[{"flags": 2}])),
+    )
     data = File().commit([("foo", 0, 0, b"hello", 0)], front={"write_features": 5}).bytes()
     yield "1-write-feature", Vector(data, "a write feature does not stop a reader", says_1(write_features=5))
     data = File().commit([(f"{'n' * 56}{i:08}", 0, 0, bytes([i]), 0) for i in range(45)]).bytes()
     yield "1-many", Vector(data, "more sections than the directory has room for", says_1())
-    data = File().commit([("n" * 30 + str(i), 0, 0, b"", 0) for i in range(10)] + [("n" * 30 + "0", 1, 0, b"", 0)], rows=[(1, 3, 3)])
+    data = File().commit(
+        [("n" * 30 + str(i), 0, 0, b"", 0) for i in range(10)] + [("n" * 30 + "0", 1, 0, b"", 0)], rows=[(1, 3, 3)]
+    )
     yield "1-twice", Vector(data.bytes(), "a name twice, in two segments: the directory stops there", says_1())
     data = reversioned(one, (1, 9, 3))
     yield "1-minor", Vector(data, "any minor and patch version opens", says_1() | {"version": [1, 9, 3]})
@@ -214,7 +325,9 @@ def containers():
 def several_of_two():
     file = File()
     file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
-    file.commit([("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000)
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+    )
     return file.bytes()
 
 
@@ -225,7 +338,11 @@ def reversioned(data, version):
 
 TEXT = "Grüße aus Köln. Zweiter Satz. 日本語"
 DOCUMENTS = {
-    "a/first": (TEXT, {"source": "a.md", "tags": ["x"], "metadata": {"k": 1}}, [(0, (0, 15), None), (1, (10, 30), {"key": "c"})]),
+    "a/first": (
+        TEXT,
+        {"source": "a.md", "tags": ["x"], "metadata": {"k": 1}},
+        [(0, (0, 15), None), (1, (10, 30), {"key": "c"})],
+    ),
     "b": (None, None, [(0, "a loose text", {"metadata": {"page": 3}}), (7, "日本", None)]),
     "empty": ("no rows", {"metadata": {"a": None}}, []),
     "größe": ("", None, [(0, (0, 0), None)]),
@@ -253,11 +370,17 @@ def knowledge():
     yield "1-stream-blocks", Vector(data, "streams of many small blocks", says_1(segments=[{"documents": found}]))
     long = {"d": ("a" * 600, None, [(0, (0, 300), None), (1, (300, 600), None)])}
     data = File().commit(segment(1, long, block=200, pack=True), rows=[(1, 2, 2)]).bytes()
-    yield "1-packed", Vector(
-        data, "text in Zstandard frames", says_1(segments=[{"documents": [{"id": "d"}]}]), marks={"packed": True}
+    yield (
+        "1-packed",
+        Vector(
+            data, "text in Zstandard frames", says_1(segments=[{"documents": [{"id": "d"}]}]), marks={"packed": True}
+        ),
     )
     surrogate = File().commit(surrogates(), rows=[(1, 1, 1)]).bytes()
-    yield "1-surrogate", Vector(surrogate, "a lone surrogate in a text", says_1(segments=[{"documents": [{"text": "a\ud800b"}]}]))
+    yield (
+        "1-surrogate",
+        Vector(surrogate, "a lone surrogate in a text", says_1(segments=[{"documents": [{"text": "a\ud800b"}]}])),
+    )
     file = File().commit(segment(1, DOCUMENTS, VECTORS), rows=[(1, 5, 5)])
     dead = [("rag.tombs", 1, 0, tombs([0, 1], 5), 2), ("rag.gone", 1, 0, b"\4", 1)]
     new = {"a/first": ("changed", None, [(0, (0, 7), None)])}
@@ -268,7 +391,10 @@ def knowledge():
         [("rag.tombs", 2, 0, tombs([0], 1), 1)], rows=[(2, 1, 0)],
         drops=[(name, 1) for name in ("vector", "rag.text", "rag.meta", "rag.chunks", "rag.documents", "rag.ids", "rag.tombs", "rag.gone")],
     )  # fmt: skip
-    yield "1-dropped-segment", Vector(file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}]))
+    yield (
+        "1-dropped-segment",
+        Vector(file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}])),
+    )
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [("keyword", 1, 0, keyword_section(pairs), 2), ("rag.keys", 1, 0, keys_section(pairs)(at), 2)]
@@ -294,6 +420,3 @@ def vectors():
             assert name not in found
             found[name] = vector
     return found
-
-
-__all__ = ["joined", "ragfile", "vectors"]

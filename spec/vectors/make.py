@@ -31,7 +31,9 @@ def good(name, vector):
     """What a reader must find, once both have found it and it is what the file was made of."""
     found = ORACLE(vector.data, vector.dim)
     assert "refused" not in found, (name, found)
-    wrong = conformance.difference(vector.says, found) or conformance.difference(found, PACKAGE(vector.data, vector.dim))
+    wrong = conformance.difference(vector.says, found) or conformance.difference(
+        found, PACKAGE(vector.data, vector.dim)
+    )
     assert wrong is None, (name, wrong)
     return {"note": vector.note, "found": found} | ({"dim": vector.dim} if vector.dim else {}) | vector.marks
 
@@ -40,6 +42,8 @@ def bad(name, vector):
     found = ORACLE(vector.data, vector.dim)
     expected = {"kind": vector.kind, "at": vector.at, "rule": vector.rule}
     assert "refused" in found, f"{name} was accepted"
+    if vector.at is None:
+        del expected["at"]
     assert {key: found["refused"].get(key) for key in expected} == expected, (name, expected, found)
     wrong = conformance.compare({"refused": expected}, PACKAGE(vector.data, vector.dim))
     assert wrong is None, (name, wrong)
@@ -53,7 +57,9 @@ def all_files():
         for name, vector in sorted(vectors.items()):
             name = f"{kind}-{name}.ragfile"
             expected[name], files[name] = check(name, vector), vector.data
-    lines = [f"{json.dumps(name)}: {json.dumps(what, sort_keys=True, ensure_ascii=True)}" for name, what in expected.items()]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(what, sort_keys=True, ensure_ascii=True)}" for name, what in expected.items()
+    ]
     files["expected.json"] = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     return files
 
@@ -82,4 +88,3 @@ def main():
 if __name__ == "__main__":
     os.chdir(ROOT)
     sys.exit(main())
-

@@ -136,7 +136,9 @@ def rle_frame(raw):
     """A Zstandard frame of up to 255 equal bytes, by hand: single segment, content size, one block of run length."""
     assert 1 <= len(raw) <= 255
     assert set(raw) == {raw[0]}
-    return bytes.fromhex("28b52ffd20") + bytes([len(raw)]) + (1 | 1 << 1 | len(raw) << 3).to_bytes(3, "little") + raw[:1]
+    return (
+        bytes.fromhex("28b52ffd20") + bytes([len(raw)]) + (1 | 1 << 1 | len(raw) << 3).to_bytes(3, "little") + raw[:1]
+    )
 
 
 def stream(raw, block=4096, pack=False):
@@ -146,7 +148,11 @@ def stream(raw, block=4096, pack=False):
         held += rle_frame(piece) if pack else piece
         table.append(len(held) | pack << 63)
     held += bytes(-len(held) % 8)
-    return held + struct.pack(f"<{len(table)}Q", *table) + struct.pack("<8s4Q24x", b"RAGBLK01", len(raw), block, len(table), len(held))
+    return (
+        held
+        + struct.pack(f"<{len(table)}Q", *table)
+        + struct.pack("<8s4Q24x", b"RAGBLK01", len(raw), block, len(table), len(held))
+    )
 
 
 def records(documents, block=4096, pack=False):
@@ -164,10 +170,21 @@ def records(documents, block=4096, pack=False):
                 begin = len(own[:point].encode())
             at, length = described(chunk_fields, meta)
             meta += written(chunk_fields)
-            chunks += struct.pack("<6IQ", number, index, begin, len(words.encode()), point, len(words), at << 24 | length)
+            chunks += struct.pack(
+                "<6IQ", number, index, begin, len(words.encode()), point, len(words), at << 24 | length
+            )
             row += 1
         table += struct.pack(
-            "<QIIQIIQII16x", len(text), size, len(blob), fields_at, fields_size, own is not None, first, row - first, len(own or "")
+            "<QIIQIIQII16x",
+            len(text),
+            size,
+            len(blob),
+            fields_at,
+            fields_size,
+            own is not None,
+            first,
+            row - first,
+            len(own or ""),
         )
         text += blob
     many = len(documents)
