@@ -227,17 +227,37 @@ def compare(expected, found):
     return None if wanted.get("at", given["at"]) == given["at"] else f"refused at {given['at']}, not at {wanted['at']}"
 
 
+def vectors(folder):
+    """(name, bytes, what is expected) of each vector; some are kept as changes of others."""
+    with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
+        listed = json.load(file)
+    for name, expected in listed.items():
+        with open(os.path.join(folder, expected.get("of", name)), "rb") as file:
+            data = bytearray(file.read())
+        if "of" in expected:
+            data = data[: expected["size"]].ljust(expected["size"], b"\0")
+            for at, new in expected["patches"]:
+                data[at : at + len(new) // 2] = bytes.fromhex(new)
+        yield name, bytes(data), expected
+
+
 def run(folder, reader, say=print):
     """(passed, failed) over all vectors of a folder."""
-    with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
-        vectors = json.load(file)
-    failed = 0
-    for name, expected in vectors.items():
-        with open(os.path.join(folder, name), "rb") as file:
-            wrong = compare(expected, reader(file.read(), expected.get("dim")))
+    passed = failed = 0
+    for name, data, expected in vectors(folder):
+        wrong = compare(expected, reader(data, expected.get("dim")))
+        passed += wrong is None
         failed += wrong is not None
         say(f"{'FAIL' if wrong else 'pass'}  {name}{'  ' + wrong if wrong else ''}")
-    return len(vectors) - failed, failed
+    return passed, failed
+
+
+def unpack(folder, target):
+    """Writes every vector as a file of its own."""
+    os.makedirs(target, exist_ok=True)
+    for name, data, _ in vectors(folder):
+        with open(os.path.join(target, name), "wb") as file:
+            file.write(data)
 
 
 def main(arguments=None):
@@ -246,9 +266,13 @@ def main(arguments=None):
         "--reader", metavar="PATH", help="a Python module with read(data, dim), or a program that prints JSON"
     )
     parser.add_argument("--vectors", metavar="DIR", default=VECTORS, help=f"default: {VECTORS}")
+    parser.add_argument("--unpack", metavar="DIR", help="only write all vectors as files to DIR, those kept as changes too")
     options = parser.parse_args(arguments)
     if not os.path.exists(os.path.join(options.vectors, "expected.json")):
         parser.error(f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors")
+    if options.unpack:
+        unpack(options.vectors, options.unpack)
+        return 0
     passed, failed = run(options.vectors, reader_of(options.reader))
     print(f"{passed} of {passed + failed} files as the specification says")
     return 1 if failed else 0
