@@ -35,6 +35,8 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
     s->blocks = load_u64(t + 24);
     s->table_at = load_u64(t + 32);
     if (memcmp(t, STREAM_MAGIC, 8) != 0) return rag_fail(fault, RAG_FORMAT, at, "a stream without its trailer");
+    for (size_t i = 40; i < RAG_STREAM_TRAILER; i += 8)
+        if (load_u64(t + i) != 0) return rag_fail(fault, RAG_FORMAT, at + i, "reserved bytes are not zero");
     if (s->block_size == 0 || s->block_size > BLOCK_RAW_MAX) return rag_fail(fault, RAG_LIMIT, at + 16, "a block of more than 16 MiB");
     if (s->table_at > at || s->table_at % 8 != 0 || at - s->table_at != 8 * s->blocks || (at - s->table_at) / 8 != s->blocks)
         return rag_fail(fault, RAG_FORMAT, at + 24, "a stream's table does not add up");

@@ -125,7 +125,7 @@ def _segment(reader, number, rows, live, generation):
         found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}
         if segment.section("rag.keys") is not None:
             found["keys"] = _order(pairs, segment.section("rag.keys"), reader.entry("rag.keys", number)["at"])
-    if segment.section("rag.ids") is not None:
+    if any(segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")):
         found["documents"] = [_document(segment, number) for number in range(segment.records.documents)]
     return found
 

@@ -43,6 +43,7 @@ KNOWN = (
 )
 
 
+RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list}
 
 
@@ -734,7 +735,7 @@ def documents(parts, rows, tombs):
     need(ids == sorted(set(ids)), ids_at, "3.2", "ids do not ascend")
     need(len(table_) == 64 * len(ids) == 64 * place["items"], at, "3.3", "not one document per id")
     need(len(chunks) == 32 * rows == 32 * chunk_place["items"], chunks_at, "3.3", "not one chunk per row")
-    texts, meta = (stream(*of(parts, name)) if name in parts else b"" for name in ("rag.text", "rag.meta"))
+    texts, meta = (stream(*of(parts, name)) for name in ("rag.text", "rag.meta"))
     gone = gone_documents(parts, len(ids))
     found, next_row = [], 0
     for i, id_ in enumerate(ids):
@@ -755,7 +756,7 @@ def documents(parts, rows, tombs):
             chunks_of.append(chunk(chunks, row, i, blob, whole, size, blob_size, meta, chunks_at + 32 * row))
         indexes = [c["index"] for c in chunks_of]
         need(indexes == sorted(set(indexes)), blob_at + 32, "3.3", "chunk indexes do not ascend")
-        record = {"id": id_.decode(errors="surrogatepass"), "deleted": i in gone or (count > 0 and dead == count)}
+        record = {"id": spelled(id_, 0, len(id_), ids_at), "deleted": i in gone or (count > 0 and dead == count)}
         record |= {"text": whole if flags & 1 else None, "own_text": bool(flags & 1)}
         found.append(record | {"meta": object_at(meta, meta_at, meta_size, blob_at + 16), "chunks": chunks_of})
         next_row = first + count
@@ -841,7 +842,8 @@ def read_segment(data, row, segment, parts):
         if "rag.keys" in parts:
             keys, keys_at = of(parts, "rag.keys")
             found["keys"] = keys_section(data, keys_at, keys_at + len(keys) - 1, "little", found["keyword"], offsets)
-    if "rag.ids" in parts:
+    if any(name in parts for name in RECORDS):
+        need(all(name in parts for name in RECORDS), row, "3.3", "some of a segment's records are missing")
         found["documents"] = documents(parts, rows, tombs)
     return found
 
