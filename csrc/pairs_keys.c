@@ -128,9 +128,10 @@ enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pa
     struct rag_pair pair, before = {0};
     enum rag_status status = rag_pairs_walk(pairs, NULL, 0, &count, &stride, fault);
     if (status) return status;
-    if (count != keys->count) return fail_entry(keys, 0, "rag.keys must have one entry for each pair", fault);
+    const uint64_t head = keys->at - RAG_KEYS_HEADER;
+    if (count != keys->count) return rag_fail(fault, RAG_FORMAT, head + 8, "rag.keys must have one entry for each pair");
     if (rag_hash(keys->entries, count * ENTRY) != keys->hash)
-        return rag_fail(fault, RAG_CORRUPT, keys->at, "the checksum of rag.keys does not match");
+        return rag_fail(fault, RAG_CORRUPT, head + 24, "the checksum of rag.keys does not match");
     for (uint64_t i = 0; i < count; i++, before = pair) {
         uint8_t prefix[PREFIX];
         if ((status = read_pair(keys, pairs, i, &pair, fault))) return status;

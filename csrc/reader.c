@@ -61,6 +61,9 @@ static enum rag_status read_front(const uint8_t *bytes, size_t size, struct fron
         return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_HASH, "front page checksum does not match");
     if (load_u64(super + SUPER_READ_FEATURES) != 0)
         return rag_fail(fault, RAG_VERSION, SUPER_AT + SUPER_READ_FEATURES, "needs a feature that this version does not have");
+    for (size_t at = SUPER_CREATED + 8; at < SUPER_SIZE; at += 8)
+        if (at != SUPER_HASH && load_u64(super + at) != 0)
+            return rag_fail(fault, RAG_FORMAT, SUPER_AT + at, "reserved bytes are not zero");
     *front = (struct front){load_u64(super + SUPER_TOC_AT), load_u64(super + SUPER_TOC_SIZE), load_u64(super + SUPER_TOC_HASH),
                             load_u64(super + SUPER_FOOTER_AT), load_u64(super + SUPER_WRITE_FEATURES) != 0};
     if (front->footer_at % FOOTER_SIZE != 0 || front->footer_at < FRONT_SIZE || front->footer_at > size - FOOTER_SIZE)
@@ -98,26 +101,31 @@ static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
+/* Whether the bytes behind the found footer hold what remains of one that followed it. */
+static bool is_followed(const struct rag_reader *r, const struct front *front, const struct footer *found) {
+    for (uint64_t at = found->at + FOOTER_SIZE; at <= r->size - FOOTER_SIZE; at += FOOTER_SIZE) {
+        const uint8_t *f = r->bytes + at;
+        if (footer_remains(f, front->identity) &&
+            (load_u64(f + FOOTER_PREVIOUS) == found->at || load_u64(f + FOOTER_GENERATION) == found->generation + 1))
+            return true;
+    }
+    return false;
+}
+
 /* The newest commit: the first footer from the end that stands on a table that holds. A commit behind it that was made and
  * is damaged is lost_generation. */
 static enum rag_status find_newest(struct rag_reader *r, const struct front *front, struct footer *found,
                                    struct rag_fault *fault) {
-    uint64_t budget = r->size + TOC_SIZE_MAX, damaged = 0;
+    uint64_t budget = r->size + TOC_SIZE_MAX;
     for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE; at >= front->footer_at; at -= FOOTER_SIZE) {
-        if (!footer_remains(r->bytes + at, front->identity)) continue;
-        if (rag_footer_read(r->bytes, at, front->identity, found)) {
-            if (found->toc_size > budget) return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
-            budget -= found->toc_size;
-            if (toc_holds(r->bytes, found)) {
-                const uint64_t next = found->generation + 1;
-                const uint8_t *d = r->bytes + damaged;
-                if (damaged && (load_u64(d + FOOTER_PREVIOUS) == at || load_u64(d + FOOTER_GENERATION) == next))
-                    r->commit.lost_generation = next;
-                r->commit.tail = r->size - (at + FOOTER_SIZE);
-                return RAG_OK;
-            }
-        }
-        damaged = at;
+        if (!rag_footer_read(r->bytes, at, front->identity, found)) continue;
+        if ((found->generation == 1) != (at == front->footer_at)) continue; /* the front page says where the base ends */
+        if (found->toc_size > budget) return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
+        budget -= found->toc_size;
+        if (!toc_holds(r->bytes, found)) continue;
+        if (is_followed(r, front, found)) r->commit.lost_generation = found->generation + 1;
+        r->commit.tail = r->size - (at + FOOTER_SIZE);
+        return RAG_OK;
     }
     return rag_fail(fault, RAG_CORRUPT, front->footer_at, "no commit is whole");
 }
@@ -159,8 +167,10 @@ static enum rag_status read_head(struct rag_reader *r, const struct footer *foot
         return rag_fail(fault, RAG_LIMIT, footer->toc_at + TOC_ENTRIES, "table of contents over its limits");
     if (need != footer->toc_size)
         return rag_fail(fault, RAG_FORMAT, footer->toc_at, "table of contents does not add up");
-    if (c->generation != footer->generation || next_segment == 0 || next_segment > UINT32_MAX)
+    if (c->generation != footer->generation)
         return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_GENERATION, "table of contents contradicts its footer");
+    if (next_segment == 0 || next_segment > UINT32_MAX)
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_NEXT_SEGMENT, "the next segment's number is out of range");
     const uint64_t earliest = footer->generation == 1 ? FRONT_SIZE : footer->previous + FOOTER_SIZE;
     if (c->start % SECTION_ALIGN != 0 || c->start < earliest || c->start > footer->toc_at ||
         (footer->generation == 1 && c->start != FRONT_SIZE))
@@ -296,7 +306,7 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     }
     for (uint32_t i = 1; i < count; i++)
         if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
-            return fail_entry(r, r->order[i], RAG_FORMAT, "two sections of the same name and segment", fault);
+            return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1], RAG_FORMAT, "two sections of the same name and segment", fault);
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
         r->seen_at[i] = at;

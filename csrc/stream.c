@@ -35,6 +35,8 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
     s->blocks = load_u64(t + 24);
     s->table_at = load_u64(t + 32);
     if (memcmp(t, STREAM_MAGIC, 8) != 0) return rag_fail(fault, RAG_FORMAT, at, "a stream without its trailer");
+    for (size_t i = 40; i < RAG_STREAM_TRAILER; i += 8)
+        if (load_u64(t + i) != 0) return rag_fail(fault, RAG_FORMAT, at + i, "reserved bytes are not zero");
     if (s->block_size == 0 || s->block_size > BLOCK_RAW_MAX) return rag_fail(fault, RAG_LIMIT, at + 16, "a block of more than 16 MiB");
     if (s->table_at > at || s->table_at % 8 != 0 || at - s->table_at != 8 * s->blocks || (at - s->table_at) / 8 != s->blocks)
         return rag_fail(fault, RAG_FORMAT, at + 24, "a stream's table does not add up");
@@ -53,7 +55,7 @@ enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct 
     if (from > to || to > s->table_at) return rag_fail(fault, RAG_CORRUPT, entry, "a block lies outside its stream");
     *block = (struct rag_block){s->guard.bytes + from, to - from, last < s->block_size ? last : s->block_size, (mark & COMPRESSED) != 0};
     if (!block->compressed && block->size != block->raw_size) return rag_fail(fault, RAG_CORRUPT, entry, "a plain block of the wrong size");
-    if (block->raw_size / RATIO_MAX > block->size) return rag_fail(fault, RAG_LIMIT, entry, "a block packed more than 1000 to 1");
+    if ((block->raw_size + RATIO_MAX - 1) / RATIO_MAX > block->size) return rag_fail(fault, RAG_LIMIT, entry, "a block packed more than 1000 to 1");
     return rag_guard_check(&s->guard, from, to - from, fault);
 }
 
@@ -90,17 +92,17 @@ void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, u
 
 enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_at, struct rag_vectors *v, struct rag_fault *fault) {
     uint8_t head[RAG_VECTOR_HEAD];
-    if (guard->size < RAG_VECTOR_HEAD) return rag_fail(fault, RAG_FORMAT, 0, "a vector section without its head");
+    if (guard->size < RAG_VECTOR_HEAD) return rag_fail(fault, RAG_FORMAT, section_at, "a vector section without its head");
     enum rag_status status = rag_guard_check(guard, 0, RAG_VECTOR_HEAD, fault);
     if (status != RAG_OK) return status;
     *v = (struct rag_vectors){load_u32(guard->bytes + PREAMBLE + 4), guard->bytes[0], load_u64(guard->bytes + PREAMBLE + 8), 0, RAG_VECTOR_HEAD};
     v->stride = (uint64_t)v->dim * v->bits / 8 + RAG_REFERENCE_SIZE;
     if (v->dim == 0 || v->dim > 65536 || (v->bits != 16 && v->bits != 32))
-        return rag_fail(fault, RAG_LIMIT, PREAMBLE + 4, "a dimension is 1 to 65,536, a component 16 or 32 bits");
+        return rag_fail(fault, RAG_LIMIT, section_at + PREAMBLE + 4, "a dimension is 1 to 65,536, a component 16 or 32 bits");
     if (v->rows != (guard->size - RAG_VECTOR_HEAD) / v->stride || (guard->size - RAG_VECTOR_HEAD) % v->stride != 0)
-        return rag_fail(fault, RAG_FORMAT, PREAMBLE + 8, "the vector section's size and count contradict each other");
+        return rag_fail(fault, RAG_FORMAT, section_at + PREAMBLE + 8, "the vector section's size and count contradict each other");
     rag_vector_head(head, section_at, v->dim, v->bits, v->rows);
     if (memcmp(head, guard->bytes, RAG_VECTOR_HEAD) != 0)
-        return rag_fail(fault, RAG_FORMAT, 0, "the head of the vector section is not that of a 1.0 file");
+        return rag_fail(fault, RAG_FORMAT, section_at, "the head of the vector section is not that of a 1.0 file");
     return RAG_OK;
 }

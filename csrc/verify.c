@@ -104,7 +104,6 @@ static void check_front(struct walk *walk, const struct rag_reader *first, uint6
         load_u64(super + SUPER_TOC_SIZE) != load_u64(footer + FOOTER_TOC_SIZE) ||
         load_u64(super + SUPER_CREATED) != first->commit.created)
         found(walk, RAG_FORMAT, SUPER_AT, "the superblock contradicts the first commit", HEAD_NAME);
-    check_zero(walk, SUPER_AT + SUPER_HASH + 8, FRONT_SIZE, HEAD_NAME);
 }
 
 /* -------------------------------------------------------------------------------------------------------- sections --- */

@@ -187,6 +187,11 @@ cdef class Pairs:
         return self.pairs.count if self.pairs.extended else None
 
     @property
+    def hash(self):
+        """XXH3-64 of all pairs as the extension block says; None when it does not."""
+        return self.pairs.hash if self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED else None
+
+    @property
     def stride(self):
         """Bytes from pair to pair as the extension block says; 0 when they vary or it does not say."""
         return self.pairs.stride
@@ -228,6 +233,16 @@ cdef class Pairs:
             status = rag_pairs_walk(&self.pairs, out, capacity, &count, &stride, &fault)
         check_pairs(self.section.name, status, &fault)
         return count, stride
+
+    def verify(self):
+        """Walks all pairs, and hashes them when the extension block has their hash."""
+        cdef rag_fault fault
+        self.walk()
+        if self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED:
+            fault.at, fault.section[0] = self.pairs.at - self.offset + RAG_VECTOR_PREAMBLE + 24, 0
+            fault.what = "the pairs differ from their hash"
+            if rag_hash(self.pairs.bytes, self.pairs.size) != self.pairs.hash:
+                check_pairs(self.section.name, RAG_CORRUPT, &fault)
 
     def gather(self, uint8_t[::1] out not None, uint64_t count, const uint64_t[::1] offsets=None, uint64_t stride=0):
         """Copies `count` vectors to out in this host's byte order."""

@@ -6,7 +6,10 @@ CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
 
 cdef str text_of(const uint8_t *start, size_t size):
     """UTF-8 to str; a lone surrogate that a source had comes back as one."""
-    return PyUnicode_DecodeUTF8(<const char *>start, size, SURROGATES)
+    try:
+        return PyUnicode_DecodeUTF8(<const char *>start, size, SURROGATES)
+    except UnicodeDecodeError:
+        raise CorruptError("an id is not UTF-8", section="rag.ids") from None
 
 
 cdef class Records:

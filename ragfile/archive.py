@@ -199,7 +199,11 @@ class Segment:
         return fields
 
     def text(self, document, start, size):
-        return self.texts.read(document[1] + start, size).decode("utf-8", "surrogatepass")
+        raw = self.texts.read(document[1] + start, size)
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise CorruptError(f"the text of document {document[0]!r} is not UTF-8", section="rag.text") from None
 
 
 class Archive:

@@ -69,10 +69,9 @@ def verify(path, *, full=True):
 def _verify_pairs(file):
     """A 0.1.0 file has few checksums: every pair is walked."""
     faults, counts = [], {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0, "faults": 0}
-    for name in {"keyword", "vector"} & set(file.strategies):
+    for name in [name for name in ("keyword", "vector") if name in file.strategies]:
         try:
-            for _ in file.pairs(name):
-                counts["blocks"] += 1
+            counts["blocks"] += file.verify(name)
         except FormatError as error:
             faults.append((type(error).__name__, error.at, str(error), name))
     counts["faults"] = len(faults)

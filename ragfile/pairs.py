@@ -365,6 +365,12 @@ class PairFile:
             raise ValueError(f"chunk must be at least 1, not {chunk}")
         return self._open.pairs(strategy, chunk)
 
+    def verify(self, strategy: str) -> int:
+        """Walks all pairs, checks the hashes that the section has, and counts the pairs; FormatError says what is wrong."""
+        count = sum(1 for _ in self.pairs(strategy))
+        self._open.verify(strategy)
+        return count
+
     def layout(self) -> VectorLayout | None:
         """Where the vectors lie, for scanning them in place; None without vectors. Walks the section unless it says."""
         if self._layout is None:
@@ -449,7 +455,9 @@ class _Strict:
         self.ranges = {name: (start, end) for name, start, end in self.directory.entries}
         self.keyword = self._pairs("keyword", _core.Pairs.keyword)
         self.vector = self._pairs("vector", _core.Pairs.vector)
-        self.keys = self._keys() if self.keyword and KEYS in self.ranges else None
+        if KEYS in self.ranges and not self.keyword:
+            raise FormatError(f"{KEYS} without keyword", at=self.ranges[KEYS][0], section=KEYS)
+        self.keys = self._keys() if self.keyword else None
         if self.vector and dim is not None:
             if self.vector.dim not in (None, dim):
                 raise ValueError(f"dim is {self.vector.dim} in the file, not {dim}")
@@ -465,10 +473,18 @@ class _Strict:
         return kind(self._section(name), self.ranges[name][0], self.directory.big_endian)
 
     def _keys(self):
+        if KEYS not in self.ranges:
+            return None
         return _core.Keys.over(self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian)
 
     def report(self):
         return None
+
+    def verify(self, strategy):
+        if strategy == "keyword" and self.keys:
+            self.keys.verify()
+        if strategy == "vector" and self.dim() is not None:
+            self.vector.verify()
 
     def precision(self):
         return self.vector.precision if self.vector else None
@@ -610,6 +626,9 @@ class _Reference:
         dtype = _row_dtype(precision, self.directory.big_endian)
         rows = (np.frombuffer(self.data, dtype, dim, at) for kind, at, *_ in remnants if kind == "certain")
         return all(np.isfinite(row).all() for row in rows)
+
+    def verify(self, strategy):
+        """Nothing beyond the walk: the dialect has neither counts nor hashes."""
 
     def report(self):
         report = Report((11, 11 + self.directory.size))

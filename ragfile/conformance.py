@@ -1,0 +1,282 @@
+"""`python -m ragfile.conformance [--reader PATH] [--vectors DIR]`: a reader against the vectors of the specification.
+
+Without --reader the package reads; PATH is a Python module with `read(data, dim=None)`, or any program that takes a file (and a
+dimension), and prints what it found as JSON, or {"refused": {"kind", "at"}}. spec/vectors/README.md says what is compared.
+"""
+
+import argparse
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+from ragfile import _core
+from ragfile.archive import Segment
+from ragfile.errors import FormatError, VersionError
+from ragfile.pairs import PairFile
+
+VECTORS = os.path.join("spec", "vectors")
+
+
+# ----------------------------------------------------------------------------------------------- the package as a reader
+
+
+def read(data, dim=None):
+    """Everything in the file whose bytes are `data`, as spec/reader.py gives it; FormatError for one that is refused."""
+    return _read_container(data) if data[:7] == b"RAGFILE" and data[7:8] == b"\1" else _read_pairs(data, dim)
+
+
+def _read_pairs(data, dim):
+    file = PairFile.over(data, dim=dim, dialect="strict")
+    ranges, big = file.sections, file.byteorder == "big"
+    found = {"version": list(file.version), "byteorder": file.byteorder, "size": len(data)}
+    found["sections"] = [{"name": name, "start": start, "end": end} for name, (start, end) in ranges.items()]
+    for name in ("keyword", "vector"):
+        if name in ranges:
+            file.verify(name)
+
+    def section(name):
+        start, end = ranges[name]
+        return _core.Section.over(memoryview(data)[start : end + 1], name), start
+
+    if "keyword" in ranges:
+        pairs = _core.Pairs.keyword(*section("keyword"), big)
+        found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in file.pairs("keyword")]}
+        if "rag.keys" in ranges:
+            found["keys"] = _order(pairs, *section("rag.keys"), big)
+    if "vector" in ranges:
+        pairs = _core.Pairs.vector(*section("vector"), big)
+        found["vector"] = _vectors(pairs, file.dim, file.pairs("vector"))
+    return found
+
+
+def _range(pairs):
+    return {"padding": pairs.padding, "start": pairs.start, "end": pairs.start + pairs.size - 1}
+
+
+def _vectors(pairs, dim, walked):
+    extension = None
+    if pairs.extended:
+        extension = {"dim": pairs.dim, "count": pairs.count, "stride": pairs.stride, "hash": pairs.hash}
+    listed = [[[_number(x) for x in vector.tolist()], content] for vector, content in walked]
+    return _range(pairs) | {"precision": pairs.precision, "dim": dim, "extension": extension, "pairs": listed}
+
+
+def _number(x):
+    return x if math.isfinite(x) else "nan" if math.isnan(x) else str(x)
+
+
+def _order(pairs, section, at, big=False):
+    """The pairs' numbers in the order of the sorted companion."""
+    keys = _core.Keys.over(section, at, pairs, big)
+    keys.verify()
+    starts, order = {}, []
+    for number, offset in enumerate(_offsets(pairs)):
+        starts[offset] = number
+    entries = memoryview(section)[32 : 32 + 16 * len(keys)]
+    for entry in range(0, len(entries), 16):
+        order.append(starts[int.from_bytes(entries[entry + 8 : entry + 16], "big" if big else "little")])
+    return order
+
+
+def _offsets(pairs):
+    count, _ = pairs.walk()
+    offsets = memoryview(bytearray(8 * count)).cast("Q")
+    pairs.walk(offsets)
+    return list(offsets)
+
+
+def _read_container(data):
+    reader = _core.Reader(data)
+    commit = reader.commit
+    faults, counts = reader.verify(True)
+    for kind, at, what, section in faults:
+        if not (commit["tail"] and at == commit["end"] and kind == "CorruptError"):
+            raise (VersionError if kind == "VersionError" else FormatError)(what, at=at, section=section)
+    keys = ("name", "segment", "at", "size", "items", "generation", "flags")
+    head = memoryview(data)[3968:4096].cast("Q")
+    return {
+        "version": list(data[7:10]), "byteorder": "little", "size": len(data), "generation": commit["generation"],
+        "identity": f"{commit['identity']:016x}", "created": head[7], "write_features": head[2],
+        "time": commit["created"], "message": commit["message"], "tail": commit["tail"],
+        "lost_generation": commit["lost_generation"] or None, "abandoned": counts["abandoned"],
+        "segments": [_segment(reader, *row) for row in reader.segments],
+        "sections": [{key: entry[key] for key in keys} for entry in reader.entries],
+    }  # fmt: skip
+
+
+def _segment(reader, number, rows, live, generation):
+    segment = Segment(reader, number, rows, live, 0)
+    mask = segment.live_mask()
+    found = {"number": number, "rows": rows, "live": live, "generation": generation}
+    found["tombs"] = [row for row in range(rows) if not mask[row]]
+    if segment.section("vector") is not None:
+        segment.vector_layout()
+        at = reader.entry("vector", number)["at"]
+        pairs = _core.Pairs.vector(segment.section("vector"), at)
+        walked = zip(segment.vectors(), [content for _, content in pairs], strict=True)
+        found["vector"] = _vectors(pairs, pairs.dim, walked)
+        pairs.verify()
+    if segment.section("keyword") is not None:
+        pairs = segment.keyword_pairs()
+        found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}
+        if segment.section("rag.keys") is not None:
+            found["keys"] = _order(pairs, segment.section("rag.keys"), reader.entry("rag.keys", number)["at"])
+    if any(segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")):
+        found["documents"] = [_document(segment, number) for number in range(segment.records.documents)]
+    return found
+
+
+def _document(segment, number):
+    record = segment.records.document(number)
+    id_, _, size, _, _, own, meta_at, meta_size, first, rows = record
+    chunks = [_chunk(segment, record, row) for row in range(first, first + rows)]
+    return {
+        "id": id_, "deleted": not segment.document_is_live(number), "own_text": own,
+        "text": segment.text(record, 0, size) if own else None,
+        "meta": segment.fields(meta_at, meta_size) if meta_size else None, "chunks": chunks,
+    }  # fmt: skip
+
+
+def _chunk(segment, document, row):
+    _, index, start, size, point, _, meta_at, meta_size = segment.records.chunk(row)
+    text = segment.text(document, start, size)
+    meta = segment.fields(meta_at, meta_size) if meta_size else None
+    return {"row": row, "index": index, "text": text, "start": point, "meta": meta}
+
+
+# --------------------------------------------------------------------------------------------------------- other readers
+
+
+def answer(reader, data, dim=None):
+    """What a function like read says: what it found, or {"refused": {"kind", "at", …}}."""
+    try:
+        return json.loads(json.dumps(reader(data, dim)))
+    except FormatError as error:
+        kind = "version" if isinstance(error, VersionError) else "format"
+        return {"refused": {"kind": kind, "at": error.at, "reason": str(error)}}
+    except ValueError as error:
+        if not hasattr(error, "kind"):
+            raise
+        return {"refused": {"kind": error.kind, "at": error.at, "rule": error.rule, "reason": error.reason}}
+
+
+def _module(path):
+    spec = importlib.util.spec_from_file_location("reader_under_test", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.read
+
+
+def _program(path):
+    def ask(data, dim=None):
+        with tempfile.NamedTemporaryFile(suffix=".ragfile") as file:
+            file.write(data)
+            file.flush()
+            words = [path, file.name, *([str(dim)] if dim else [])]
+            done = subprocess.run(words, capture_output=True, check=False, timeout=60)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise SystemExit(f"{path} printed no JSON: {done.stderr.decode(errors='replace')[-500:]}") from None
+
+    return ask
+
+
+def reader_of(path):
+    """A function of (data, dim) that gives an answer."""
+    if path is None:
+        return lambda data, dim=None: answer(read, data, dim)
+    if path.endswith(".py"):
+        module = _module(path)
+        return lambda data, dim=None: answer(module, data, dim)
+    return _program(path)
+
+
+# -------------------------------------------------------------------------------------------------------------- the run
+
+
+def difference(expected, found, packed=False, path=""):
+    """Where two answers differ first, in words; None when they agree. Keys that are not expected do not count."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        pairs = [(key, expected[key], found.get(key)) for key in expected]
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        pairs = [(i, *both) for i, both in enumerate(zip(expected, found, strict=True))]
+    else:
+        unread = packed and found is None and path.rpartition("/")[2] in ("text", "meta")
+        same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
+        same = same and (expected != 0 or str(expected)[0] == str(found)[0])  # -0.0 is not 0.0
+        return None if same or unread else f"{path or '/'}: {expected!r} expected, {found!r} found"
+    return next((d for key, a, b in pairs if (d := difference(a, b, packed, f"{path}/{key}"))), None)
+
+
+def compare(expected, found):
+    """None, or what is wrong with a reader's answer to one vector."""
+    if "refused" not in expected:
+        return f"refused: {found['refused']}" if "refused" in found else difference(
+            expected["found"], found, expected.get("packed", False)
+        )  # fmt: skip
+    if "refused" not in found:
+        return "accepted, and must not be"
+    wanted, given = expected["refused"], found["refused"]
+    if (wanted["kind"] == "version") != (given["kind"] == "version"):
+        return f"refused as {given['kind']}, not as {wanted['kind']}"
+    return None if wanted.get("at", given["at"]) == given["at"] else f"refused at {given['at']}, not at {wanted['at']}"
+
+
+def vectors(folder):
+    """(name, bytes, what is expected) of each vector; some are kept as changes of others."""
+    with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
+        listed = json.load(file)
+    for name, expected in listed.items():
+        with open(os.path.join(folder, expected.get("of", name)), "rb") as file:
+            data = bytearray(file.read())
+        if "of" in expected:
+            data = data[: expected["size"]].ljust(expected["size"], b"\0")
+            for at, new in expected["patches"]:
+                data[at : at + len(new) // 2] = bytes.fromhex(new)
+        yield name, bytes(data), expected
+
+
+def run(folder, reader, say=print):
+    """(passed, failed) over all vectors of a folder."""
+    passed = failed = 0
+    for name, data, expected in vectors(folder):
+        wrong = compare(expected, reader(data, expected.get("dim")))
+        passed += wrong is None
+        failed += wrong is not None
+        say(f"{'FAIL' if wrong else 'pass'}  {name}{'  ' + wrong if wrong else ''}")
+    return passed, failed
+
+
+def unpack(folder, target):
+    """Writes every vector as a file of its own."""
+    os.makedirs(target, exist_ok=True)
+    for name, data, _ in vectors(folder):
+        with open(os.path.join(target, name), "wb") as file:
+            file.write(data)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m ragfile.conformance", description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--reader", metavar="PATH", help="a Python module with read(data, dim), or a program that prints JSON"
+    )
+    parser.add_argument("--vectors", metavar="DIR", default=VECTORS, help=f"default: {VECTORS}")
+    parser.add_argument("--unpack", metavar="DIR", help="only write all vectors as files to DIR, those kept as changes too")
+    options = parser.parse_args(arguments)
+    if not os.path.exists(os.path.join(options.vectors, "expected.json")):
+        parser.error(f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors")
+    if options.unpack:
+        unpack(options.vectors, options.unpack)
+        return 0
+    passed, failed = run(options.vectors, reader_of(options.reader))
+    print(f"{passed} of {passed + failed} files as the specification says")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,870 @@
+"""A reader of RAGFile 0.1.0 and 1.0: slow, plain, whole. It is written from the pages beside it alone, shares no code with the
+ragfile package, and needs nothing but Python. What it says about a file is what other readers are compared with.
+
+`read(data, dim=None)` gives a dict of everything in the file, or raises `Refused` with the kind, the offset and the rule (the
+number of the section of the specification that the file breaks):
+
+    format    the bytes break a MUST
+    version   a newer program wrote them: major version, feature bit, must-understand section
+    corrupt   a checksum says that the bytes are not those that were written
+
+`python spec/reader.py FILE [DIM]` prints the dict, or the refusal, as JSON; its exit code is 0 or 2. Components of embeddings are
+numbers; those that JSON has no number for are the texts "nan", "inf" and "-inf". A text that is packed is null unless the module
+zstandard is there.
+"""
+
+import itertools
+import json
+import math
+import re
+import struct
+import sys
+
+try:
+    import zstandard
+except ImportError:
+    zstandard = None
+
+BLOCK, MIB = 1 << 16, 1 << 20
+NAME = rb"[A-Za-z0-9_.+@/]"
+KNOWN = (
+    *(
+        "vector",
+        "keyword",
+        "rag.keys",
+        "rag.shadow",
+        "rag.terms",
+        "rag.postings",
+        "rag.chunks",
+        "rag.documents",
+        "rag.ids",
+    ),
+    *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin"),
+)
+
+
+RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
+FIELDS = {"source": str, "metadata": dict, "tags": list}
+
+
+class Refused(ValueError):
+    def __init__(self, at, rule, reason, kind="format"):
+        super().__init__(f"offset {at}, rule {rule}: {reason}")
+        self.at, self.rule, self.reason, self.kind = at, rule, reason, kind
+
+
+def need(truth, at, rule, reason, kind="format"):
+    if not truth:
+        raise Refused(at, rule, reason, kind)
+
+
+def align(x, n):
+    return -(-x // n) * n
+
+
+def extent(size):
+    """The bytes that a section of `size` bytes takes in a 1.0 file (2.2)."""
+    return align(align(size, 8) + 8 * -(-size // BLOCK) + 1, 64)
+
+
+# ---- XXH3-64, seed 0, from its public description ---------------------------------------------------------------------------
+
+M32, M64 = (1 << 32) - 1, (1 << 64) - 1
+A1, A2, A3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364ea"
+    "c5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
+)
+
+
+def number(data, at, size=8, order="little"):
+    return int.from_bytes(data[at : at + size], order)
+
+
+def fold(a, b):
+    product = a * b
+    return (product & M64) ^ (product >> 64)
+
+
+def stir(h):
+    h = ((h ^ (h >> 37)) * 0x165667919E3779F9) & M64
+    return h ^ (h >> 32)
+
+
+def stir_short(h):
+    h = ((h ^ (h >> 33)) * P2) & M64
+    h = ((h ^ (h >> 29)) * P3) & M64
+    return h ^ (h >> 32)
+
+
+def mix(data, at, key):
+    return fold(number(data, at) ^ number(SECRET, key), number(data, at + 8) ^ number(SECRET, key + 8))
+
+
+def xxh3(data):
+    n, word = len(data), lambda key: number(SECRET, key)
+    if n > 240:
+        return xxh3_long(data)
+    if n == 0:
+        return stir_short(word(56) ^ word(64))
+    if n <= 3:
+        joined = data[0] << 16 | data[n >> 1] << 24 | data[-1] | n << 8
+        return stir_short(joined ^ number(SECRET, 0, 4) ^ number(SECRET, 4, 4))
+    if n <= 8:
+        h = (number(data, n - 4, 4) + (number(data, 0, 4) << 32)) ^ word(8) ^ word(16)
+        h ^= ((h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & M64
+        h = (h * 0x9FB21C651E98DF25) & M64
+        h = ((h ^ ((h >> 35) + n)) * 0x9FB21C651E98DF25) & M64
+        return h ^ (h >> 28)
+    if n <= 16:
+        low, high = number(data, 0) ^ word(24) ^ word(32), number(data, n - 8) ^ word(40) ^ word(48)
+        return stir((n + int.from_bytes(low.to_bytes(8, "little"), "big") + high + fold(low, high)) & M64)
+    h = n * P1
+    if n <= 128:
+        for i in range((n - 1) // 32 + 1):
+            h += mix(data, 16 * i, 32 * i) + mix(data, n - 16 * (i + 1), 32 * i + 16)
+        return stir(h & M64)
+    h = stir((h + sum(mix(data, 16 * i, 16 * i) for i in range(8))) & M64)
+    h += sum(mix(data, 16 * i, 16 * (i - 8) + 3) for i in range(8, n // 16)) + mix(data, n - 16, 119)
+    return stir(h & M64)
+
+
+def xxh3_long(data):
+    n, lanes = len(data), [A3, P1, P2, P3, P4, A2, P5, A1]
+    keys = [struct.unpack_from("<8Q", SECRET, 8 * i) for i in range(17)]
+    last_key = struct.unpack_from("<8Q", SECRET, 121)
+
+    def take(at, key):
+        for i, value in enumerate(struct.unpack_from("<8Q", data, at)):
+            keyed = value ^ key[i]
+            lanes[i ^ 1] += value
+            lanes[i] = (lanes[i] + (keyed & M32) * (keyed >> 32)) & M64
+
+    for stripe in range((n - 1) // 64):
+        take(64 * stripe, keys[stripe % 16])
+        if stripe % 16 == 15:
+            lanes[:] = [(((x & M64) ^ (x & M64) >> 47 ^ k) * A1) & M64 for x, k in zip(lanes, keys[16], strict=True)]
+    take(n - 64, last_key)
+    h, lanes = n * P1, [x & M64 for x in lanes]
+    for i in range(4):
+        h += fold(lanes[2 * i] ^ number(SECRET, 11 + 16 * i), lanes[2 * i + 1] ^ number(SECRET, 19 + 16 * i))
+    return stir(h & M64)
+
+
+# ---- Part 1: header, directory, pairs ---------------------------------------------------------------------------------------
+
+
+def header(data):
+    magic = b"RAGFILE"
+    need(data[:7] == magic, 0, "1.1", "not a RAGFile")
+    need(len(data) >= 11, len(data), "1.1", "the file ends inside its header")
+    need(data[7] <= 1, 7, "1.1", f"major version {data[7]}", "version")
+    need(data[10] <= 1, 10, "1.1", "byte order is neither 0 nor 1")
+    return list(data[7:10]), ("little", "big")[data[10]]
+
+
+def match(data, at, pattern):
+    """The bytes that match one piece of the entry grammar; the offence is at the first byte that does not."""
+    found = re.compile(pattern, re.DOTALL).match(data, at)
+    need(found, at, "1.1", "the directory does not follow its grammar")
+    return found.group(), found.end()
+
+
+def directory(data):
+    """[(name, start, end), …] by the rules of 1.1, in the order of the file."""
+    entries, at = [], 11
+    if at == len(data) or data[at] == 0:
+        return entries
+    while True:
+        entry = at
+        need(len(entries) < 1024, entry, "1.1.5", "more than 1024 entries")
+        name, at = match(data, at, NAME + rb"{1,64}")
+        _, at = match(data, at, rb"-")
+        _, at = match(data, at, rb"\(")
+        start_at, (start, at) = at, match(data, at, rb"[0-9]{1,20}")
+        need(int(start) <= M64, start_at, "1.1", "a number of 2^64 or more")
+        _, at = match(data, at, rb",")
+        end_at, (end, at) = at, match(data, at, rb"[0-9]{1,20}")
+        need(int(end) <= M64, end_at, "1.1", "a number of 2^64 or more")
+        _, at = match(data, at, rb"\)")
+        name, start, end = name.decode(), int(start), int(end)
+        need((entries[0][1] if entries else start) <= 65548, entry, "1.1.5", "a directory of more than 65,536 bytes")
+        need(all(name != other for other, _, _ in entries), entry, "1.1.5", "a name twice")
+        need(
+            not entries or start == entries[-1][2] + 2,
+            entry,
+            "1.1.3",
+            "a section does not start at the end before it + 2",
+        )
+        need(end < len(data), entry, "1.1.4", "a section ends outside the file")
+        need(end >= start - 1, entry, "1.1.4", "a section ends before it starts")
+        entries.append((name, start, end))
+        need(at + 1 <= entries[0][1], entry, "1.1.2", "the directory runs past the first section")
+        need(data[at] == 0, at, "1.1.2", "no NUL behind an entry")
+        at += 1
+        if at == entries[0][1]:
+            break
+    for _, _, end in entries[:-1]:
+        need(data[end + 1] == 0, end + 1, "1.1.3", "no NUL between two sections")
+    return entries
+
+
+def text(data, at, end):
+    try:
+        return data[at:end].decode()
+    except UnicodeDecodeError as error:
+        raise Refused(at + error.start, "1.2.5", "not UTF-8") from None
+
+
+def bounds(data, at, end, order, rule):
+    """(start, end, padding) of a pair section, read where they stand and checked against the section at..end."""
+    first, last, p = number(data, at, 8, order), number(data, at + 8, 8, order), data[at + 16]
+    need(p in (4, 8, 16), at + 16, rule, "padding is not 4, 8 or 16")
+    need(at + 17 <= first <= end + 1, at, rule, "start outside the section")
+    need(first - 1 <= last <= end, at + 8, rule, "end outside the section")
+    return first, last, p
+
+
+def gap(data, at, end, p, rule):
+    """Where the next pair starts, behind the NULs at `at`, which separate it from the pair before."""
+    need(data[at : at + p] == bytes(p) and at + p <= end, at, rule, "not exactly p NULs between two pairs")
+    return at + p
+
+
+def content_end(data, at, end):
+    nul = data.find(b"\0", at, end + 1)
+    return end + 1 if nul < 0 else nul
+
+
+def keyword_section(data, at, end, order="little"):
+    need(end - at + 1 >= 17, end + 1, "1.2", "shorter than its preamble")
+    first, last, p = bounds(data, at, end, order, "1.2.1")
+    pairs, offsets, pair = [], [], first
+    while pair <= last:
+        stop = content_end(data, pair, last)
+        dash = data.find(b"-", pair, stop)
+        need(dash >= 0, pair, "1.2.4", "a pair without -")
+        pairs.append([text(data, pair, dash), text(data, dash + 1, stop)])
+        offsets.append(pair - first)
+        if stop > last:
+            break
+        pair = gap(data, stop, last, p, "1.2.4")
+        need(data[pair] != 0, stop, "1.2.4", "more than p NULs between two pairs")
+    return {"padding": p, "start": first, "end": last, "pairs": pairs}, offsets
+
+
+def embeddings(data, first, last, p, dim, bits, order):
+    """Pairs of one dimension: ([[components, content], …], their offsets)."""
+    width, pairs, offsets, pair = dim * bits // 8, [], [], first
+    code = "<>"[order == "big"] + str(dim) + {8: "b", 16: "e", 32: "f", 64: "d"}[bits]
+    while pair <= last:
+        need(pair + width <= last and data[pair + width] == 0x2D, pair, "1.3.3", "no - behind an embedding")
+        stop = content_end(data, pair + width + 1, last)
+        pairs.append([[*struct.unpack_from(code, data, pair)], text(data, pair + width + 1, stop)])
+        offsets.append(pair)
+        if stop > last:
+            break
+        pair = gap(data, stop, last, p, "1.3.3")
+    return pairs, offsets
+
+
+def inferred(data, first, last, p, bits, order):
+    """The one dimension with which the pairs parse and are finite."""
+    fitting = []
+    for dim in range(1, min(65536, (last - first) * 8 // bits) + 1):
+        if data[first + dim * bits // 8] == 0x2D:
+            try:
+                pairs, _ = embeddings(data, first, last, p, dim, bits, order)
+            except Refused:
+                continue
+            if all(math.isfinite(x) for row, _ in pairs for x in row):
+                fitting.append(dim)
+    need(len(fitting) == 1, first, "1.3", f"the dimensions {fitting} fit, not exactly one")
+    return fitting[0]
+
+
+def extension(data, at, last, first, p, bits, order):
+    """The block RXV1 at `at`, checked as 1.4 asks at opening; None when it is not there."""
+    if first < at + 32 or data[at : at + 4] != b"RXV1":
+        return None
+    dim, stride, flags = (number(data, at + i, 4, order) for i in (4, 16, 20))
+    count, hashed, length = number(data, at + 8, 8, order), number(data, at + 24, 8, order), last + 1 - first
+    need(1 <= dim <= 65536, at + 4, "1.4", "dim is not 1 to 65,536")
+    need((count == 0) == (length == 0) and count <= length, at + 8, "1.4", "count and length contradict each other")
+    if stride and count:
+        need(stride > dim * bits // 8 + p, at + 8, "1.4", "stride is too small")
+        need(count * stride == length + p, at + 8, "1.4", "stride and length contradict each other")
+    return {"dim": dim, "count": count, "stride": stride, "hash": hashed if flags & 1 else None}
+
+
+def vector_section(data, at, end, order="little", dim=None):
+    need(end - at + 1 >= 18, end + 1, "1.3", "shorter than its preamble")
+    bits = data[at]
+    need(bits in (8, 16, 32, 64), at, "1.3.1", "precision is not 8, 16, 32 or 64")
+    first, last, p = bounds(data, at + 1, end, order, "1.3.1")
+    block = extension(data, at + 18, last, first, p, bits, order)
+    if block:
+        need(dim in (None, block["dim"]), at + 22, "1.3", "the file says another dimension than the caller")
+        dim = block["dim"]
+    elif dim is None and first <= last:
+        dim = inferred(data, first, last, p, bits, order)
+    pairs, offsets = embeddings(data, first, last, p, dim or 1, bits, order)
+    if block:
+        need(block["count"] == len(pairs), first, "1.4", "the section does not hold count pairs")
+        strides = {b - a for a, b in itertools.pairwise(offsets)} | ({last + 1 + p - offsets[-1]} if pairs else set())
+        need(not block["stride"] or strides <= {block["stride"]}, first, "1.4", "pairs are not stride apart")
+        found = block["hash"]
+        need(
+            found is None or found == xxh3(data[first : last + 1]),
+            at + 42,
+            "1.4",
+            "pairs differ from their hash",
+            "corrupt",
+        )
+    pairs = [[[x if math.isfinite(x) else str(x).replace("-nan", "nan") for x in row], words] for row, words in pairs]
+    return {
+        "precision": bits,
+        "padding": p,
+        "dim": dim,
+        "start": first,
+        "end": last,
+        "extension": block,
+        "pairs": pairs,
+    }
+
+
+def keys_section(data, at, end, order, keyword, offsets):
+    """1.5, in full: the entries list every pair once, in order."""
+    need(end - at + 1 >= 32, at, "1.5", "shorter than its head")
+    need(data[at : at + 4] == b"RXK1", at, "1.5", "no RXK1")
+    need(number(data, at + 4, 4, order) == 16, at + 4, "1.5", "entries are not of 16 bytes")
+    count, length, hashed = (number(data, at + i, 8, order) for i in (8, 16, 24))
+    need(count * 16 <= end + 1 - at - 32, at + 8, "1.5", "entries reach behind the section")
+    need(count == len(offsets), at + 8, "1.5", "not one entry per pair")
+    need(length == keyword["end"] + 1 - keyword["start"], at + 16, "1.5", "made for another keyword section")
+    need(
+        hashed == xxh3(data[at + 32 : at + 32 + 16 * count]),
+        at + 24,
+        "1.5",
+        "entries differ from their hash",
+        "corrupt",
+    )
+    keywords, before, order_of_pairs = dict(zip(offsets, keyword["pairs"], strict=True)), None, []
+    for entry in range(at + 32, at + 32 + 16 * count, 16):
+        offset = number(data, entry + 8, 8, order)
+        need(offset in keywords, entry, "1.5", "an entry points at no pair")
+        key = keywords[offset][0].encode()
+        need(
+            data[entry : entry + 8] == key[:8].ljust(8, b"\0"),
+            entry,
+            "1.5",
+            "an entry has another keyword than its pair",
+        )
+        need(before is None or before < (key, offset), entry, "1.5", "entries do not ascend")
+        before = key, offset
+        order_of_pairs.append(offsets.index(offset))
+    return order_of_pairs
+
+
+def read_0(data, dim):
+    version, order = header(data)
+    entries = directory(data)
+    found = {"version": version, "byteorder": order, "size": len(data)}
+    found["sections"] = [{"name": name, "start": start, "end": end} for name, start, end in entries]
+    ranges = {name: (start, end) for name, start, end in entries}
+    if "keyword" in ranges:
+        found["keyword"], offsets = keyword_section(data, *ranges["keyword"], order)
+    if "rag.keys" in ranges:
+        at, end = ranges["rag.keys"]
+        need("keyword" in ranges, at, "1.5", "rag.keys without keyword")
+        found["keys"] = keys_section(data, at, end, order, found["keyword"], offsets)
+    if "vector" in ranges:
+        found["vector"] = vector_section(data, *ranges["vector"], order, dim)
+    return found
+
+
+# ---- Part 2: the container --------------------------------------------------------------------------------------------------
+
+
+def front_page(data):
+    need(data[10] == 0, 10, "2.1", "byte order is not 0")
+    need(len(data) >= 4160, len(data), "2.1", "no room for a front page and a footer")
+    need(data[3968:3976] == b"RAGHEAD1", 3968, "2.1", "no RAGHEAD1")
+    need(number(data, 4080) == xxh3(data[:4080]), 4080, "2.1", "the front page differs from its hash", "corrupt")
+    need(number(data, 3976) == 0, 3976, "2.1", "a read feature that this reader does not know", "version")
+    zero(data, 4032, 4080, "2.1")
+    zero(data, 4088, 4096, "2.1")
+    keys = ("write_features", "toc", "toc_size", "identity", "footer", "created")
+    head = {key: number(data, 3984 + 8 * i) for i, key in enumerate(keys)}
+    at = head["footer"]
+    need(at % 64 == 0 and 4096 <= at <= len(data) - 64, 4016, "2.1", "the base's footer is outside the file")
+    return head
+
+
+def zero(data, at, end, rule):
+    bad = next((i for i in range(at, end) if data[i]), None)
+    need(bad is None, bad, rule, "reserved bytes are not zero")
+
+
+def footer(data, at, head):
+    """What the 64 bytes at `at` say when they are a footer that holds by itself (2.4), otherwise None."""
+    if data[at : at + 8] != b"RAGCOMIT" or number(data, at + 56) != xxh3(data[at : at + 56]):
+        return None
+    keys = ("generation", "toc", "toc_size", "toc_hash", "before", "identity")
+    found = {key: number(data, at + 8 + 8 * i) for i, key in enumerate(keys)} | {"at": at}
+    generation, toc, size, before = (found[key] for key in ("generation", "toc", "toc_size", "before"))
+    placed = toc >= 4096 and toc % 64 == 0 and 64 <= size <= 64 * MIB and toc + align(size + 1, 64) == at
+    if generation == 1:
+        chained = before == 0 and found["toc_hash"] == head["identity"] and at == head["footer"]
+    else:
+        chained = generation > 1 and head["footer"] <= before < toc and before % 64 == 0
+    return found if placed and chained and found["identity"] == head["identity"] else None
+
+
+def newest(data, head):
+    """The newest footer that stands on a table that holds, and the generation behind it that was lost, if one was (2.5)."""
+    left = len(data) + 64 * MIB
+    for at in range(len(data) // 64 * 64 - 64, head["footer"] - 1, -64):
+        found = footer(data, at, head)
+        if found:
+            need(found["toc_size"] <= left, at, "2.5", "too many damaged commits")
+            left -= found["toc_size"]
+            if found["toc_hash"] == xxh3(data[found["toc"] : found["toc"] + found["toc_size"]]):
+                break
+    else:
+        raise Refused(head["footer"], "2.5", "no commit holds", "corrupt")
+    for tail in range(at + 64, len(data) - 63, 64):
+        marked = data[tail : tail + 8] == b"RAGCOMIT" or number(data, tail + 48) == head["identity"]
+        if marked and (number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1):
+            return found, found["generation"] + 1
+    return found, None
+
+
+def table(data, found):
+    """The table of contents that a footer names, checked by 2.3: the footer, the table's own fields, segments, sections."""
+    at, size, generation = found["toc"], found["toc_size"], found["generation"]
+    need(data[at : at + 8] == b"RAGTOC01", at, "2.3", "no RAGTOC01")
+    entries, segments, names, message = (number(data, at + i, 4) for i in (24, 28, 32, 36))
+    need(entries <= 65536, at + 24, "2.3", "more than 65,536 entries")
+    need(segments <= 65536, at + 28, "2.3", "more than 65,536 segments")
+    need(message <= 4096, at + 36, "2.3", "a message of more than 4,096 bytes")
+    segments_at = at + 64 + 64 * entries
+    names_at = segments_at + 32 * segments
+    need(at + size == names_at + names + message, at, "2.3", "the table's size is not the sum of its parts")
+    need(number(data, at + 8) == generation, at + 8, "2.3", "table and footer are of different generations")
+    start, coming = number(data, at + 40), number(data, at + 48)
+    earliest = found["before"] + 64 if generation > 1 else 4096
+    fits = start % 64 == 0 and earliest <= start <= at and (generation > 1 or start == 4096)
+    need(fits, at + 40, "2.3", "start is not where this commit can begin")
+    need(1 <= coming < 1 << 32, at + 48, "2.3", "next segment number out of range")
+    listed = segment_table(data, segments_at, segments, coming, generation)
+    texts = section_names(data, at, names_at, names, entries)
+    sections = entry_table(data, found, texts, {s["number"] for s in listed}, start)
+    words = data[names_at + names : at + size].decode(errors="replace")
+    abandoned = {"at": earliest, "end": start, "hash": number(data, at + 56)}
+    return found | {"time": number(data, at + 16), "message": words, "abandoned": abandoned}, listed, sections
+
+
+def segment_table(data, at, count, coming, generation):
+    listed = []
+    for row in range(at, at + 32 * count, 32):
+        segment = {"number": number(data, row, 4), "rows": number(data, row + 8), "live": number(data, row + 16)}
+        before = listed[-1]["number"] if listed else 0
+        need(before < segment["number"] < coming, row, "2.3", "segment numbers do not ascend below the next one")
+        need(number(data, row + 4, 4) == 0, row, "2.3", "reserved bytes are not zero")
+        need(segment["live"] <= segment["rows"] <= 1 << 40, row + 8, "2.3", "rows out of range")
+        segment |= {"generation": number(data, row + 24), "row": row}
+        need(1 <= segment["generation"] <= generation, row + 24, "2.3", "a segment of a later commit")
+        listed.append(segment)
+    return listed
+
+
+def section_names(data, toc, at, size, count):
+    names, past, end = [], at, at + size
+    for row in range(toc + 64, toc + 64 + 64 * count, 64):
+        need(at + number(data, row + 8, 4) == past, row + 8, "2.3", "names are not in order of entries")
+        found = re.compile(NAME + rb"{1,64}\0").match(data, past, end)
+        need(found, row + 8, "2.3", "not a section name")
+        names.append(found.group()[:-1].decode())
+        past = found.end()
+    need(past == end, toc + 32, "2.3", "bytes behind the last name")
+    return names
+
+
+def entry_table(data, found, names, numbers, start):
+    sections, past, generation = [], 4096, found["generation"]
+    for row, name in enumerate(names):
+        row = found["toc"] + 64 + 64 * row
+        flags, segment, _, reserved = (number(data, row + j, 4) for j in (0, 4, 8, 12))
+        written, at, size, items, hashed, reserved_too = (number(data, row + j) for j in (16, 24, 32, 40, 48, 56))
+        end, own = at + extent(size), written == generation
+        need(flags < 4, row, "2.3", "a flag that is not defined", "version")
+        need(reserved == reserved_too == 0, row, "2.3", "reserved bytes are not zero")
+        need(
+            at % 64 == 0 and past <= at and end <= found["toc"],
+            row,
+            "2.3",
+            "an extent unaligned, out of order or out of place",
+        )
+        need(own or end <= found["before"], row, "2.3", "an older section reaches into this commit")
+        need(1 <= written <= generation and own == (at >= start), row, "2.3", "an extent outside its commit")
+        need(items <= 1 << 40, row, "2.3", "more than 2^40 items")
+        need(segment == 0 or segment in numbers, row, "2.3", "a segment that is not listed")
+        need(
+            not flags & 1 or name in KNOWN,
+            row,
+            "2.3",
+            "a must-understand section that this reader does not know",
+            "version",
+        )
+        need(all((name, segment) != (s["name"], s["segment"]) for s in sections), row, "2.3", "name and segment twice")
+        sections.append(
+            {"name": name, "segment": segment, "at": at, "size": size, "items": items, "generation": written}
+        )
+        sections[-1] |= {"flags": flags, "hash": hashed, "row": row}
+        past = end
+    return sections
+
+
+def contents(data, section):
+    """2.2: padding, hash of the block hashes, blocks. The section's bytes."""
+    at, size, blocks = section["at"], section["size"], -(-section["size"] // BLOCK)
+    sums = at + align(size, 8)
+    held = data[sums : sums + 8 * blocks]
+    need(section["hash"] == xxh3(held), at, "2.2", "block hashes differ from their hash", "corrupt")
+    for i in range(blocks):
+        block = at + BLOCK * i
+        here = xxh3(data[block : min(block + BLOCK, at + size)])
+        need(number(held, 8 * i) == here, block, "2.2", "a block differs from its hash", "corrupt")
+    zero(data, at + size, sums, "2.2")
+    zero(data, sums + 8 * blocks, at + extent(size), "2.2")
+    return data[at : at + size]
+
+
+def commit_check(data, about, sections):
+    """What belongs to one commit alone: its extents without holes, its padding, what it found abandoned."""
+    own, at = [s for s in sections if s["generation"] == about["generation"]], about["abandoned"]["end"]
+    for section in own:
+        need(section["at"] == at, at, "2.2", "a hole in front of an extent")
+        contents(data, section)
+        at += extent(section["size"])
+    need(at == about["toc"], at, "2.2", "a hole in front of the table")
+    zero(data, about["toc"] + about["toc_size"], about["at"], "2.3")
+    left = data[about["abandoned"]["at"] : about["abandoned"]["end"]]
+    hashed = (
+        xxh3(b"".join(xxh3(left[i : i + BLOCK]).to_bytes(8, "little") for i in range(0, len(left), BLOCK)))
+        if left
+        else 0
+    )
+    need(
+        about["abandoned"]["hash"] == hashed, about["abandoned"]["at"], "2.5", "abandoned bytes have changed", "corrupt"
+    )
+    return own
+
+
+def entry_text(name, at, end):
+    return f"{name}-({at:020},{end:020})".encode()
+
+
+def front_check(data, head, about, sections):
+    """2.1: the front page says what the base says."""
+    lines, names = [], {"rag.head", "rag.toc"}
+    for name, at, end in [(s["name"], s["at"], s["at"] + extent(s["size"]) - 2) for s in sections]:
+        lines.append(entry_text(name, at, end))
+        if name in names or 52 + sum(len(line) + 1 for line in lines) > 3956:
+            lines.pop()
+            break
+        names.add(name)
+    toc = entry_text("rag.toc", about["toc"], about["at"] - 2)
+    if len(lines) == len(sections) and 52 + sum(len(line) + 1 for line in [*lines, toc]) <= 3956:
+        lines.append(toc)
+    page = b"\0".join([entry_text("rag.head", 12 + 52 + sum(len(line) + 1 for line in lines), 4094), *lines])
+    bad = next((i for i, byte in enumerate(page.ljust(3957, b"\0")) if byte != data[11 + i]), None)
+    need(bad is None, 11 + (bad or 0), "2.1", "the directory contradicts the table of contents")
+    same = (head["toc"], head["toc_size"], head["created"]) == (about["toc"], about["toc_size"], about["time"])
+    need(same, 3968, "2.1", "the front page contradicts the base")
+
+
+def history(data, head, found):
+    """(footer and table's fields, sections) of every commit before the one whose footer is `found`, newest first."""
+    while found["generation"] > 1:
+        at, generation = found["before"], found["generation"] - 1
+        found = footer(data, at, head)
+        need(found and found["generation"] == generation, at, "2.4", "the chain of footers is broken", "corrupt")
+        held = data[found["toc"] : found["toc"] + found["toc_size"]]
+        need(found["toc_hash"] == xxh3(held), found["toc"], "2.4", "a table differs from its hash", "corrupt")
+        about, _, sections = table(data, found)
+        yield about, sections
+
+
+def read_1(data):
+    version, order = header(data)
+    head = front_page(data)
+    found, lost = newest(data, head)
+    about, segments, sections = table(data, found)
+    left, places = 0, {}
+    for commit, listed in [(about, sections), *history(data, head, found)]:
+        left += commit["abandoned"]["end"] - commit["abandoned"]["at"]
+        places |= {section["at"]: section for section in commit_check(data, commit, listed)}
+    front_check(data, head, commit, listed)
+    for section in sections:
+        then = places.get(section["at"], {})
+        same = all(then.get(key) == section[key] for key in section if key != "row")
+        need(same, section["row"], "2.3", "the section is not the one that its commit wrote")
+    held = {(s["segment"], s["name"]): (contents(data, s), s) for s in sections}
+    for segment in segments:
+        parts = {name: part for (number_, name), part in held.items() if number_ == segment["number"]}
+        segment |= read_segment(data, segment.pop("row"), segment, parts)
+    once = [d["id"] for s in segments for d in s.get("documents", []) if not d["deleted"]]
+    need(len(once) == len(set(once)), about["toc"], "3.3", "an id is live in two segments")
+    keys = ("name", "segment", "at", "size", "items", "generation", "flags")
+    return {
+        **{"version": version, "byteorder": order, "size": len(data), "generation": about["generation"]},
+        **{
+            "identity": f"{head['identity']:016x}",
+            "created": head["created"],
+            "write_features": head["write_features"],
+        },
+        **{"time": about["time"], "message": about["message"], "tail": len(data) - about["at"] - 64},
+        **{"lost_generation": lost, "abandoned": left, "segments": segments},
+        **{"sections": [{key: section[key] for key in keys} for section in sections]},
+    }
+
+
+# ---- Part 3: the sections of a knowledge base -------------------------------------------------------------------------------
+
+
+def bits_of(part, count, unit, at, rule):
+    """The numbers of the bits that are set in a bitmap over `count` things, whose bytes are a multiple of `unit`."""
+    need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
+    numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
+    need(not numbers or numbers[-1] < count, at, rule, "a bit behind the last thing")
+    return numbers
+
+
+def matrix(data, part, place, rows):
+    """3.1: `vector` as a part 1 section in which everything stands where it must."""
+    at, items = place["at"], place["items"]
+    need(len(part) >= 64, at, "3.1", "shorter than its head")
+    bits, dim, count = part[0], number(part, 22, 4), number(part, 26)
+    stride = dim * bits // 8 + 16
+    need(1 <= dim <= 65536 and bits in (16, 32), at + 22, "3.1", "dimension or precision out of range")
+    need(len(part) == 64 + count * stride, at + 26, "3.1", "the section is not 64 + count * stride bytes")
+    end = at + len(part) - (5 if count else 1)
+    head = struct.pack("<BQQB4sIQII22x", bits, at + 64, end, 4, b"RXV1", dim, count, stride, 0)
+    need(part[:64] == head, at, "3.1", "another head than that of a 1.0 file")
+    need(count == items == rows, at + 26, "3.1", "not one vector per row")
+    found = vector_section(data, at, at + len(part) - 1)
+    for row, (values, reference) in enumerate(found["pairs"]):
+        need(reference == f"c{row:010}", at + 64 + row * stride, "3.1", "a row has another reference than its own")
+        need(all(isinstance(x, float) for x in values), at + 64 + row * stride, "3.1", "a component is not finite")
+    zero(data, at + len(part) - 4 if count else at + 64, at + len(part), "3.1")
+    return found
+
+
+def strings(part, at):
+    """3.2: a list of byte strings."""
+    need(len(part) >= 16, at, "3.2", "shorter than its numbers")
+    count = number(part, 0)
+    need(count <= len(part) // 8 - 2, at, "3.2", "offsets reach behind the section")
+    offsets, held = [number(part, 8 + 8 * i) for i in range(count + 1)], part[16 + 8 * count :]
+    need(offsets == sorted(offsets) and offsets[0] == 0, at + 8, "3.2", "offsets descend")
+    need(offsets[-1] == len(held), at + 8 + 8 * count, "3.2", "offsets and bytes contradict each other")
+    return [held[a:b] for a, b in itertools.pairwise(offsets)]
+
+
+def stream(part, at):
+    """3.4: the raw bytes of a stream, or None when a block is packed and zstandard is not there."""
+    need(len(part) >= 64, at, "3.4", "shorter than its trailer")
+    trailer = len(part) - 64
+    need(part[trailer : trailer + 8] == b"RAGBLK01", at + trailer, "3.4", "no RAGBLK01")
+    raw, size, blocks, where = (number(part, trailer + 8 + 8 * i) for i in range(4))
+    need(not any(part[trailer + 40 :]), at + trailer + 40, "3.4", "reserved bytes are not zero")
+    need(1 <= size <= 16 * MIB, at + trailer + 16, "3.4", "a block of more than 16 MiB")
+    need(blocks == (-(-raw // size)), at + trailer + 24, "3.4", "raw size and blocks contradict each other")
+    need(
+        where % 8 == 0 and where + 8 * blocks == trailer,
+        at + trailer + 32,
+        "3.4",
+        "the table is not in front of the trailer",
+    )
+    held, begin = [], 0
+    for i in range(blocks):
+        word, wanted = number(part, where + 8 * i), min(size, raw - size * i)
+        end, packed = word & (1 << 63) - 1, word >> 63
+        need(begin <= end <= where, at + where + 8 * i, "3.4", "a block ends outside the section")
+        held.append(unpacked(part[begin:end], wanted, at + begin) if packed else part[begin:end])
+        need(packed or end - begin == wanted, at + where + 8 * i, "3.4", "a raw block is not of its raw size")
+        begin = end
+    need(
+        where == align(begin, 8) and not any(part[begin:where]),
+        at + begin,
+        "3.4",
+        "bytes behind the blocks are not zero to 8",
+    )
+    return None if None in held else b"".join(held)
+
+
+def unpacked(frame, size, at):
+    """The bytes of one Zstandard frame; None when only the size that its header states can be looked at."""
+    need(len(frame) * 1000 >= size, at, "3.4", "packed more than 1000 to 1")
+    need(len(frame) > 5 and frame[:4] == bytes.fromhex("28b52ffd"), at, "3.4", "not a Zstandard frame")
+    single = frame[4] >> 5 & 1
+    begin, wide = 6 - single + (0, 1, 2, 4)[frame[4] & 3], (single, 2, 4, 8)[frame[4] >> 6]
+    need(wide and number(frame[begin:], 0, wide) + 256 * (wide == 2) == size, at, "3.4", "a frame states another size")
+    if zstandard is None:
+        return None
+    try:
+        held = zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise Refused(at, "3.4", str(error), "corrupt") from None
+    need(len(held) == size, at, "3.4", "a frame of another size than its block")
+    return held
+
+
+def documents(parts, rows, tombs):
+    """3.3: what each row is, and the documents they come from."""
+    ids, (chunks, chunk_place), (table_, place) = (
+        strings(*of(parts, "rag.ids")),
+        parts["rag.chunks"],
+        parts["rag.documents"],
+    )
+    ids_at, at, chunks_at = parts["rag.ids"][1]["at"], place["at"], chunk_place["at"]
+    need(ids == sorted(set(ids)), ids_at, "3.2", "ids do not ascend")
+    need(len(table_) == 64 * len(ids) == 64 * place["items"], at, "3.3", "not one document per id")
+    need(len(chunks) == 32 * rows == 32 * chunk_place["items"], chunks_at, "3.3", "not one chunk per row")
+    texts, meta = (stream(*of(parts, name)) for name in ("rag.text", "rag.meta"))
+    gone = gone_documents(parts, len(ids))
+    found, next_row = [], 0
+    for i, id_ in enumerate(ids):
+        record, blob_at, chunks_of = table_[64 * i : 64 * i + 64], at + 64 * i, []
+        start, size, blob_size, meta_at, meta_size, flags = struct.unpack_from("<QIIQII", record)
+        first, count, points = struct.unpack_from("<QII", record, 32)
+        need(not any(record[48:]), blob_at + 48, "3.3", "reserved bytes are not zero")
+        need(first == next_row and first + count <= rows, blob_at + 32, "3.3", "documents do not share out the rows")
+        need(flags < 2, blob_at + 28, "3.3", "a flag that is not defined")
+        need(size <= blob_size, blob_at + 8, "3.3", "a text longer than its blob")
+        blob = cut(texts, start, blob_size, blob_at)
+        whole = spelled(blob, 0, size, blob_at)
+        need(whole is None or len(whole) == points, blob_at + 44, "3.3", "not that many code points")
+        dead = sum(first <= row < first + count for row in tombs)
+        need(dead in (0, count), blob_at + 32, "3.3", "some of a document's rows are deleted and some not")
+        need(not count or i not in gone, blob_at, "3.3", "rag.gone marks a document that has rows")
+        for row in range(first, first + count):
+            chunks_of.append(chunk(chunks, row, i, blob, whole, size, blob_size, meta, chunks_at + 32 * row))
+        indexes = [c["index"] for c in chunks_of]
+        need(indexes == sorted(set(indexes)), blob_at + 32, "3.3", "chunk indexes do not ascend")
+        record = {"id": spelled(id_, 0, len(id_), ids_at), "deleted": i in gone or (count > 0 and dead == count)}
+        record |= {"text": whole if flags & 1 else None, "own_text": bool(flags & 1)}
+        found.append(record | {"meta": object_at(meta, meta_at, meta_size, blob_at + 16), "chunks": chunks_of})
+        next_row = first + count
+    need(next_row == rows, at, "3.3", "documents do not share out the rows")
+    return found
+
+
+def gone_documents(parts, count):
+    if "rag.gone" not in parts:
+        return []
+    part, at = of(parts, "rag.gone")
+    gone = bits_of(part, count, 1, at, "3.3")
+    need(len(gone) == parts["rag.gone"][1]["items"], at, "3.3", "not as many bits as items")
+    return gone
+
+
+def chunk(chunks, row, document, blob, whole, size, blob_size, meta, at):
+    of_document, index, first, length, point, points, packed = struct.unpack_from("<IIIIIIQ", chunks, 32 * row)
+    need(of_document == document, at, "3.3", "a row of another document")
+    need(first + length <= blob_size, at + 8, "3.3", "a chunk reaches behind its document's blob")
+    words = spelled(blob, first, length, at + 8)
+    need(words is None or len(words) == points, at + 20, "3.3", "not that many code points")
+    if point != M32 and blob is not None:
+        need(first + length <= size, at + 16, "3.3", "a chunk with a place reaches behind the text")
+        need(
+            len(spelled(blob, 0, first, at + 8)) == point,
+            at + 16,
+            "3.3",
+            "a chunk is at another code point than it says",
+        )
+    found = {"row": row, "index": index, "text": words, "start": None if point == M32 else point}
+    return found | {"meta": object_at(meta, packed >> 24, packed & 0xFFFFFF, at + 24)}
+
+
+def of(parts, name):
+    return parts[name][0], parts[name][1]["at"]
+
+
+def cut(raw, start, size, at):
+    if raw is None:
+        return None
+    need(start + size <= len(raw), at, "3.3", "a range behind the end of its stream")
+    return raw[start : start + size]
+
+
+def spelled(blob, at, size, where):
+    try:
+        return None if blob is None else blob[at : at + size].decode(errors="surrogatepass")
+    except UnicodeDecodeError:
+        raise Refused(where, "3.3", "not UTF-8") from None
+
+
+def object_at(meta, at, size, where):
+    """The JSON object of a document or chunk, None without one (3.4)."""
+    held = cut(meta, at, size, where) if size else None
+    if held is None:
+        return None
+    try:
+        fields = json.loads(held.decode(errors="surrogatepass"))
+    except (ValueError, RecursionError):
+        raise Refused(where, "3.4", "not JSON") from None
+    need(isinstance(fields, dict), where, "3.4", "not an object")
+    kinds = all(isinstance(fields[key], kind) for key, kind in FIELDS.items() if key in fields)
+    need(kinds and all(isinstance(tag, str) for tag in fields.get("tags", [])), where, "3.4", "a field of another kind")
+    return fields
+
+
+def read_segment(data, row, segment, parts):
+    rows, tombs = segment["rows"], []
+    dead = parts["rag.tombs"][1]["items"] if "rag.tombs" in parts else 0
+    need(rows - segment["live"] == dead, row, "2.3", "rows minus live rows is not the number of tombs")
+    if "rag.tombs" in parts:
+        part, at = of(parts, "rag.tombs")
+        need(len(part) == 8 * -(-rows // 64), row, "2.3", "a bitmap of the wrong size")
+        tombs = bits_of(part, rows, 8, at, "2.3")
+        need(len(tombs) == dead, at, "2.3", "not as many bits as items")
+    found = {"tombs": tombs}
+    if "vector" in parts:
+        found["vector"] = matrix(data, *parts["vector"], rows)
+    if "keyword" in parts:
+        part, at = of(parts, "keyword")
+        found["keyword"], offsets = keyword_section(data, at, at + len(part) - 1)
+        if "rag.keys" in parts:
+            keys, keys_at = of(parts, "rag.keys")
+            found["keys"] = keys_section(data, keys_at, keys_at + len(keys) - 1, "little", found["keyword"], offsets)
+    if any(name in parts for name in RECORDS):
+        need(all(name in parts for name in RECORDS), row, "3.3", "some of a segment's records are missing")
+        found["documents"] = documents(parts, rows, tombs)
+    return found
+
+
+def read(data, dim=None):
+    """Everything in the file whose bytes are `data`; `dim` is the caller's word on a 0.1.0 file that does not say."""
+    version, _ = header(data)
+    return read_1(data) if version[0] else read_0(data, dim)
+
+
+def main(arguments):
+    with open(arguments[0], "rb") as file:
+        data = file.read()
+    try:
+        found, status = read(data, *map(int, arguments[1:2])), 0
+    except Refused as error:
+        found = {"refused": {"kind": error.kind, "at": error.at, "rule": error.rule, "reason": error.reason}}
+        status = 2
+    print(json.dumps(found, indent=1, allow_nan=False))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,422 @@
+"""The files that a reader must accept."""
+
+import os
+import struct
+import tempfile
+
+from pieces import (
+    File,
+    Vector,
+    file_0,
+    handmade,
+    keys_section,
+    keyword_section,
+    matrix,
+    patched,
+    plain,
+    records,
+    stream,
+    tombs,
+    vector_section,
+)  # fmt: skip
+
+from ragfile import _core
+from ragfile.pairs import write_pairs
+
+KEYWORDS = [
+    ("AI", "alpha content"),
+    ("RAG", "beta"),
+    ("NUL", "gaps of four"),
+    ("", "no keyword"),
+    ("größe", "日本-語"),
+    ("RAG", ""),
+]
+ROWS = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([-0.0, 45.0, 0.5, -1.0], "beta-b"), ([1.5, 0.0, 2.0, 64.0], "")]
+SMALL = [([1, -128, 0], "alpha"), ([45, 45, 45], "beta-b"), ([0, 0, 127], "")]
+ORDERS = {"little": False, "big": True}
+
+
+def says_0(keywords=None, rows=None, **more):
+    found = {"keyword": {"pairs": [list(pair) for pair in keywords]}} if keywords is not None else {}
+    return found | ({"vector": {"pairs": [list(pair) for pair in rows]}} if rows is not None else {}) | more
+
+
+def golden():
+    """The 176 bytes of 1.8: from its own numbers."""
+    pairs = [("AI", "alpha content"), ("RAG", "beta"), ("NUL", "gaps of four")]
+    rows = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([0.0, 0.0, 0.17578125, -0.0], "beta")]
+    data = file_0([("keyword", keyword_section(pairs)), ("vector", vector_section(rows, extended=False))])
+    return Vector(data, "the worked example of 1.8", says_0(pairs, rows))
+
+
+def matrix_of_shapes():
+    """Both byte orders, all paddings, all precisions."""
+    for order, big in ORDERS.items():
+        for p in (4, 8, 16):
+            for bits in (8, 16, 32, 64):
+                rows = SMALL if bits == 8 else ROWS
+                sections = [
+                    ("keyword", keyword_section(KEYWORDS, p, big)),
+                    ("vector", vector_section(rows, bits, p, big)),
+                ]
+                yield f"0-{order}-p{p}-{bits}", Vector(
+                    file_0(sections, big), f"{order}-endian, padding {p}, {bits} bits, extension with hash",
+                    says_0(KEYWORDS, rows, byteorder=order),
+                )  # fmt: skip
+
+
+def as_written(keywords, rows, p, big, keys):
+    """The layout that 1.2, 1.3 and 1.4 advise, by hand: aligned pairs, a NUL behind them, keyword sections of 4096 bytes.
+
+    The first pairs lie behind the room that the longest directory would take, for they are written before it.
+    """
+    names = ["keyword", *(["rag.keys"] if keys else []), "vector"]
+    room = 11 + sum(len(name) + 45 for name in names)
+
+    def keyword(at):
+        start = -(-(room + 18) // 64) * 64
+        body = keyword_section(keywords, p, big, slack=bytes(start - at - 17), behind=b"\0")(at)
+        return body + bytes(-len(body) % 4096)
+
+    def vector(at):
+        start = -(-(at + 51) // 64) * 64
+        return vector_section(rows, 32, p, big, slack=bytes(start - at - 50), behind=b"\0")(at)
+
+    middle = [("rag.keys", keys_section(keywords, p, big))] if keys else []
+    return file_0([("keyword", keyword), *middle, ("vector", vector)], big)
+
+
+def written():
+    for order, big in ORDERS.items():
+        for p, keys in ((4, True), (16, False)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "made.ragfile")
+                write_pairs(path, KEYWORDS, ROWS, padding=p, byteorder=order, sorted_keys=keys)
+                with open(path, "rb") as file:
+                    data = file.read()
+            by_hand = as_written(KEYWORDS, ROWS, p, big, keys)
+            assert data == by_hand, "the package writes another layout than the specification advises"
+            yield (
+                f"0-written-{order}-p{p}",
+                Vector(
+                    data,
+                    f"by write_pairs, {order}-endian, padding {p}{', sorted keys' if keys else ''}",
+                    says_0(KEYWORDS, ROWS),
+                ),
+            )
+
+
+def odd_pairs():
+    yield "0-header-11", Vector(b"RAGFILE\0\1\0\0", "a header and nothing else", {"sections": []})
+    yield (
+        "0-header-12",
+        Vector(b"RAGFILE\0\1\0\1\0", "a header and NUL: no sections", {"sections": [], "byteorder": "big"}),
+    )
+    yield (
+        "0-header-junk",
+        Vector(b"RAGFILE\0\1\0\0\0junk", "what follows an empty directory is ignored", {"sections": []}),
+    )
+    yield "0-minor", Vector(
+        file_0([("keyword", keyword_section(KEYWORDS[:2]))], version=(0, 9, 3)), "any minor and patch version opens",
+        says_0(KEYWORDS[:2], version=[0, 9, 3]),
+    )  # fmt: skip
+    slack = b"x-\0y--\0\0" * 9
+    sections = [
+        ("keyword", keyword_section(KEYWORDS, 8, slack=slack, behind=b"-junk\0-")),
+        ("vector", vector_section(ROWS, 16, 8, slack=slack, behind=b"RXV1\0")),
+    ]
+    data = file_0(sections, behind=b"\0ignored-(1,2)")
+    yield (
+        "0-slack",
+        Vector(data, "slack before and behind pairs, bytes behind the last section", says_0(KEYWORDS, ROWS)),
+    )
+    sections = [("vector", vector_section(ROWS, extended=False, slack=b"RXV2" + bytes(40)))]
+    yield (
+        "0-slack-no-extension",
+        Vector(file_0(sections), "slack that is no extension block", says_0(None, ROWS), dim=4),
+    )
+    sections = [("vector", vector_section([([1.0], "x")], extended=False, slack=b"RXV1" + bytes(27)))]
+    yield (
+        "0-slack-of-31",
+        Vector(file_0(sections), "RXV1 in 31 bytes of slack is no block", says_0(None, [([1.0], "x")]), dim=1),
+    )
+    others = [
+        ("graph", plain(b"nodes")),
+        ("hypergraph", plain(b"\0-\0")),
+        ("maker.x@1+/_", plain(b"")),
+        ("rag.later", plain(b"\0")),
+    ]
+    data = file_0([others[0], ("keyword", keyword_section(KEYWORDS)), *others[1:]])
+    names = ["graph", "keyword", "hypergraph", "maker.x@1+/_", "rag.later"]
+    yield (
+        "0-unknown",
+        Vector(
+            data,
+            "unknown and reserved strategies, an empty one",
+            says_0(KEYWORDS, sections=[{"name": n} for n in names]),
+        ),
+    )
+    data = file_0([("keyword", keyword_section([])), ("vector", vector_section([])), ("v", plain(b""))])
+    yield "0-empty", Vector(data, "sections without pairs, with an extension block", says_0([], []))
+    data = file_0(
+        [
+            ("vector", vector_section([], big=True, extended=False)),
+            ("keyword", keyword_section([], 4, True, behind=b"\0x")),
+        ],
+        True,
+    )
+    yield (
+        "0-empty-big",
+        Vector(data, "sections without pairs, without a dimension", says_0([], []) | {"vector": {"dim": None}}),
+    )
+    body = keyword_section([("a", "b"), ("c", "d")])(109)
+    end = 108 + len(body)
+    data = b"RAGFILE\0\1\0\0keyword-(%020d,%020d)\0v-(%020d,%020d)\0" % (109, end, end + 2, end + 1)
+    assert len(data) == 109
+    data += body
+    yield "0-leading-zeros", Vector(data + b"\0", "numbers of 20 digits", says_0([("a", "b"), ("c", "d")]))
+
+
+def odd_vectors():
+    marks = [
+        ([struct.unpack("<f", b"----")[0], 0.0], "-"),
+        ([0.0, 0.0], "--"),
+        ([struct.unpack("<f", b"\0\0--")[0], 1.0], ""),
+    ]
+    data = file_0([("vector", vector_section(marks, 32, 16))])
+    yield "0-dashes", Vector(data, "embeddings of 00 and 2D bytes", says_0(None, marks))
+    data = file_0([("vector", vector_section(marks, 32, 16, flags=0, hash=0))])
+    yield "0-no-hash", Vector(data, "an extension block without a hash", says_0(None, marks))
+    data = file_0([("vector", vector_section(ROWS[::2] * 2, 64, 4, True))], True)
+    yield (
+        "0-stride-0",
+        Vector(data, "pairs of different sizes", says_0(None, ROWS[::2] * 2, vector={"extension": {"stride": 0}})),
+    )
+    odd = [([float("inf"), 1.0], "a"), ([float("-inf"), float("nan")], "b")]
+    said = [[["inf", 1.0], "a"], [["-inf", "nan"], "b"]]
+    for bits in (16, 32, 64):
+        data = file_0([("vector", vector_section(odd, bits))])
+        yield f"0-not-finite-{bits}", Vector(data, "NaN and infinities are handed over", {"vector": {"pairs": said}})
+    data = file_0(
+        [("vector", vector_section([(row, f"r{i}") for i, (row, _) in enumerate(ROWS)], extended=False, slack=b"s"))]
+    )
+    yield "0-inferred", Vector(data, "one dimension fits", {"vector": {"dim": 4}})
+
+
+def companions():
+    pairs = [
+        ("prefix-1"[:6] + "ab1", "x"),
+        ("prefixab", "y"),
+        ("prefixab2", "z"),
+        ("", "e"),
+        ("a", "1"),
+        ("a", "2"),
+        ("prefixab", "w"),
+    ]
+    order = [3, 4, 5, 1, 6, 0, 2]
+    for name, big in ORDERS.items():
+        data = file_0([("keyword", keyword_section(pairs, 8, big)), ("rag.keys", keys_section(pairs, 8, big))], big)
+        yield (
+            f"0-keys-{name}",
+            Vector(data, "the sorted companion; keywords twice, long, empty", says_0(pairs, keys=order)),
+        )
+    data = file_0([("keyword", keyword_section([])), ("rag.keys", keys_section([]))])
+    yield "0-keys-none", Vector(data, "a companion of no pairs", says_0([], keys=[]))
+
+
+# --------------------------------------------------------------------------------------------------------------- 1.0
+
+
+def says_1(**more):
+    return {"version": [1, 0, 0], "tail": 0, "lost_generation": None, "abandoned": 0, **more}
+
+
+def several():
+    """Three commits: a replacement, a section dropped, a message."""
+    file = File()
+    file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+    )
+    return file.commit([], drops=[("bar", 0)], message="drop")
+
+
+def written_several():
+    """The same by the package's writer."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "made.ragfile")
+        writer = _core.Writer.create(path)
+        writer.add("foo", b"hello", items=1)
+        writer.add("bar", b"x" * 100)
+        writer.commit(1_700_000_000_000_000_000)
+        writer = _core.Writer.edit(path)
+        writer.add("foo", b"hello again", items=2)
+        writer.add("baz", b"")
+        writer.commit(1_800_000_000_000_000_000, "größer")
+        writer = _core.Writer.edit(path)
+        writer.drop("bar")
+        writer.commit(0, "drop")
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def containers():
+    one = File().commit([("foo", 0, 0, b"hello", 0)]).bytes()
+    yield (
+        "1-one",
+        Vector(
+            one, "the worked example of 2.6", says_1(generation=1, sections=[{"name": "foo", "at": 4096, "size": 5}])
+        ),
+    )
+    yield "1-none", Vector(File().commit([]).bytes(), "no sections", says_1(sections=[], segments=[]))
+    data = several().bytes()
+    assert data == written_several(), "the package writes other commits than the specification says"
+    names = [{"name": "foo", "generation": 2}, {"name": "baz", "size": 0}]
+    yield (
+        "1-commits",
+        Vector(
+            data, "three commits: replaced, dropped, a message", says_1(generation=3, sections=names, message="drop")
+        ),
+    )
+    yield "1-tail", Vector(data + b"an unfinished commit" * 9, "a tail that is ignored", says_1(generation=3, tail=180))
+    file = several().commit([("late", 0, 0, b"!", 0)], garbage=b"left by a writer that died" * 5)
+    yield "1-abandoned", Vector(file.bytes(), "bytes left by a writer that died", says_1(generation=4, abandoned=192))
+    at = len(data) - 64
+    for name, flip in (
+        ("footer-hash", at + 56),
+        ("footer-magic", at),
+        ("footer-identity", at + 48),
+        ("table", at - 64),
+    ):
+        harmed = patched(data, (flip, bytes([data[flip] ^ 1])))
+        note = f"a newest commit whose {name} is damaged: the one before, and a lost generation"
+        yield (
+            f"1-lost-{name}",
+            Vector(harmed, note, says_1(generation=2, lost_generation=3) | {"tail": len(data) - len(several_of_two())}),
+        )
+    forged = several_of_two() + b"RAGCOMIT" + bytes(56)
+    yield "1-tail-magic", Vector(forged, "a tail with the magic that names nothing is no lost commit", says_1(tail=64))
+    torn = data[: at + 17]
+    yield (
+        "1-torn-footer",
+        Vector(
+            torn,
+            "a footer of which seventeen bytes came",
+            says_1(generation=2) | {"tail": len(torn) - len(several_of_two())},
+        ),
+    )
+    data = File().commit([("vendor.thing", 0, 2, b"unknown", 0)]).bytes()
+    yield (
+        "1-write-flag",
+        Vector(data, "an unknown section that forbids unknowing writers", says_1(sections=[{"flags": 2}])),
+    )
+    data = File().commit([("foo", 0, 0, b"hello", 0)], front={"write_features": 5}).bytes()
+    yield "1-write-feature", Vector(data, "a write feature does not stop a reader", says_1(write_features=5))
+    data = File().commit([(f"{'n' * 56}{i:08}", 0, 0, bytes([i]), 0) for i in range(37)]).bytes()
+    yield "1-many", Vector(data, "more sections than the directory has room for", says_1())
+    data = File().commit(
+        [("n" * 30 + str(i), 0, 0, b"", 0) for i in range(10)] + [("n" * 30 + "0", 1, 0, b"", 0)], rows=[(1, 3, 3)]
+    )
+    yield "1-twice", Vector(data.bytes(), "a name twice, in two segments: the directory stops there", says_1())
+    data = reversioned(one, (1, 9, 3))
+    yield "1-minor", Vector(data, "any minor and patch version opens", says_1() | {"version": [1, 9, 3]})
+
+
+def several_of_two():
+    file = File()
+    file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+    )
+    return file.bytes()
+
+
+def reversioned(data, version):
+    data = patched(data, (7, bytes(version)))
+    return patched(data, (4080, struct.pack("<Q", handmade.xxh(data[:4080]))))
+
+
+TEXT = "Grüße aus Köln. Zweiter Satz. 日本語"
+DOCUMENTS = {
+    "a/first": (
+        TEXT,
+        {"source": "a.md", "tags": ["x"], "metadata": {"k": 1}},
+        [(0, (0, 15), None), (1, (10, 30), {"key": "c"})],
+    ),
+    "b": (None, None, [(0, "a loose text", {"metadata": {"page": 3}}), (7, "日本", None)]),
+    "empty": ("no rows", {"metadata": {"a": None}}, []),
+    "größe": ("", None, [(0, (0, 0), None)]),
+}
+VECTORS = [[1.0, -0.5, 0.25], [0.0, 2.0, -0.0], [3.5, 4.0, 0.125], [0.5, 0.5, 0.5], [1.0, 2.0, 3.0]]
+
+
+def segment(number, documents, vectors=None, bits=32, **options):
+    made = [("vector", number, 0, matrix(vectors, bits), len(vectors))] if vectors else []
+    return made + [(name, number, 0, data, items) for name, data, items in records(documents, **options)]
+
+
+def knowledge():
+    found = [
+        {"id": id_, "text": own, "own_text": own is not None, "meta": fields, "chunks": [{"index": c[0]} for c in cuts]}
+        for id_, (own, fields, cuts) in DOCUMENTS.items()
+    ]
+    for bits in (16, 32):
+        file = File().commit(segment(1, DOCUMENTS, VECTORS, bits), rows=[(1, 5, 5)])
+        yield f"1-documents-{bits}", Vector(
+            file.bytes(), f"documents, chunks, metadata and vectors of {bits} bits",
+            says_1(segments=[{"rows": 5, "vector": {"precision": bits, "dim": 3}, "documents": found}]),
+        )  # fmt: skip
+    data = File().commit(segment(1, DOCUMENTS, block=7), rows=[(1, 5, 5)]).bytes()
+    yield "1-stream-blocks", Vector(data, "streams of many small blocks", says_1(segments=[{"documents": found}]))
+    long = {"d": ("a" * 600, None, [(0, (0, 300), None), (1, (300, 600), None)])}
+    data = File().commit(segment(1, long, block=200, pack=True), rows=[(1, 2, 2)]).bytes()
+    yield (
+        "1-packed",
+        Vector(
+            data, "text in Zstandard frames", says_1(segments=[{"documents": [{"id": "d"}]}]), marks={"packed": True}
+        ),
+    )
+    surrogate = File().commit(surrogates(), rows=[(1, 1, 1)]).bytes()
+    yield (
+        "1-surrogate",
+        Vector(surrogate, "a lone surrogate in a text", says_1(segments=[{"documents": [{"text": "a\ud800b"}]}])),
+    )
+    file = File().commit(segment(1, DOCUMENTS, VECTORS), rows=[(1, 5, 5)])
+    dead = [("rag.tombs", 1, 0, tombs([0, 1], 5), 2), ("rag.gone", 1, 0, b"\4", 1)]
+    new = {"a/first": ("changed", None, [(0, (0, 7), None)])}
+    file.commit([*dead, *segment(2, new, [[9.0, 8.0, 7.0]])], rows=[(1, 5, 3), (2, 1, 1)], message="an update")
+    says = says_1(generation=2, segments=[{"tombs": [0, 1], "live": 3}, {"rows": 1}])
+    yield "1-update", Vector(file.bytes(), "rows deleted, a document gone, one written again", says)
+    file.commit(
+        [("rag.tombs", 2, 0, tombs([0], 1), 1)], rows=[(2, 1, 0)],
+        drops=[(name, 1) for name in ("vector", "rag.text", "rag.meta", "rag.chunks", "rag.documents", "rag.ids", "rag.tombs", "rag.gone")],
+    )  # fmt: skip
+    yield (
+        "1-dropped-segment",
+        Vector(file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}])),
+    )
+    pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
+    at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
+    sections = [("keyword", 1, 0, keyword_section(pairs), 2), ("rag.keys", 1, 0, keys_section(pairs)(at), 2)]
+    data = File().commit(sections, rows=[(1, 2, 2)]).bytes()
+    yield "1-keyword", Vector(data, "keyword pairs and their companion", says_1(segments=[{"keys": [0, 1]}]))
+    wide = File().commit([("rag.tombs", 1, 0, tombs([0, 63, 64, 129], 130), 4)], rows=[(1, 130, 126)]).bytes()
+    yield "1-tombs", Vector(wide, "a bitmap of three words", says_1(segments=[{"tombs": [0, 63, 64, 129]}]))
+
+
+def surrogates():
+    raw = "a\ud800b".encode("utf-8", "surrogatepass")
+    chunk, document = struct.pack("<6IQ", 0, 0, 0, 5, 0, 3, 0), struct.pack("<QIIQIIQII16x", 0, 5, 5, 0, 0, 1, 0, 1, 3)
+    return [
+        ("rag.text", 1, 0, stream(raw), 1), ("rag.meta", 1, 0, stream(b""), 1), ("rag.chunks", 1, 0, chunk, 1),
+        ("rag.documents", 1, 0, document, 1), ("rag.ids", 1, 0, struct.pack("<3Q", 1, 0, 1) + b"s", 1),
+    ]  # fmt: skip
+
+
+def vectors():
+    found = {"0-golden-176": golden()}
+    for group in (matrix_of_shapes, written, odd_pairs, odd_vectors, companions, containers, knowledge):
+        for name, vector in group():
+            assert name not in found
+            found[name] = vector
+    return found

@@ -1,0 +1,116 @@
+"""Makes every file of this folder again: `python spec/vectors/make.py`.
+
+Files are put together here, field by field, from what the specification says; those of a layout that the package writes are
+also written by the package, and must come out the same. The good ones must hold what they were made of, the bad ones must be
+refused at the byte that is said here, and both readers must agree. Bytes that are there already never change: a difference is
+an error, unless the version below moves with the specification (and the old files stay, for a format is read for ever).
+"""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(ROOT / "spec"), str(ROOT / "tests"), str(ROOT)]
+
+import bad_files  # noqa: E402
+import good_files  # noqa: E402
+import reader  # noqa: E402
+
+from ragfile import conformance  # noqa: E402
+
+VERSION = "1.0.0"
+ORACLE = lambda data, dim=None: conformance.answer(reader.read, data, dim)  # noqa: E731
+PACKAGE = lambda data, dim=None: conformance.answer(conformance.read, data, dim)  # noqa: E731
+
+
+def good(name, vector):
+    """What a reader must find, once both have found it and it is what the file was made of."""
+    found = ORACLE(vector.data, vector.dim)
+    assert "refused" not in found, (name, found)
+    wrong = conformance.difference(vector.says, found) or conformance.difference(
+        found, PACKAGE(vector.data, vector.dim)
+    )
+    assert wrong is None, (name, wrong)
+    return {"note": vector.note, "found": found} | ({"dim": vector.dim} if vector.dim else {}) | vector.marks
+
+
+def bad(name, vector):
+    found = ORACLE(vector.data, vector.dim)
+    expected = {"kind": vector.kind, "at": vector.at, "rule": vector.rule}
+    assert "refused" in found, f"{name} was accepted"
+    if vector.at is None:
+        del expected["at"]
+    assert {key: found["refused"].get(key) for key in expected} == expected, (name, expected, found)
+    wrong = conformance.compare({"refused": expected}, PACKAGE(vector.data, vector.dim))
+    assert wrong is None, (name, wrong)
+    return {"note": vector.note, "refused": expected} | ({"dim": vector.dim} if vector.dim else {})
+
+
+def difference_from(data, base):
+    """[[offset, hex], …] that make a file of the same beginning from `base`; what is behind the shorter one is a patch."""
+    patches, at = [], 0
+    while at < len(data):
+        if at < len(base) and data[at] == base[at]:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(data) and data[end : end + 8] != base[end : end + 8]:
+            end += 1
+        patches.append([at, data[at:end].hex()])
+        at = end
+    return patches
+
+
+def as_change(data, goods):
+    """A bad 1.0 file as a change of a good one: four kilobytes of zeros a file are not worth keeping a hundred times."""
+    changes = ({"of": name, "size": len(data), "patches": difference_from(data, base)} for name, base in goods.items())
+    return min(changes, key=lambda change: len(json.dumps(change)))
+
+
+def all_files():
+    """({file name: bytes}, {file name: bytes} of those that expected.json describes as changes)."""
+    expected, files, changed = {}, {}, {}
+    for name, vector in sorted(good_files.vectors().items()):
+        name = f"good-{name}.ragfile"
+        expected[name], files[name] = good(name, vector), vector.data
+    goods = {name: data for name, data in files.items() if name.startswith("good-1")}
+    for name, vector in sorted(bad_files.vectors().items()):
+        expected[f"bad-{name}.ragfile"] = bad(name, vector)
+        if name.startswith("1"):
+            expected[f"bad-{name}.ragfile"] |= as_change(vector.data, goods)
+            changed[f"bad-{name}.ragfile"] = vector.data
+        else:
+            files[f"bad-{name}.ragfile"] = vector.data
+    lines = [f"{json.dumps(name)}: {json.dumps(what, sort_keys=True)}" for name, what in expected.items()]
+    files["expected.json"] = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+    return files, changed
+
+
+def pins(files):
+    rows = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in sorted(files.items())]
+    return "\n".join([f"# specification {VERSION}", *rows, ""])
+
+
+def main():
+    (files, changed), there = all_files(), HERE / "SHA256SUMS"
+    wanted = pins(files | changed)
+    if there.exists() and there.read_text() != wanted:
+        old, new = set(there.read_text().splitlines()), set(wanted.splitlines())
+        if f"# specification {VERSION}" in old and any(not line.startswith("#") for line in old - new):
+            print("these bytes would change, and the specification's version did not:", *sorted(old - new), sep="\n  ")
+            return 1
+    for name, data in files.items():
+        if not (HERE / name).exists() or (HERE / name).read_bytes() != data:
+            (HERE / name).write_bytes(data)
+    there.write_text(wanted)
+    print(f"{len(files)} files, {sum(map(len, files.values()))} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(main())

@@ -1,0 +1,244 @@
+"""The pieces that the vectors are made of: 0.1.0 files and sections, 1.0 sections, commits. Nothing here is the package's."""
+
+import json
+import struct
+from dataclasses import dataclass, field
+
+import handmade
+import xxhash
+
+xxh = xxhash.xxh3_64_intdigest
+CODES = {8: "b", 16: "e", 32: "f", 64: "d"}
+
+
+@dataclass
+class Vector:
+    """A file: its bytes, what it shows; what a good one holds, or how a bad one is refused."""
+
+    data: bytes
+    note: str
+    says: dict = field(default_factory=dict)
+    dim: int | None = None
+    marks: dict = field(default_factory=dict)
+    kind: str = "format"
+    at: int = 0
+    rule: str = ""
+
+
+def order(big):
+    return "<>"[big]
+
+
+# ------------------------------------------------------------------------------------------------------------- 0.1.0
+
+
+def file_0(sections, big=False, version=(0, 1, 0), behind=b""):
+    """A 0.1.0 file of (name, function from offset to bytes)."""
+    first, before = 12, None
+    while first != before:
+        before, at, entries, bodies = first, first, [], []
+        for name, make in sections:
+            body = make(at)
+            entries.append(f"{name}-({at},{at + len(body) - 1})".encode())
+            bodies.append(body)
+            at += len(body) + 1
+        listing = b"\0".join(entries)
+        first = 11 + len(listing) + 1
+    return b"RAGFILE" + bytes([*version, big]) + listing + b"\0" + b"\0".join(bodies) + behind
+
+
+def joined(pairs, p):
+    return bytes(p).join(head + b"-" + content for head, content in pairs)
+
+
+def keyword_section(pairs, p=4, big=False, slack=b"", behind=b""):
+    blob = joined([(k.encode(), c.encode()) for k, c in pairs], p)
+
+    def make(at):
+        start = at + 17 + len(slack)
+        return struct.pack(order(big) + "QQB", start, start + len(blob) - 1, p) + slack + blob + behind
+
+    return make
+
+
+def extension(rows, bits, p, big, blob, **lies):
+    sizes = {len(row) * bits // 8 + 1 + len(c.encode()) + p for row, c in rows}
+    said = {"dim": len(rows[0][0]) if rows else 1, "count": len(rows), "stride": sizes.pop() if len(sizes) == 1 else 0}
+    said |= {"flags": 1, "hash": xxh(blob), **lies}
+    return b"RXV1" + struct.pack(order(big) + "IQIIQ", *said.values())
+
+
+def vector_section(rows, bits=32, p=4, big=False, slack=b"", behind=b"", extended=True, **lies):
+    def packed(row):
+        return struct.pack(f"{order(big)}{len(row)}{CODES[bits]}", *row)
+
+    blob = joined([(packed(row), content.encode()) for row, content in rows], p)
+    block = extension(rows, bits, p, big, blob, **lies) if extended else b""
+
+    def make(at):
+        start = at + 18 + len(block) + len(slack)
+        return struct.pack(order(big) + "BQQB", bits, start, start + len(blob) - 1, p) + block + slack + blob + behind
+
+    return make
+
+
+def keys_section(pairs, p=4, big=False, **lies):
+    """The sorted companion of keyword_section(pairs, p)."""
+    offsets, at = [], 0
+    for keyword, content in pairs:
+        offsets.append((keyword.encode(), at))
+        at += len(keyword.encode()) + 1 + len(content.encode()) + p
+    entries = b"".join(k[:8].ljust(8, b"\0") + struct.pack(order(big) + "Q", o) for k, o in sorted(offsets))
+    entries = lies.get("entries", entries)
+    said = {"size": 16, "count": len(pairs), "length": max(at - p, 0), "hash": xxh(entries)}
+    said |= {key: value for key, value in lies.items() if key != "entries"}
+    return lambda _: b"RXK1" + struct.pack(order(big) + "IQQQ", *said.values()) + entries
+
+
+def plain(data):
+    return lambda _: data
+
+
+def patched(data, *patches):
+    """The bytes with (offset, bytes) written over them."""
+    out = bytearray(data)
+    for at, new in patches:
+        out[at : at + len(new)] = new
+    return bytes(out)
+
+
+# --------------------------------------------------------------------------------------------------------------- 1.0
+
+
+def matrix(rows, bits=32, dim=None):
+    """A 1.0 `vector` section, as a function of where it lies."""
+    dim = dim or len(rows[0])
+    stride = dim * bits // 8 + 16
+    body = b"".join(
+        struct.pack(f"<{dim}{CODES[bits]}", *row) + f"-c{i:010}".encode() + bytes(4) for i, row in enumerate(rows)
+    )
+
+    def make(at):
+        head = struct.pack("<BQQB", bits, at + 64, at + 64 + len(body) - (5 if rows else 1), 4)
+        return head + b"RXV1" + struct.pack("<IQIIQ", dim, len(rows), stride, 0, 0) + bytes(14) + body
+
+    return make
+
+
+def strings(items):
+    ends = [0]
+    for item in items:
+        ends.append(ends[-1] + len(item))
+    return struct.pack(f"<{len(ends) + 1}Q", len(items), *ends) + b"".join(items)
+
+
+def rle_frame(raw):
+    """A Zstandard frame of up to 255 equal bytes, by hand: single segment, content size, one block of run length."""
+    assert 1 <= len(raw) <= 255
+    assert set(raw) == {raw[0]}
+    return (
+        bytes.fromhex("28b52ffd20") + bytes([len(raw)]) + (1 | 1 << 1 | len(raw) << 3).to_bytes(3, "little") + raw[:1]
+    )
+
+
+def stream(raw, block=4096, pack=False):
+    held, table = b"", []
+    for at in range(0, len(raw), block):
+        piece = raw[at : at + block]
+        held += rle_frame(piece) if pack else piece
+        table.append(len(held) | pack << 63)
+    held += bytes(-len(held) % 8)
+    return (
+        held
+        + struct.pack(f"<{len(table)}Q", *table)
+        + struct.pack("<8s4Q24x", b"RAGBLK01", len(raw), block, len(table), len(held))
+    )
+
+
+def records(documents, block=4096, pack=False):
+    """Sections of documents {id: (text or None, JSON or None, chunks)}; a chunk is (index, (start, end) or text, JSON or None)."""
+    text, meta, chunks, table, row = b"", b"", b"", b"", 0
+    for number, (_, (own, fields, cuts)) in enumerate(sorted(documents.items())):
+        blob, (fields_at, fields_size) = (own or "").encode(), described(fields, meta)
+        size, meta, first = len(blob), meta + written(fields), row
+        for index, place, chunk_fields in cuts:
+            if isinstance(place, str):
+                begin, words, point = len(blob), place, 2**32 - 1
+                blob += words.encode()
+            else:
+                words, point = own[slice(*place)], place[0]
+                begin = len(own[:point].encode())
+            at, length = described(chunk_fields, meta)
+            meta += written(chunk_fields)
+            chunks += struct.pack(
+                "<6IQ", number, index, begin, len(words.encode()), point, len(words), at << 24 | length
+            )
+            row += 1
+        table += struct.pack(
+            "<QIIQIIQII16x",
+            len(text),
+            size,
+            len(blob),
+            fields_at,
+            fields_size,
+            own is not None,
+            first,
+            row - first,
+            len(own or ""),
+        )
+        text += blob
+    many = len(documents)
+    return [
+        ("rag.text", stream(text, block, pack), many), ("rag.meta", stream(meta, block), many), ("rag.chunks", chunks, row),
+        ("rag.documents", table, many), ("rag.ids", strings([id_.encode() for id_ in sorted(documents)]), many),
+    ]  # fmt: skip
+
+
+def written(fields):
+    return json.dumps(fields, sort_keys=True).encode() if fields else b""
+
+
+def described(fields, meta):
+    return (len(meta), len(written(fields))) if fields else (0, 0)
+
+
+def tombs(rows, count):
+    return b"".join(struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w)) for w in range(-(-count // 64)))
+
+
+class File:
+    """A 1.0 file in the making, commit after commit."""
+
+    def __init__(self):
+        self.image, self.kept, self.segments, self.generation = handmade.Image(), [], {}, 0
+
+    def commit(self, sections, drops=(), rows=(), message="", created=0, garbage=b"", front=None, lie=None, **footer):
+        """sections are (name, segment, flags, bytes or function of the offset, items); rows (segment, rows, live).
+
+        lie(table) may change the table before it is sealed; footer has fields that are not what they should be.
+        """
+        image, self.generation = self.image, self.generation + 1
+        before = len(image.data)
+        image.data += garbage + bytes(handmade.pad(before + len(garbage)))
+        left = bytes(image.data[before:])
+        table = handmade.Table(self.generation, len(image.data), created=created, message=message.encode())
+        table.abandoned = xxh(handmade.blocks(left)) if left else 0
+        for name, segment, flags, content, items in sections:
+            made = content(len(image.data)) if callable(content) else content
+            at, size, digest = image.put(made)
+            self.kept = [e for e in self.kept if (e.name, e.segment) != (name, segment)]
+            self.kept.append(handmade.Entry(name, at, size, digest, segment, flags, items, self.generation))
+        self.kept = [e for e in self.kept if (e.name, e.segment) not in drops]
+        for number, count, live in rows:
+            first = self.segments.get(number, (0, 0, 0, self.generation))[3]
+            self.segments[number] = (number, count, live, first)
+        alive = {e.segment for e in self.kept}
+        table.entries, table.segments = list(self.kept), [s for n, s in sorted(self.segments.items()) if n in alive]
+        table.next_segment = max(self.segments, default=0) + 1
+        if lie:
+            lie(table)
+        image.seal(table, front, **footer)
+        return self
+
+    def bytes(self):
+        return self.image.bytes()
