@@ -210,3 +210,25 @@ def test_faiss_finds_the_same_rows(metric, k):
         assert np.array_equal(ours, scores[0])
         assert [float(s) for s in ours] == sorted(map(float, ours), reverse=metric == "ip")
         assert all(a < b for a, b, s, t in zip(rows[:-1], rows[1:], ours[:-1], ours[1:], strict=True) if s == t)
+
+
+def test_a_service_is_asked_for_by_name_and_works_without_a_network(tmp_path):
+    """The proposal's own lines, with the model inside the package as the local provider."""
+
+    async def talk():
+        async with SingleFileRAGService("default", ragmd_path=tmp_path / "embeddings.ragmd") as rag:
+            text = "To rotate the keys, run the rotation job. Pods restart on their own."
+            chunks = {"a": {"i_start": 0, "i_end": 41}, "b": {"i_start": 42, "i_end": len(text)}}
+            await rag.add_document(Document("d", full_text=text, chunks=chunks))
+            rag.save()
+        async with SingleFileRAGService("default", ragmd_path=tmp_path / "embeddings.ragmd") as rag:
+            return await rag.search("rotate the keys")
+
+    assert [hit.chunk_key for hit in asyncio.run(talk())] == ["a", "b"]
+
+
+def test_an_unknown_service_is_refused_by_name():
+    with pytest.raises(ModelError, match="nobody:model"):
+        SingleFileRAGService("nobody", model="model").add_document_sync(
+            {"id": "d", "content": {"x": "y"}, "chunks": {"x": {}}}
+        )

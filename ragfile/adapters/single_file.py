@@ -15,6 +15,7 @@ import numpy as np
 
 from ragfile import ragmd
 from ragfile.collection import chunk_text, empty
+from ragfile.embedding import open_embedder
 from ragfile.errors import ModelError
 
 
@@ -74,15 +75,21 @@ class Document:
 _DOCUMENT_KEYS = tuple(f.name for f in fields(Document) if f.name != "more")
 
 
+def provider(service_name, model):
+    """The embedder that a service and its model name: ("ollama", "nomic-embed-text"), ("openai", …), ("default", None)."""
+    return open_embedder(f"{service_name}:{model}" if model and service_name != "default" else service_name)
+
+
 class SingleFileRAGService:
     """The store in one .ragmd file. Without an embedder, `connect(service_name, model)` is asked for one on first use."""
 
-    def __init__(self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=None):
+    def __init__(self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=provider):
         self.service_name = service_name
         self.model_name = model
         self.ragmd_path = os.fspath(ragmd_path) if ragmd_path is not None else None
         self.embedder = embedder
         self._connect = connect
+        self._made_embedder = False
         self._collection = None
 
     async def __aenter__(self):
@@ -91,7 +98,7 @@ class SingleFileRAGService:
 
     async def __aexit__(self, *_):
         close = getattr(self.embedder, "close", None)
-        if close is not None and self._connect is not None:
+        if close is not None and self._made_embedder:
             close()
         return False
 
@@ -176,9 +183,7 @@ class SingleFileRAGService:
 
     def _embed(self, texts, role):
         if self.embedder is None:
-            if self._connect is None:
-                raise ModelError(f"no embedder for {self.service_name!r}: pass embedder=")
-            self.embedder = self._connect(self.service_name, self.model_name)
+            self.embedder, self._made_embedder = self._connect(self.service_name, self.model_name), True
         return np.asarray(self.embedder.embed(texts, role), np.float32).reshape(len(texts), -1)
 
 
