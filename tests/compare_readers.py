@@ -91,7 +91,7 @@ def random_commits(rng):
         for number, groups in list(segments.items()):
             count = sum(map(len, groups))
             if number not in [r[0] for r in rows] and rng.random() < 0.3:
-                dead = sum(rng.sample(groups, rng.randrange(1, len(groups) + 1)), [])
+                dead = [row for group in rng.sample(groups, rng.randrange(1, len(groups) + 1)) for row in group]
                 sections.append(("rag.tombs", number, 0, pieces.tombs(dead, count), len(dead)))
                 rows.append((number, count, count - len(dead)))
         sections = list({section[:2]: section for section in sections}.values())
@@ -183,7 +183,7 @@ def changed(rng, data):
     if kind > 0.9:
         at = rng.randrange(len(out))
         out[at:at] = rng.choice((b"\0", b"-", b"RXV1", bytes(4)))
-    return resealed(bytes(out)) if kind > 0.4 and out[7:8] == b"\1" else bytes(out)
+    return resealed(bytes(out)) if kind > 0.4 and out[7:8] == b"\1" and len(out) >= 4160 else bytes(out)
 
 
 def resealed(data):
