@@ -28,12 +28,14 @@ _HOMES = {
     "create": "writing",
     "edit": "editing",
     "fuse": "blocks",
+    "index": "blocks",
     "open": "opening",
     "rerank": "blocks",
+    "retrieve": "blocks",
     "verify": "opening",
     "write_pairs": "pairs",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name):
