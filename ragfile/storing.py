@@ -14,7 +14,7 @@ from .editing import Editor
 from .embedding import open_embedder
 from .errors import ModelError
 from .opening import open as open_file
-from .records import Candidate, Chunk, Document, Plan
+from .records import Candidate, Chunk, Plan
 from .searching import KnowledgeBase
 from .writing import Writer, create
 
@@ -91,7 +91,7 @@ def _embedder(store, editor):
                 f"{store} has vectors of a model that it does not name: open it with embedder= and pass that"
             )
         return None
-    return open_embedder(recorded["spec"], offline=not recorded["spec"] == "default") if recorded.get("spec") else None
+    return open_embedder(recorded["spec"], offline=True) if recorded.get("spec") else None
 
 
 def _upsert(editor, chunks):
