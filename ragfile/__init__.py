@@ -28,9 +28,11 @@ _HOMES = {
     "create": "writing",
     "edit": "editing",
     "fuse": "blocks",
+    "index": "blocks",
     "open": "opening",
     "register": "strategies",
     "rerank": "blocks",
+    "retrieve": "blocks",
     "verify": "opening",
     "write_pairs": "pairs",
 }

@@ -94,6 +94,15 @@ cdef class Records:
         return sorted(zip(hashes[:found], rows[:found]))
 
 
+def moments(const float[::1] values not None):
+    """(mean, deviation) of a sample's scores, each sum rounded once."""
+    cdef double mean = 0, deviation = 0
+    cdef size_t count = values.shape[0]
+    if count:
+        rag_moments(&values[0], count, &mean, &deviation)
+    return mean, deviation
+
+
 cdef class RecordsBuilder:
     """Collects the tables of one segment: documents in order of id, each followed by its chunks in order of index."""
 

@@ -6,6 +6,7 @@ map when it is asked for; what is kept in memory is small and can be thrown away
 
 import json
 import os
+import threading
 
 import numpy as np
 import zstandard
@@ -27,12 +28,18 @@ REQUIRES = {
 REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 
 
+_thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
+
+
 def unpack(data, raw_size):
     """One zstd frame whose stated size is believed only when it is the one that the block must have."""
     if zstandard.frame_content_size(data) != raw_size:
         raise CorruptError("a compressed block does not state its size, or another one than it must have")
+    decompressor = getattr(_thread, "decompressor", None)
+    if decompressor is None:
+        decompressor = _thread.decompressor = zstandard.ZstdDecompressor()
     try:
-        return zstandard.ZstdDecompressor().decompress(data)
+        return decompressor.decompress(data)
     except zstandard.ZstdError as error:
         raise CorruptError(f"a compressed block does not unpack: {error}") from None
 

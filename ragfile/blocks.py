@@ -1,6 +1,8 @@
-"""The canonical blocks that need no store: callable alone, with plain data, which they leave as it is.
+"""The canonical blocks: callable alone, with plain data, which they leave as it is.
 
 chunks = chunk(text, "words:200/40")
+counts = index(chunks, "kb.ragfile")
+found  = retrieve("how long do pods live", Plan(k=5), "kb.ragfile")
 ranked = fuse([vector_candidates, lexical_candidates])
 better = rerank("how long do pods live", ranked)
 spans = compress("how long do pods live", better)
@@ -11,9 +13,10 @@ from .fusion import fuse
 from .packing import compress
 from .records import Chunk, Document, Segment
 from .reranking import rerank
+from .storing import index, retrieve
 from .text import normalize
 
-__all__ = ["chunk", "compress", "fuse", "rerank"]
+__all__ = ["chunk", "compress", "fuse", "index", "rerank", "retrieve"]
 
 _GAP = "\n\n"
 

@@ -13,6 +13,7 @@ import time
 import uuid
 from urllib.parse import urlsplit
 
+from ragfile import tracing
 from ragfile.errors import ProviderError
 
 log = logging.getLogger("ragfile.calling")
@@ -67,7 +68,7 @@ class Caller:
             sleep=self._sleep,
             reraise=True,
         )
-        request_id = uuid.uuid4().hex  # the same for every attempt: one question
+        request_id = tracing.current() or uuid.uuid4().hex  # the same for every attempt: one question
         try:
             return attempts(self._attempt, path, question, request_id)
         except TransientError as error:

@@ -158,12 +158,12 @@ class Hit:
 class Hits(list):
     """A list of Hit, best first.
 
-    `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage.
+    `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
     """
 
-    __slots__ = ("degraded", "timings")
+    __slots__ = ("degraded", "request_id", "timings")
 
     def __init__(self, hits=(), *, degraded="", timings=None):
         super().__init__(hits)
-        self.degraded = degraded
+        self.degraded, self.request_id = degraded, ""
         self.timings = {} if timings is None else timings

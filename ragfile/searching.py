@@ -5,21 +5,23 @@
 A leg that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded` says why.
 """
 
+import json
 import logging
 import time
-from collections import OrderedDict
+from dataclasses import replace
 
 import numpy as np
 
-from . import fusion, legs, reranking
+from . import _core, fusion, legs, reranking, tracing
 from .archive import Archive
 from .embedding import embedder_of_file, open_embedder
 from .errors import ModelError, ProviderError
+from .recent import Recent
 from .records import Hits
 
 MODES = ("hybrid", "vector", "bm25", "keyword")
 SAMPLE = 1024
-REMEMBERED = 256
+REMEMBERED = 256  # questions' vectors, and whole answers
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6.0, 4.0
 
 log = logging.getLogger("ragfile.search")
@@ -29,64 +31,113 @@ class KnowledgeBase(Archive):
     """A 1.0 file opened for asking; see the package's open()."""
 
     def __init__(self, path, *, embedder=None, generation=0, strict=False):
+        self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
+        self._asked = Recent(REMEMBERED)
         super().__init__(path, generation=generation, strict=strict)
         self._options["embedder"] = embedder
         self._embedder = None if embedder is None else self._checked(open_embedder(embedder))
 
+    def _open(self):
+        super()._open()
+        self._answers, self._sampled = Recent(REMEMBERED), None
+
     # ---------------------------------------------------------------------------------------------------- asking --
 
     def search(self, query, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
-               vector=None, distinct=False, threads=None):  # fmt: skip
+               vector=None, distinct=False, threads=None, cache=True, request_id=None):  # fmt: skip
         """The k best passages for a question.
 
         where is a filter on metadata, or a bool for each row, or row numbers; all filters are applied before ranking. pool is
         how many candidates each leg proposes. fusion is "calibrated" (what files record), "rrf" or "blend", or such a name
         with a dict of parameters. vector is the question's own vector, where it is known. distinct leaves out passages that
-        nearly repeat a better one.
+        nearly repeat a better one. cache=False makes the answer anew; a commit that refresh() finds forgets all answers.
+        request_id names the request in the log and to the embedding provider.
         """
+        request_id = request_id or tracing.new()
+        key = (
+            self._answer_key(query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct)
+            if cache
+            else None
+        )
+        if key is not None and (known := self._answers.get(key)) is not None:
+            self.counters["cached"] += 1
+            return self._logged(_copied(known, request_id), query, k, mode)
         vectors = None if vector is None else np.asarray(vector, dtype=np.float32).reshape(1, -1)
-        return self.search_batch(
+        hits = self.search_batch(
             [query], k, mode=mode, where=where, tags_any=tags_any, tags_all=tags_all, pool=pool, fusion=fusion,
-            vectors=vectors, distinct=distinct, threads=1 if threads is None else threads,
+            vectors=vectors, distinct=distinct, threads=1 if threads is None else threads, request_id=request_id,
         )[0]  # fmt: skip
+        if key is not None and not hits.degraded:
+            self._answers.put(key, _copied(hits, request_id))
+        return hits
 
     def search_batch(self, queries, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
-                     vectors=None, distinct=False, threads=None):  # fmt: skip
-        """As search, for many questions: each leg is one call into the core."""
+                     vectors=None, distinct=False, threads=None, request_id=None):  # fmt: skip
+        """As search, for many questions: each leg is one call into the core. Answers are not kept."""
         if mode not in MODES:
             raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
         if k < 0 or pool < 0:
             raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
         queries, clock = list(queries), _Clock()
-        if mode == "keyword":
-            return [self._keyword(query, k, self.mask(where, tags_any, tags_all)) for query in queries]
-        chosen = self.mask(where, tags_any, tags_all)
-        clock.note("filter")
-        degraded = ""
-        if mode != "bm25" and vectors is None:
-            vectors, degraded = self._question_vectors(queries)
-            clock.note("embed")
-        use_bm25 = mode != "vector" or vectors is None
-        if use_bm25 and not self._can("rag.terms"):
-            use_bm25, degraded = False, degraded or ("the file has no BM25 index" if mode != "vector" else "")
-        depth = max(k, pool)
-        dense = self.nearest(vectors, depth, where=chosen, threads=threads) if vectors is not None else None
-        clock.note("vector")
-        lexical = self.match(queries, depth, where=chosen, threads=threads) if use_bm25 else None
-        clock.note("bm25")
+        with tracing.request(request_id or tracing.new()) as request_id:
+            if mode == "keyword":
+                found = [self._keyword(query, k, self.mask(where, tags_any, tags_all)) for query in queries]
+                clock.note("fetch")
+            else:
+                chosen = self.mask(where, tags_any, tags_all)
+                clock.note("filter")
+                found = self._fused(queries, k, mode, chosen, max(k, pool), fusion, vectors, distinct, threads, clock)
+        for query, hits in zip(queries, found, strict=True):
+            hits.timings, hits.request_id = clock.spent, request_id
+            self._logged(hits, query, k, mode)
+        return found
+
+    def _fused(self, queries, k, mode, chosen, depth, fusion, vectors, distinct, threads, clock):
+        vectors, lexical, degraded = self._legs(queries, mode, vectors)
+        clock.note("embed")
         ask = _Ask(self, queries, vectors, fusion, k, distinct)
-        answers = [ask.answer(i, _row(dense, i), _row(lexical, i)) for i in range(len(queries))]
+        dense = None if vectors is None else self.nearest(vectors, depth, where=chosen, threads=threads)
+        clock.note("vector")
+        words = self.match(queries, depth, where=chosen, threads=threads) if lexical else None
+        clock.note("bm25")
+        answers = [ask.answer(i, _row(dense, i), _row(words, i)) for i in range(len(queries))]
         clock.note("fuse")
         found = [self._hits(answer, degraded) for answer in answers]
         clock.note("fetch")
-        for query, hits in zip(queries, found, strict=True):
-            hits.timings = clock.spent
-            if log.isEnabledFor(logging.INFO):
-                log.info("search", extra={"ragfile": _record(self, query, k, mode, hits)})
         return found
 
-    def _can(self, name):
-        return any(s.section(name) is not None for s in self._segments if s.live)
+    def _legs(self, queries, mode, vectors):
+        """(the questions' vectors or None, whether BM25 is asked, why a leg of this mode is left out or "")."""
+        degraded = ""
+        if mode == "bm25":
+            vectors = None
+        elif not self.has_vectors:
+            vectors, degraded = None, "the file has no vectors"
+        elif vectors is None:
+            vectors, degraded = self._question_vectors(queries)
+        lexical = mode != "vector" or vectors is None
+        if lexical and not self.has_bm25:
+            lexical, degraded = False, degraded or "the file has no BM25 index"
+        return vectors, lexical, degraded
+
+    def _answer_key(self, query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct):
+        """What an answer depends on, for a commit; None for questions that have no short form."""
+        if not (where is None or isinstance(where, dict)):
+            return None
+        raw = None if vector is None else np.asarray(vector, dtype=np.float32).tobytes()
+        if where is None and not tags_any and not tags_all and not isinstance(fusion, tuple):
+            return query, k, mode, pool, fusion, raw, distinct
+        try:
+            options = json.dumps([where, list(tags_any), list(tags_all), fusion], sort_keys=True)
+        except (TypeError, ValueError):
+            return None
+        return query, k, mode, pool, options, raw, distinct
+
+    def _logged(self, hits, query, k, mode):
+        self.counters["searches"] += 1
+        if log.isEnabledFor(logging.INFO):
+            log.info("search", extra={"ragfile": _record(self, query, k, mode, hits)})
+        return hits
 
     def _hits(self, answer, degraded):
         kind, rows, scores, by_leg = answer
@@ -134,8 +185,6 @@ class KnowledgeBase(Archive):
 
     def _question_vectors(self, queries):
         """(vectors, "") or (None, why there are none)."""
-        if not self.has_vectors:
-            return None, "the file has no vectors"
         try:
             if self.embedder is None:
                 return None, "the file does not record its embedder: give embedder= to open, or vector="
@@ -145,29 +194,38 @@ class KnowledgeBase(Archive):
 
     def _remembered(self, queries):
         """Vectors of questions; the last few hundred are kept."""
-        known = self.__dict__.setdefault("_asked", OrderedDict())
-        new = list(dict.fromkeys(query for query in queries if query not in known))
+        known = {query: self._asked.get(query) for query in queries}
+        new = [query for query, vector in known.items() if vector is None]
         if new:
-            known.update(zip(new, self.embedder.embed(new, role="query"), strict=True))
-        vectors = np.array([known[query] for query in queries], dtype=np.float32)
-        while len(known) > REMEMBERED:
-            known.popitem(last=False)
-        return vectors
+            self.counters["embedding_calls"] += 1
+            for query, vector in zip(new, self.embedder.embed(new, role="query"), strict=True):
+                known[query] = vector
+                self._asked.put(query, vector)
+        return np.array([known[query] for query in queries], dtype=np.float32).reshape(len(queries), -1)
 
     # -------------------------------------------------------------------------------------------------- the sample --
 
     @property
     def sample(self):
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
-        found = self.__dict__.get("_sample")
-        if found is None or found[0] is not self._commit:
-            picked = sorted(
-                (hash_, segment.base + row)
-                for segment in self._segments
-                for hash_, row in segment.records.sample(SAMPLE, segment.alive)
-            )[:SAMPLE]
-            found = self.__dict__["_sample"] = self._commit, np.array([row for _, row in picked], dtype=np.int64)
-        return found[1]
+        picked = sorted(
+            (hash_, segment.base + row)
+            for segment in self._segments
+            for hash_, row in segment.records.sample(SAMPLE, segment.alive)
+        )[:SAMPLE]
+        return np.array([row for _, row in picked], dtype=np.int64)
+
+    def sample_statistics(self, vector):
+        """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
+        if self._sampled is None:
+            rows = self.sample
+            gathered = np.ascontiguousarray([self.vector(row) for row in rows])
+            metric = self.config.get("metric", "cosine")
+            self._sampled = np.arange(len(rows)), _core.Matrix(
+                gathered.view(np.uint8).reshape(-1), len(rows), gathered.shape[1], dtype=f"f{8 * gathered.itemsize}", metric=metric
+            )  # fmt: skip
+        places, matrix = self._sampled
+        return _core.moments(matrix.scores(places, vector))
 
 
 class _Ask:
@@ -187,53 +245,47 @@ class _Ask:
             return "none", [], [], []
         if dense is None or lexical is None:
             name, (rows, scores) = ("bm25", lexical) if dense is None else ("vector", dense)
-            rows, scores = self._cut(rows, scores)
-            return name, rows, scores, [{name: score} for score in scores]
+            order, scores = self._cut(rows, np.arange(len(rows)), scores)
+            return name, rows[order].tolist(), scores, [{name: score} for score in scores]
         return self._fused(i, dense, lexical)
 
     def _fused(self, i, dense, lexical):
         base, vector = self.base, self.vectors[i]
-        rows = np.union1d(dense[0], lexical[0])
-        bm25, cosine = base.score(rows, text=self.queries[i]), base.score(rows, vector=vector)
-        places = self._tie_order(rows)
+        rows = self._tie_order(np.unique(np.concatenate([dense[0], lexical[0]])))
+        bm25, near = base.score(rows, text=self.queries[i]), base.score(rows, vector=vector)
         if self.method == "calibrated":
-            mean, deviation = fusion.sample_statistics(base.score(base.sample, vector=vector))
+            mean, deviation = base.sample_statistics(vector)
             weight = self.params.get("w", TRANSFORMER_WEIGHT)
-            order, scores = fusion.calibrated(places, bm25, cosine, mean=mean, deviation=deviation, w=weight)
+            places = np.arange(len(rows))
+            order, scores = fusion.calibrated(places, bm25, near, mean=mean, deviation=deviation, w=weight)
         else:
-            ranks = [(places[np.searchsorted(rows, leg[0])], leg[1]) for leg in (dense, lexical)]
+            place = {row: at for at, row in enumerate(rows.tolist())}
+            legs_ = [([place[row] for row in leg[0].tolist()], leg[1]) for leg in (dense, lexical)]
             if self.method == "rrf":
-                order, scores = fusion.rrf(ranks, self.params.get("rrf_k", fusion.RRF_K))
+                order, scores = fusion.rrf(legs_, self.params.get("rrf_k", fusion.RRF_K))
             else:
                 alpha = self.params.get("alpha", 0.5)
-                order, scores = fusion.blend(ranks, [alpha, 1 - alpha])
-        inverse = np.argsort(places)
-        at = inverse[order]
-        chosen, kept = self._cut(rows[at], scores)
-        position = {int(row): j for j, row in enumerate(rows)}
-        parts = [{"bm25": float(bm25[position[row]]), "vector": float(cosine[position[row]])} for row in chosen]
-        return self.method, chosen, kept, parts
+                order, scores = fusion.blend(legs_, [alpha, 1 - alpha])
+        order, scores = self._cut(rows, order, scores)
+        parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
+        return self.method, rows[order].tolist(), scores, [{"bm25": b, "vector": v} for b, v in parts]
 
     def _tie_order(self, rows):
-        """For each row its place in the order of ties: the rows' own order in one segment, that of their keys in several."""
+        """Rows in the order of ties: their own in one segment, that of their keys in several."""
         segments = self.base._segments
         if len(segments) == 1:
-            return np.arange(len(rows))
-        keys = sorted(range(len(rows)), key=lambda j: legs.key(segments, int(rows[j])))
-        places = np.empty(len(rows), dtype=np.int64)
-        places[keys] = np.arange(len(rows))
-        return places
+            return rows
+        return np.array(sorted(rows.tolist(), key=lambda row: legs.key(segments, row)), dtype=np.int64)
 
-    def _cut(self, rows, scores):
-        """The k best, as plain numbers; with distinct, those that do not repeat a better one."""
-        rows, scores = rows.tolist(), scores.tolist()
-        if not self.distinct:
-            return rows[: self.k], scores[: self.k]
-        if self.base.has_vectors:
-            kept = reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows]))
-        else:
-            kept = reranking.distinct_texts([self.base.chunk(row).content for row in rows])
-        return [rows[j] for j in kept[: self.k]], [scores[j] for j in kept[: self.k]]
+    def _cut(self, rows, order, scores):
+        """The k best of rows[order]; with distinct, those that do not repeat a better one."""
+        if self.distinct:
+            if self.base.has_vectors:
+                kept = reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows[order]]))
+            else:
+                kept = reranking.distinct_texts([self.base.chunk(row).content for row in rows[order]])
+            order, scores = order[kept], scores[kept]
+        return order[: self.k], scores[: self.k].tolist()
 
 
 class _Clock:
@@ -257,8 +309,15 @@ def _row(leg, i):
     return rows[:count], scores[:count]
 
 
+def _copied(hits, request_id):
+    """Hits that their taker may change."""
+    copies = Hits(replace(hit, scores=dict(hit.scores), metadata=dict(hit.metadata)) for hit in hits)
+    copies.degraded, copies.timings, copies.request_id = hits.degraded, dict(hits.timings), request_id
+    return copies
+
+
 def _record(base, query, k, mode, hits):
     return {
-        "path": base.path, "generation": base.generation, "query": query, "k": k, "mode": mode, "found": len(hits),
+        "request_id": hits.request_id, "path": base.path, "generation": base.generation, "query": query, "k": k, "mode": mode, "found": len(hits),
         "degraded": hits.degraded, "best": hits[0].score if hits else None, "timings": hits.timings,
     }  # fmt: skip

@@ -11,6 +11,14 @@ import numpy as np
 import xxhash
 
 KEY, CHECK = 16, 8
+DATA, SHAPE = "data.ninja", "shape.ninja"  # what mmap-ninja calls the rows, and how many there are
+
+
+def _ninja():
+    """mmap-ninja, imported on use: it takes as long as all the rest."""
+    from mmap_ninja import numpy
+
+    return numpy
 
 
 class Stash:
@@ -27,18 +35,30 @@ class Stash:
         return KEY + CHECK + 4 * self.dims
 
     def _recover(self):
-        from mmap_ninja import numpy as ninja  # here, for it takes as long to import as all the rest
-
+        """Takes up what is there. A folder that does not agree with itself, because a run was killed inside an append, is written
+        anew from those rows of its data that are whole."""
         try:
-            rows = ninja.open_existing(self.folder)
+            is_whole = _size(os.path.join(self.folder, SHAPE)) == 16  # two numbers
+            rows = _ninja().open_existing(self.folder) if is_whole else None
+            is_whole = is_whole and rows.dtype == np.uint8 and rows.shape[1:] == (self._width(),)
+            is_whole = is_whole and _size(rows.filename) == rows.size
         except (OSError, ValueError, KeyError, TypeError, EOFError):
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
-        if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] != self._width():
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
-        os.truncate(rows.filename, rows.size)
-        self._take(rows, 0)
+            is_whole = False
+        if not is_whole:
+            rows = self._salvaged()
+        if rows is not None:
+            self._take(rows, 0)
+
+    def _salvaged(self):
+        data = os.path.join(self.folder, DATA)
+        count = _size(data) // self._width() if os.path.exists(data) else 0
+        kept = np.fromfile(data, np.uint8, count * self._width()).reshape(count, self._width()) if count else None
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if kept is None:
+            return None
+        _ninja().from_ndarray(f"{self.folder}.new", kept)
+        os.rename(f"{self.folder}.new", self.folder)
+        return _ninja().open_existing(self.folder)
 
     def _take(self, rows, first):
         self._rows = rows
@@ -64,16 +84,18 @@ class Stash:
         for row, text, vector in zip(rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True):
             key, raw = self._key(text), vector.tobytes()
             row[:] = np.frombuffer(key + xxhash.xxh3_64_digest(key + raw) + raw, dtype=np.uint8)
-        from mmap_ninja import numpy as ninja
-
         before = 0 if self._rows is None else len(self._rows)
         if self._rows is None:
-            ninja.from_ndarray(self.folder, rows)
+            _ninja().from_ndarray(self.folder, rows)
         else:
-            ninja.extend(self._rows, rows)
-        self._take(ninja.open_existing(self.folder), before)
+            _ninja().extend(self._rows, rows)
+        self._take(_ninja().open_existing(self.folder), before)
 
     def discard(self):
         """Removes the folder: the build is done."""
         self._rows = None
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _size(path):
+    return os.stat(path).st_size

@@ -4,13 +4,13 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ragfile"
-NOUNS = {"errors", "records", "text", "_core"}
+NOUNS = {"errors", "recent", "records", "text", "tracing", "_core"}
 STEPS = {
     "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
     "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",
     "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "staging", "stash", "strategies",
 }  # fmt: skip
-FLOWS = {"blocks", "building", "conformance", "converting", "editing", "opening", "searching", "writing"}
+FLOWS = {"blocks", "building", "conformance", "converting", "editing", "opening", "searching", "storing", "writing"}
 DOORS = {"__init__", "__main__", "cli", "cli_convert", "adapters"}
 RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}
 # Steps that stand on other steps: an open file on its legs and filters, a text format on the model it writes.

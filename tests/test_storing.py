@@ -1,0 +1,169 @@
+"""index and retrieve: idempotent upserts by (doc_id, chunk_index), plans that are honoured, inputs left alone."""
+
+import copy
+import inspect
+
+import pytest
+
+import ragfile
+from ragfile.blocks import chunk, fuse, index, retrieve
+from ragfile.errors import ModelError
+from ragfile.records import Candidate, Chunk, Document, Plan
+
+PAGES = {
+    "keys": "To rotate the keys run the rotation job. Old keys stay valid for one hour.",
+    "pods": "Restart a pod by deleting it. The scheduler makes another one.",
+    "backup": "A backup of the keys is taken every night and kept for a week.",
+}
+
+
+def chunks_of(pages=PAGES):
+    return [c for name, text in pages.items() for c in chunk(Document(name, text, tags=("ops",)), "words:8/2")]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "kb.ragfile"
+    index(chunks_of(), path)
+    return path
+
+
+def test_the_signatures_are_those_of_the_canonical_interface():
+    assert list(inspect.signature(index).parameters) == ["chunks", "store"]
+    assert list(inspect.signature(retrieve).parameters) == ["query", "plan", "store"]
+    assert list(inspect.signature(fuse).parameters) == ["candidate_sets", "method", "params"]
+    assert ragfile.index is index
+    assert ragfile.retrieve is retrieve
+
+
+def test_indexing_says_what_came_and_a_second_time_changes_nothing(tmp_path):
+    path, chunks = tmp_path / "kb", chunks_of()
+    assert index(chunks, path) == {"inserted": len(chunks), "updated": 0, "unchanged": 0, "deleted": 0, "generation": 1}
+    before = path.read_bytes()
+    assert index(chunks, path) == {"inserted": 0, "updated": 0, "unchanged": len(chunks), "deleted": 0, "generation": 1}
+    assert path.read_bytes() == before
+
+
+def test_a_changed_chunk_is_updated_and_the_others_stay_with_their_vectors(path):
+    with ragfile.open(path) as rf:
+        before = {rf.hit(row).id: (rf.chunk(row), rf.vector(row).copy()) for row in range(len(rf))}
+    new = Chunk("keys", 1, "Quite another text.", ("ops",), {"year": 2020})
+    assert index([new, Chunk("keys", 9, "One more.", ("ops",))], path) == {
+        "inserted": 1, "updated": 1, "unchanged": 0, "deleted": 0, "generation": 2,
+    }  # fmt: skip
+    with ragfile.open(path) as rf:
+        assert len(rf) == len(before) + 1
+        changed = rf.chunk(rf.row("keys#1"))
+        assert (changed.content, changed.metadata, changed.tags) == (new.content, new.metadata, new.tags)
+        for name, (kept, vector) in before.items():
+            if name != "keys#1":
+                assert rf.chunk(rf.row(name)) == kept
+                assert (rf.vector(rf.row(name)) == vector).all()
+        assert (rf.vector(rf.row("keys#1")) == rf.embedder.embed([new.content])[0]).all()
+        assert rf.search("another text")[0].id == "keys#1"
+
+
+def test_what_was_indexed_in_pieces_answers_as_what_was_indexed_at_once(tmp_path, path):
+    chunks = chunks_of()
+    for one in reversed(chunks):
+        index([one], tmp_path / "pieces")
+    with ragfile.open(path) as a, ragfile.open(tmp_path / "pieces") as b:
+        for question in ("rotate keys", "restart", "night"):
+            assert [(h.id, h.score, h.text) for h in a.search(question)] == [
+                (h.id, h.score, h.text) for h in b.search(question)
+            ]
+
+
+def test_a_chunk_of_a_document_with_text_keeps_the_document(tmp_path):
+    with ragfile.create(tmp_path / "kb", chunking="words:4/0") as w:
+        w.add_documents([{"id": "d", "text": "one two three four five six", "metadata": {"a": 1}, "source": "d.md"}])
+    assert index([Chunk("d", 1, "fifth sixth", (), {"b": 2}, 19, 27)], tmp_path / "kb")["updated"] == 1
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.document("d").text == "one two three four five six"
+        assert rf.hit(rf.row("d#0")).metadata == {"a": 1}
+        assert rf.hit(rf.row("d#1")).metadata == {"a": 1, "b": 2}
+        assert rf.hit(rf.row("d#0")).source == "d.md"
+        assert rf.chunk(rf.row("d#1")).start == -1  # the document does not say this there
+
+
+def test_a_pair_named_twice_is_refused_and_nothing_is_stored(path):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="twice"):
+        index([Chunk("x", 0, "a"), Chunk("x", 0, "b")], path)
+    assert path.read_bytes() == before
+
+
+def test_vectors_of_a_model_that_is_not_named_are_not_mixed_with_others(tmp_path):
+    with ragfile.create(tmp_path / "kb", dim=2) as w:
+        w.add([Chunk("a", 0, "x")], [[1, 0]])
+    with pytest.raises(ModelError):
+        index([Chunk("b", 0, "y")], tmp_path / "kb")
+
+
+def test_an_open_file_and_a_writer_are_stores_too(tmp_path, path):
+    with ragfile.open(path) as rf:
+        assert index([Chunk("new", 0, "Fresh words.")], rf)["generation"] == 2
+        assert rf.search("fresh")[0].id == "new#0"
+    with ragfile.edit(path, embedder="default") as w:
+        assert index([Chunk("new", 0, "Fresh words."), Chunk("more", 0, "Even more.")], w)["inserted"] == 1
+    with ragfile.create(tmp_path / "other") as w:
+        assert index(chunks_of(), w)["inserted"] == len(chunks_of())
+
+
+# ------------------------------------------------------------------------------------------------------------- retrieve --
+
+
+def test_candidates_come_in_order_with_the_fields_of_the_canonical_interface(path):
+    found = retrieve("rotate the keys", Plan(k=3), path)
+    assert all(isinstance(c, Candidate) for c in found)
+    assert [c.score for c in found] == sorted((c.score for c in found), reverse=True)
+    assert found[0].key == ("keys", 0)
+    assert found[0].score == pytest.approx(2 / 61)
+    assert set(found[0].to_dict()) == {"doc_id", "chunk_index", "content", "score", "tags", "metadata"}
+
+
+def test_the_plans_defaults_are_the_specified_ones():
+    plan = Plan()
+    assert (plan.k, plan.pool, plan.rrf_k, plan.fusion, plan.vector, plan.lexical) == (12, 50, 60, "rrf", True, True)
+
+
+def test_retrieving_both_legs_is_fusing_what_each_retrieves(path):
+    legs = [
+        retrieve("rotate keys", Plan(k=50, lexical=False), path),
+        retrieve("rotate keys", Plan(k=50, vector=False), path),
+    ]
+    fused = fuse(legs, params={"k": 12})
+    both = retrieve("rotate keys", Plan(), path)
+    assert [(c.key, c.score) for c in both] == [(c.key, c.score) for c in fused]
+
+
+def test_a_leg_that_the_plan_leaves_out_is_not_touched(path, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("this leg was not asked for")
+
+    with ragfile.open(path) as rf:
+        monkeypatch.setattr(rf, "match", refuse)
+        for segment in rf._segments:
+            monkeypatch.setattr(type(segment), "lexicon", property(refuse))
+        assert retrieve("rotate", Plan(lexical=False), rf)
+        monkeypatch.undo()
+        monkeypatch.setattr(rf, "nearest", refuse)
+        assert retrieve("rotate", Plan(vector=False), rf)
+        with pytest.raises(ValueError, match="both"):
+            retrieve("rotate", Plan(vector=False, lexical=False), rf)
+
+
+def test_filters_of_the_plan_apply_before_the_best_are_taken(path):
+    index([Chunk("tagged", i, f"keys keys {i}", ("red", "blue") if i % 2 else ("red",)) for i in range(20)], path)
+    assert len(retrieve("keys", Plan(k=5, pool=5, tags_all=("blue",)), path)) == 5
+    assert {c.doc_id for c in retrieve("keys", {"tags_any": ["ops"], "k": 50}, path)} == set(PAGES)
+
+
+def test_inputs_are_left_alone_and_a_hundred_runs_agree(path):
+    chunks, plan = chunks_of(), Plan(where={"x": {"$exists": False}}, tags_any=("ops",))
+    before = copy.deepcopy((chunks, plan))
+    index(chunks, path)
+    with ragfile.open(path) as rf:
+        runs = {tuple((c.key, c.score) for c in retrieve("keys", plan, rf)) for _ in range(100)}
+    assert len(runs) == 1
+    assert (chunks, plan) == before
