@@ -167,6 +167,20 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
     return _load(maker)(model, **options)
 
 
+def open_recorded(model: "dict | None") -> "Embedder | None":
+    """The embedder of a file's own record, where it is on this machine: a file never makes anybody talk to a server."""
+    spec = (model or {}).get("spec") or ""
+    if spec == "default":
+        found = open_embedder(spec)
+    elif spec.startswith("st:"):
+        found = open_embedder(spec, offline=True)
+    else:
+        return None
+    if found.model.name != model["name"]:
+        raise ModelError(f"{spec} is {found.model.name} here, and the file's vectors are of {model['name']}")
+    return found
+
+
 def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")
