@@ -39,7 +39,7 @@ _HOMES = {
     "verify": "opening",
     "write_pairs": "pairs",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name):

@@ -293,7 +293,8 @@ class Editor(Writer):
                 self._write_gone(segment)
 
     def _has_empty_documents(self, segment):
-        return any(not segment.records.document(n)[9] for n in segment.live_documents())
+        gone = self._gone.get(segment.number, ())
+        return any(not segment.records.document(n)[9] and n not in gone for n in segment.live_documents())
 
     def _drop_segment(self, segment):
         for entry in self._archive.entries:

@@ -109,14 +109,16 @@ class _Plan:
         for segment in archive._segments:
             for number in segment.live_documents():
                 document = segment.records.document(number)
-                checksum = archive._document_fields(segment, number, document).get("metadata", {}).get("checksum")
-                if isinstance(checksum, str):
+                metadata = archive._document_fields(segment, number, document).get("metadata", {})
+                if isinstance(checksum := metadata.get("checksum"), str):
                     checksums[document[0]] = checksum
-                    owned.setdefault(self._owner(document[0]), []).append(document[0])
+                    owned.setdefault(self._owner(document[0], metadata.get("path")), []).append(document[0])
         return owned, checksums
 
-    def _owner(self, doc_id):
-        """The source that a document is of: the longest that is there, or what the id names."""
+    def _owner(self, doc_id, path):
+        """The source that a document is of: the path that it records, else the longest source that its id names."""
+        if isinstance(path, str) and (doc_id == path or doc_id.startswith(path + "#")):
+            return path
         end = len(doc_id)
         while end >= 0:
             if doc_id[:end] in self.sources:
