@@ -30,6 +30,9 @@ REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 
 _thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
 
+# Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
+PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
+
 
 def unpack(data, raw_size):
     """One zstd frame whose stated size is believed only when it is the one that the block must have."""
@@ -52,6 +55,16 @@ def _are_fields(fields):
         and isinstance(fields.get("source", ""), str)
         and isinstance(fields.get("tags", []), list)
         and all(isinstance(tag, str) for tag in fields.get("tags", ()))
+    )
+
+
+def _are_stale_records(found):
+    return isinstance(found, list) and all(
+        isinstance(entry, dict)
+        and isinstance(entry.get("chunking"), dict | None)
+        and isinstance(entry.get("documents"), list)
+        and all(isinstance(doc_id, str) for doc_id in entry["documents"])
+        for entry in found
     )
 
 
@@ -302,6 +315,33 @@ class Archive:
         return self._config
 
     @property
+    def stale_records(self):
+        """What rag.stale says: [{"chunking": policy, "documents": ids}], the documents cut by another policy than the file's."""
+        section = self._reader.section("rag.stale")
+        if section is None:
+            return []
+        section.check()
+        try:
+            found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            found = None
+        if not _are_stale_records(found):
+            raise CorruptError(f"{self.path}: rag.stale is not what it must be", section="rag.stale")
+        return found
+
+    @property
+    def compaction(self):
+        """Why compaction would pay, or ""."""
+        size, kept = len(self._map), PAYS_FROM
+        live = {segment.number: segment.live / segment.rows if segment.rows else 1 for segment in self._segments}
+        kept += sum(e["extent"] * live.get(e["segment"], 1) for e in self._reader.entries)
+        if size - kept > size * PAYS_SHARE:
+            return f"about {(size - kept) / size:.0%} of the file is of the past"
+        if len(self._segments) > PAYS_SEGMENTS:
+            return f"the rows lie in {len(self._segments)} segments"
+        return ""
+
+    @property
     def dim(self):
         return self.config.get("dim")
 
@@ -322,6 +362,7 @@ class Archive:
             "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
             "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
             "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
+            "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
         }  # fmt: skip
 
     @property

@@ -16,7 +16,13 @@ WRONG, DAMAGED = 1, 2
 class Doors(click.Group):
     """The commands; those that need more are imported when they are called."""
 
-    LATER = {"convert": ("ragfile.cli_convert", "convert_command")}  # noqa: RUF012
+    LATER = {  # noqa: RUF012
+        "convert": ("ragfile.cli_convert", "convert_command"),
+        **{
+            name: ("ragfile.cli_living", name)
+            for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync")
+        },
+    }
 
     def list_commands(self, context):
         return sorted([*super().list_commands(context), *self.LATER])
@@ -51,14 +57,19 @@ def readable(size):
         size /= 1000
 
 
+def generation_option(command):
+    return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
+
+
 @ragfile.command()
 @click.argument("file")
+@generation_option
 @json_option
-def info(file, as_json):
+def info(file, generation, as_json):
     """What a file holds, at a glance."""
     from .opening import open as open_file
 
-    with open_file(file) as rf:
+    with open_file(file, generation=generation) as rf:
         facts = rf.info
     if as_json:
         return emit(facts)
@@ -73,12 +84,13 @@ def info(file, as_json):
 @click.option("--hex", "hex_at", type=int, metavar="N", help="Show 256 bytes from offset N.")
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
+@generation_option
 @json_option
-def inspect(file, hex_at, vector_row, pairs_of, as_json):
+def inspect(file, hex_at, vector_row, pairs_of, generation, as_json):
     """Every section of a file: where it lies and how much of the file it takes."""
     from .opening import open as open_file
 
-    with open_file(file) as rf:
+    with open_file(file, generation=generation) as rf:
         if hex_at is not None:
             return _show_hex(file, hex_at, as_json)
         if vector_row is not None:
@@ -228,8 +240,9 @@ class Progress:
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
 @click.option("--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one.")
 @click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
+@generation_option
 @json_option
-def search(file, question, k, mode, where, tags, embedder, distinct, explain, as_json):
+def search(file, question, k, mode, where, tags, embedder, distinct, explain, generation, as_json):
     """Ask a file a question."""
     from dataclasses import asdict
 
@@ -241,7 +254,7 @@ def search(file, question, k, mode, where, tags, embedder, distinct, explain, as
             condition = json.loads(where)
         except ValueError as error:
             raise click.UsageError(f"--where is not JSON: {error}") from None
-    with open_file(file, embedder=embedder) as rf:
+    with open_file(file, embedder=embedder, generation=generation) as rf:
         hits = rf.search(question, k, mode=mode, where=condition, tags_any=tags, distinct=distinct)
     if as_json:
         return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
@@ -262,39 +275,6 @@ def _show_hit(place, hit, explain):
         click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
     text = " ".join(hit.text.split())
     click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
-
-
-@ragfile.command()
-@click.argument("file")
-@click.argument("ids", nargs=-1, required=True)
-@click.option("-m", "--message", default="", help="What the log will say.")
-@json_option
-def delete(file, ids, message, as_json):
-    """Delete documents by id."""
-    from .editing import edit
-
-    with edit(file, message=message) as w:
-        found = w.delete(ids)
-    if as_json:
-        return emit({"deleted": found, **w.report})
-    click.echo(f"{len(found)} of {len(ids)} documents deleted; compact erases their bytes")
-
-
-@ragfile.command()
-@click.argument("file")
-@json_option
-def compact(file, as_json):
-    """Rewrite a file without what was deleted and replaced."""
-    import os
-
-    from .editing import compact as compact_file
-
-    before = os.path.getsize(file)
-    compact_file(file)
-    after = os.path.getsize(file)
-    if as_json:
-        return emit({"before": before, "after": after})
-    click.echo(f"{file}: {readable(before)} → {readable(after)}")
 
 
 def main(arguments=None):

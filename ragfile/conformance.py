@@ -266,7 +266,9 @@ def main(arguments=None):
         "--reader", metavar="PATH", help="a Python module with read(data, dim), or a program that prints JSON"
     )
     parser.add_argument("--vectors", metavar="DIR", default=VECTORS, help=f"default: {VECTORS}")
-    parser.add_argument("--unpack", metavar="DIR", help="only write all vectors as files to DIR, those kept as changes too")
+    parser.add_argument(
+        "--unpack", metavar="DIR", help="only write all vectors as files to DIR, those kept as changes too"
+    )
     options = parser.parse_args(arguments)
     if not os.path.exists(os.path.join(options.vectors, "expected.json")):
         parser.error(f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors")

@@ -2,16 +2,25 @@
 
 A document lies in one segment, whole. Changing it writes it again into the commit's new segment and marks its old rows as
 deleted; what did not change is left alone, vectors of chunks whose text stayed are taken over.
+
+A file has one model and one chunk policy. An edit may bring another policy: the documents that it does not touch are then
+listed in `rag.stale` until they are cut again. Another model would make vectors that cannot be compared: that is reindex().
 """
+
+import hashlib
+import json
+import time
 
 import numpy as np
 
 from . import _core
 from .archive import Archive
 from .chunking import Policy, split
-from .embedding import open_embedder
+from .embedding import open_embedder, open_recorded
+from .errors import ModelError
 from .records import Chunk, Document
-from .writing import DEFAULT, Writer
+from .staging import to_utf8
+from .writing import DEFAULT, Writer, creation_time
 
 
 class Editor(Writer):
@@ -25,15 +34,52 @@ class Editor(Writer):
             self.policy = Policy.of(_recorded_policy(record) if chunking is None else chunking)
             if chunking is not None:
                 record["chunking"] = self.policy.record()
+            self._is_changed = record != self._archive.config
+            embedder, dim = self._fitting(embedder), record.pop("dim", None)
+            analysis = recorded_analysis(self._archive)
         except BaseException:
             file.close()
             raise
-        dim = record.pop("dim", None)
-        analysis = recorded_analysis(self._archive)
-        embedder = open_embedder(embedder)
-        self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, created)
+        self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, _now(created))
         self.message, self._dead, self._gone = message, {}, {}
+        self._carried, self._current = set(), set()
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
+        self.deletions, self.embedded = [], 0
+
+    def _fitting(self, embedder):
+        """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
+        if embedder is None:
+            return Recorded(self._archive.config) if self._archive.has_vectors else None
+        made, recorded = open_embedder(embedder), self._archive.config.get("model")
+        if made is not None and self._archive.rows and not self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
+        if made is not None and recorded and made.model.name != recorded["name"]:
+            raise ModelError(
+                f"{self._archive.path} has vectors of {recorded['name']}, not {made.model.name}: use reindex to change the model"
+            )
+        return made
+
+    def _embed(self, texts):
+        """Vectors of documents' texts, or None without an embedder. A recorded model is opened here."""
+        if isinstance(self.embedder, Recorded):
+            self.embedder = self.embedder.open()
+        if self.embedder is None:
+            return None
+        self.embedded += len(texts)
+        return self.embedder.embed(texts, role="document")
+
+    def _add_vectors(self, chunks, vectors):
+        if chunks and vectors is None:
+            vectors = self._embed([chunk.content for chunk in chunks])
+        super()._add_vectors(chunks, vectors)
+        self._check_vectors()
+
+    def _check_vectors(self):
+        """Either every chunk of the file has a vector or none has."""
+        if len(self._staging) and not self._staging.vector_rows and self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has vectors, so new chunks need some: give embedder= or vectors=")
+        if self._staging.vector_rows and self._archive.rows and not self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has chunks without vectors, so new ones cannot have any")
 
     def _take(self, doc_id):
         """(segment, number) of a document that this edit has not touched, or None."""
@@ -63,6 +109,7 @@ class Editor(Writer):
             if (stored := old[0].vectors()) is not None:
                 self._staging.carry_vectors(stored[rows.start : rows.stop])
             self._remove(*old)
+            self._carried.add(doc_id)
             self.report["updated"] += 1
         self._staging.add_chunks(chunks)
         self._add_vectors(chunks, vectors)
@@ -86,12 +133,25 @@ class Editor(Writer):
                 continue
             chunks = split(document, self.policy)
             if self._is_same(old, document, chunks):
+                self._current.add(document.id)
                 self.report["unchanged"] += 1
                 continue
-            vectors = self._vectors_for(old, chunks)
-            self._remove(*old)
-            super().add_document(document, chunks, vectors)
-            self.report["updated"] += 1
+            self._replace(old, document, chunks)
+
+    def replace(self, old_id, document):
+        """A document in the place of another one, which may have another id: what has the same text keeps its vectors."""
+        document, old = Document.of(document), self._take(old_id)
+        if old is None:
+            raise KeyError(old_id)
+        if document.id != old_id and self._take(document.id) is not None:
+            raise ValueError(f"document {document.id!r} is in the file already")
+        self._replace(old, document, split(document, self.policy))
+
+    def _replace(self, old, document, chunks):
+        vectors = self._vectors_for(old, chunks)
+        self._remove(*old)
+        super().add_document(document, chunks, vectors)
+        self.report["updated"] += 1
 
     def _old_chunks(self, old):
         segment, number = old
@@ -114,36 +174,110 @@ class Editor(Writer):
             return None
         first = old[0].records.document(old[1])[8]
         known = {c.content: stored[first + i] for i, c in enumerate(self._old_chunks(old))}
-        new = [c.content for c in chunks if c.content not in known]
-        made = iter(self.embedder.embed(new, role="document") if new else ())
-        return np.array([known[c.content] if c.content in known else next(made) for c in chunks], dtype=np.float32)
+        new = list(dict.fromkeys(c.content for c in chunks if c.content not in known))
+        if new and (made := self._embed(new)) is None:
+            return None
+        known.update(zip(new, made if new else (), strict=True))
+        return np.array([known[c.content] for c in chunks], dtype=np.float32).reshape(len(chunks), stored.shape[1])
 
-    def delete(self, ids):
-        """Deletes documents. Returns the ids that were there."""
-        found = []
-        for doc_id in ids:
+    def delete(self, ids=(), *, checksums=(), where=None):
+        """Deletes documents: by id, by the checksum in their metadata, or those of which a chunk passes a filter.
+
+        Returns the ids that were there; `deletions` tells what each of them was.
+        """
+        wanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+        wanted.update(dict.fromkeys(self._with_checksum(checksums) if checksums else ()))
+        wanted.update(dict.fromkeys(self._passing(where) if where is not None else ()))
+        for doc_id in wanted:
             if doc_id in self._staging.documents:
                 raise ValueError(f"document {doc_id!r} was added by this same edit")
-            if (old := self._take(doc_id)) is not None:
-                self._remove(*old)
-                found.append(doc_id)
+        found = [doc_id for doc_id in wanted if (old := self._take(doc_id)) is not None and self._delete(*old)]
         self.report["deleted"] += len(found)
         return found
+
+    def _delete(self, segment, number):
+        document, rows = self._archive._document(segment, number), segment.records.document(number)[9]
+        self.deletions.append(
+            {
+                "id": document.id, "source": document.source, "chunks": rows,
+                "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
+            }
+        )  # fmt: skip
+        self._remove(segment, number)
+        return True
+
+    def _with_checksum(self, checksums):
+        wanted = {checksums} if isinstance(checksums, str) else set(checksums)
+        for segment in self._archive._segments:
+            for number in segment.live_documents():
+                document = segment.records.document(number)
+                fields = self._archive._document_fields(segment, number, document)
+                checksum = fields.get("metadata", {}).get("checksum")
+                if isinstance(checksum, str) and checksum in wanted:
+                    yield document[0]
+
+    def _passing(self, where):
+        for row in np.flatnonzero(self._archive.mask(where)).tolist():
+            segment, local = self._archive._place(row)
+            if segment.is_live(local):
+                yield segment.records.document(segment.records.chunk(local)[0])[0]
 
     def close(self):
         """Commits, or does nothing when nothing changed."""
         try:
-            if self._staging.documents or self._dead or self._gone or self._extra:
+            stale = self._stale()
+            is_stale_changed = stale != self._archive.stale_records
+            if (
+                self._staging.documents
+                or self._dead
+                or self._gone
+                or self._extra
+                or self._is_changed
+                or is_stale_changed
+            ):
                 self._write_segment()
                 self._write_tombs()
                 self._write_rest()
+                if is_stale_changed:
+                    self._write_stale(stale)
                 if self._archive.section("rag.origin", 0) is not None:
-                    self._file.drop(
-                        "rag.origin"
-                    )  # it describes what the file was converted from, which this is no more
+                    # it describes what the file was converted from, which this is no more
+                    self._file.drop("rag.origin")
                 self._file.commit(self.created, self.message)
         finally:
             self.discard()
+
+    def discard(self):
+        super().discard()
+        self._archive.close()
+
+    def _stale(self):
+        """What rag.stale has to say after this edit: chunk policies, and the documents that are still cut by them."""
+        archive, current = self._archive, self.record.get("chunking")
+        listed = {i: e["chunking"] for e in archive.stale_records for i in e["documents"]}
+        if self._is_changed:
+            before = archive.config.get("chunking")
+            for segment in archive._segments:
+                for number in segment.live_documents():
+                    doc_id, has_text = segment.records.document(number)[0], segment.records.document(number)[5]
+                    if has_text:
+                        listed.setdefault(doc_id, before)
+        touched = self._current.union(self._staging.documents) - self._carried
+        by_policy = {}
+        for doc_id, policy in listed.items():
+            is_there = doc_id in self._carried or self._take(doc_id) is not None
+            if policy != current and doc_id not in touched and is_there:
+                by_policy.setdefault(json.dumps(policy, sort_keys=True), []).append(doc_id)
+        return [
+            {"chunking": json.loads(p), "documents": sorted(ids, key=to_utf8)} for p, ids in sorted(by_policy.items())
+        ]
+
+    def _write_stale(self, stale):
+        if stale:
+            raw = to_utf8(json.dumps(stale, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+            self._file.add("rag.stale", raw, items=sum(len(entry["documents"]) for entry in stale))
+        else:
+            self._file.drop("rag.stale")
 
     def _write_tombs(self):
         for segment in self._archive._segments:
@@ -184,6 +318,16 @@ class Editor(Writer):
         self._file.add("rag.gone", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum()))
 
 
+class Recorded:
+    """The model that a file records, opened when something has to be embedded: a deletion need not wait for it."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def open(self):
+        return open_recorded(self.config.get("model"))
+
+
 class Compactor(Writer):
     """The live documents of a file as a file of their own."""
 
@@ -208,6 +352,8 @@ class Compactor(Writer):
                 section = self._archive.section(name, 0)
                 section.check()
                 self._extra.append((name, bytes(section), entry["items"], entry["flags"]))
+            elif name == "rag.stale":
+                self._extra.append((name, bytes(self._archive.section(name, 0)), entry["items"], entry["flags"]))
             elif not known:
                 raise ValueError(f"section {name} belongs to a segment, and nothing here knows how to compact it")
 
@@ -217,6 +363,11 @@ def recorded_analysis(archive):
     if not archive.config.get("bm25", True):
         return None
     return next((s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None), DEFAULT)
+
+
+def _now(created):
+    """An edit records when it was made, for the log; SOURCE_DATE_EPOCH or created= say otherwise."""
+    return (creation_time() or time.time_ns()) if created is None else created
 
 
 def _recorded_policy(record):

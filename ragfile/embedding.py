@@ -183,6 +183,17 @@ def embedder_of_file(spec: str) -> "Embedder":
     raise ModelError(f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder=")
 
 
+def open_recorded(model: "dict | None") -> "Embedder | None":
+    """The embedder of a file's own record, where the file may name it; None where its reader has to."""
+    try:
+        found = embedder_of_file(model["spec"]) if model and model.get("spec") else None
+    except ModelError:
+        return None
+    if found is not None and found.model.name != model["name"]:
+        raise ModelError(f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}")
+    return found
+
+
 def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     """A name and its options: those in the name's query part, then the keywords, which win."""
     name, _, query = spec.partition("?")

@@ -66,9 +66,10 @@ class Loading:
 
     def __iter__(self):
         for source in find(self.sources, self.skipped):
-            yield from self._file(source)
+            yield from self.file(source)
 
-    def _file(self, source):
+    def file(self, source):
+        """The documents of one Source."""
         try:
             raw, modified = _read(source.path, self.limits)
             checksum = hashlib.sha256(raw).hexdigest()

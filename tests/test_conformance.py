@@ -43,7 +43,9 @@ def few(tmp_path):
 
 
 def test_a_program_that_prints_json_is_a_reader(tmp_path, capsys):
-    runs = f"import sys\nsys.path.insert(0, {str(ROOT / 'spec')!r})\nimport reader\nsys.exit(reader.main(sys.argv[1:]))\n"
+    runs = (
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'spec')!r})\nimport reader\nsys.exit(reader.main(sys.argv[1:]))\n"
+    )
     assert conformance.main(["--vectors", str(few(tmp_path)), "--reader", program(tmp_path, runs)]) == 0
     assert "3 of 3 files" in capsys.readouterr().out
 

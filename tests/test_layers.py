@@ -10,8 +10,10 @@ STEPS = {
     "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",
     "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "staging", "stash", "strategies",
 }  # fmt: skip
-FLOWS = {"blocks", "building", "conformance", "converting", "editing", "opening", "searching", "storing", "writing"}
-DOORS = {"__init__", "__main__", "cli", "cli_convert", "adapters"}
+FLOWS = {
+    "blocks", "building", "conformance", "converting", "editing", "opening", "searching", "storing", "syncing", "upkeep", "writing",
+}  # fmt: skip
+DOORS = {"__init__", "__main__", "cli", "cli_convert", "cli_living", "adapters"}
 RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}
 # Steps that stand on other steps: an open file on its legs and filters, a text format on the model it writes.
 ALLOWED = {

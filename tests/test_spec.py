@@ -82,7 +82,9 @@ def test_both_readers_agree_on_a_knowledge_base_and_its_edits(tmp_path, precisio
     path = tmp_path / "kb.ragfile"
     rng = np.random.default_rng(7)
     texts = {f"d{i}": f"Satz {i}. " * 40 + "größer \U0001f600" for i in range(7)}
-    with ragfile.create(path, dim=5, precision=precision, portable=True, chunking={"size": 100, "overlap": 10}) as writer:
+    with ragfile.create(
+        path, dim=5, precision=precision, portable=True, chunking={"size": 100, "overlap": 10}
+    ) as writer:
         for id_, text in texts.items():
             document = ragfile.Document(id_, text, "s.md", {"n": 1}, ("t",))
             chunks = [ragfile.Chunk(id_, i, text[i * 50 : i * 50 + 50], (), {}, i * 50, i * 50 + 50) for i in range(3)]
@@ -121,7 +123,9 @@ def test_a_directory_of_1024_entries_is_read_and_one_more_refused():
 
 
 def test_the_vectors_are_those_that_were_pinned():
-    pinned = dict(reversed(line.split("  ")) for line in (VECTORS / "SHA256SUMS").read_text().splitlines() if line[0] != "#")
+    pinned = dict(
+        reversed(line.split("  ")) for line in (VECTORS / "SHA256SUMS").read_text().splitlines() if line[0] != "#"
+    )
     held = {name: data for name, data, _ in conformance.vectors(VECTORS)}
     held["expected.json"] = (VECTORS / "expected.json").read_bytes()
     assert {name: hashlib.sha256(data).hexdigest() for name, data in held.items()} == pinned
