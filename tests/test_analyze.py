@@ -161,19 +161,26 @@ def test_composed_and_decomposed_text_have_the_same_words(text):
 ASCII_PART = r"[a-z0-9]{1,63}"
 
 
+ACRONYM = re.compile(r"(?>(?:[a-z]\.)+(?:[a-z](?![a-z0-9]))?)(?![a-z0-9_])")
+
+
 def plain_words(text):
     """The slow oracle for ASCII without ++ and #: identifiers joined by dots, by regular expressions."""
-    found = []
+    found, text, at = [], text.lower(), 0
     part = rf"{ASCII_PART}(?:(?<=[a-z])'[a-z]{{1,2}}(?![a-z0-9]))?"
-    for dotted in re.findall(rf"(?:{part})(?:[._](?:{part}))*", text.lower()):
-        identifiers = dotted.split(".")
-        if len(identifiers) > 1 and all(re.fullmatch("[a-z]", identifier) for identifier in identifiers):
-            found.append("".join(identifiers))
+    chain = re.compile(rf"(?:{part})(?:[._](?:{part}))*")
+    while match := chain.search(text, at):
+        acronym = ACRONYM.match(text, match.start())
+        if acronym and len(acronym[0].replace(".", "")) > 1:
+            found.append(acronym[0].replace(".", ""))
+            at = acronym.end()
             continue
+        at = match.end()
+        identifiers = match[0].split(".")
         for identifier in identifiers:
             found += identifier.split("_")
             found += [identifier] if "_" in identifier else []
-        found += [dotted] if len(identifiers) > 1 else []
+        found += [match[0]] if len(identifiers) > 1 else []
     return found
 
 
