@@ -1,6 +1,7 @@
 """Where Python and the C core meet: every status becomes an exception, buffers are checked, nothing is packed in Python."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_python_packs_and_unpacks_nothing():
 def test_an_unknown_target_stops_the_import_with_its_name():
     done = subprocess.run(
         [sys.executable, "-c", "import ragfile._core"],
-        env={"RAGFILE_TARGET": "mmx", "PATH": ""},
+        env={**os.environ, "RAGFILE_TARGET": "mmx"},
         capture_output=True,
         text=True,
         check=False,
