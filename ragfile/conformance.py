@@ -1,6 +1,6 @@
 """`python -m ragfile.conformance [--reader PATH] [--vectors DIR]`: a reader against the vectors of the specification.
 
-Without --reader the package reads; PATH is a Python module with `read(data, dim=None)`, or any program that takes a file (and a
+Without --reader the package reads, and its pipeline is compared with the vectors of that too; PATH is a Python module with `read(data, dim=None)`, or any program that takes a file (and a
 dimension), and prints what it found as JSON, or {"refused": {"kind", "at"}}. spec/vectors/README.md says what is compared.
 """
 
@@ -12,11 +12,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 
-from ragfile import _core
+from ragfile import _core, filters, fusion
 from ragfile.archive import Segment
+from ragfile.chunking import Policy, split
 from ragfile.errors import FormatError, VersionError
 from ragfile.pairs import PairFile
+from ragfile.records import Candidate, Document
+from ragfile.text import normalize
 
 VECTORS = os.path.join("spec", "vectors")
 
@@ -252,6 +256,63 @@ def run(folder, reader, say=print):
     return passed, failed
 
 
+def pipeline(folder, say=print):
+    """(passed, failed) of the package over the vectors of loading, chunking, fusion and filters."""
+    passed = failed = 0
+    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("fusion", _fuses), ("filters", _filters)):
+        path = os.path.join(folder, f"{name}.json")
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            outcomes = list(check(json.load(file)))
+        wrong = [number for number, good in enumerate(outcomes) if not good]
+        passed, failed = passed + len(outcomes) - len(wrong), failed + len(wrong)
+        say(f"{'FAIL' if wrong else 'pass'}  {name}: {len(outcomes)} cases{f', wrong are {wrong}' if wrong else ''}")
+    return passed, failed
+
+
+def _normalizes(cases):
+    for case in cases:
+        made = normalize(case["raw"])
+        spans = all(made.raw_span(start, end) == (first, last) for start, end, first, last in case["spans"])
+        yield made.text == case["text"] and spans
+
+
+def _cuts(cases):
+    for case in cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some policies warn of chunks that a small model would cut short
+            chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
+        found = [(c.start, c.end, c.metadata.get("headers", ""), c.content) for c in chunks]
+        yield found == [(c["start"], c["end"], c["headers"], c["content"]) for c in case["chunks"]]
+
+
+def _fuses(cases):
+    for case in cases:
+        sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
+        found = fusion.fuse(sets, case["method"], case["params"])
+        yield [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in found] == case["fused"]
+
+
+def _filters(cases):
+    for case in cases["filters"]:
+        yield _passing(filters.Dicts(cases["rows"]), where=case["where"]) == case["rows"]
+    for case in cases["tag_filters"]:
+        columns = filters.Dicts([{}] * len(cases["tags"]), cases["tags"])
+        yield _passing(columns, **{key: value for key, value in case.items() if key != "rows"}) == case["rows"]
+    for where in cases["refused"]:
+        try:
+            filters.compile(where)
+        except ValueError:
+            yield True
+        else:
+            yield False
+
+
+def _passing(columns, **condition):
+    return [row for row, kept in enumerate(filters.compile(**condition).mask(columns).tolist()) if kept]
+
+
 def unpack(folder, target):
     """Writes every vector as a file of its own."""
     os.makedirs(target, exist_ok=True)
@@ -276,8 +337,10 @@ def main(arguments=None):
         unpack(options.vectors, options.unpack)
         return 0
     passed, failed = run(options.vectors, reader_of(options.reader))
-    print(f"{passed} of {passed + failed} files as the specification says")
-    return 1 if failed else 0
+    cases, wrong = (0, 0) if options.reader else pipeline(os.path.join(options.vectors, "pipeline"))
+    more = f", {cases} of {cases + wrong} cases of the pipeline" if cases + wrong else ""
+    print(f"{passed} of {passed + failed} files{more} as the specification says")
+    return 1 if failed or wrong else 0
 
 
 if __name__ == "__main__":

@@ -640,7 +640,8 @@ def bits_of(part, count, unit, at, rule):
     """The numbers of the bits that are set in a bitmap over `count` things, whose bytes are a multiple of `unit`."""
     need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
     numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
-    need(not numbers or numbers[-1] < count, at, rule, "a bit behind the last thing")
+    behind = next((i for i in numbers if i >= count), None)
+    need(behind is None, at + (behind or 0) // (8 * unit) * unit, rule, "a bit behind the last thing")
     return numbers
 
 

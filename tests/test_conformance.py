@@ -15,7 +15,17 @@ VECTORS = ROOT / "spec" / "vectors"
 
 def test_the_package_finds_what_every_vector_holds(capsys):
     assert conformance.main(["--vectors", str(VECTORS)]) == 0
-    assert "FAIL" not in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "FAIL" not in said
+    assert "cases of the pipeline" in said
+
+
+def test_a_wrong_value_of_the_pipeline_is_told(tmp_path, capsys):
+    cases = json.loads((VECTORS / "pipeline" / "normalization.json").read_text())
+    cases[1]["text"] += "x"
+    (tmp_path / "normalization.json").write_text(json.dumps(cases))
+    assert conformance.pipeline(tmp_path) == (len(cases) - 1, 1)
+    assert "wrong are [1]" in capsys.readouterr().out
 
 
 def test_the_reader_of_the_specification_does_too(capsys):
