@@ -296,6 +296,9 @@ def containers():
         )
     forged = several_of_two() + b"RAGCOMIT" + bytes(56)
     yield "1-tail-magic", Vector(forged, "a tail with the magic that names nothing is no lost commit", says_1(tail=64))
+    decoy = several_of_two() + b"RAGCOMIT" + bytes(56) + data[at:-8] + bytes(8)
+    note = "bytes like a footer in front of what is left of a lost one"
+    yield "1-lost-decoy", Vector(decoy, note, says_1(generation=2, lost_generation=3, tail=128))
     torn = data[: at + 17]
     yield (
         "1-torn-footer",
