@@ -179,3 +179,13 @@ def test_the_magic_is_as_the_pages_say():
     for page in ("pairs.md", "container.md"):
         magic = re.search(r'((?:[0-9A-F]{2} ){6}[0-9A-F]{2}) +"RAGFILE"', (SPEC / "parts" / page).read_text())
         assert bytes.fromhex(magic[1]) == b"RAGFILE"
+
+
+def test_a_vector_that_would_change_is_refused():
+    import make
+
+    files, changed = make.all_files()
+    wanted = make.pins(files | changed)
+    assert make.broken(files, wanted) == []
+    other = files | {"bad-0-order.ragfile": b"something else", "good-0-new.ragfile": b"a new one"}
+    assert make.broken(other, make.pins(other | changed)) == ["bad-0-order.ragfile"]
