@@ -9,7 +9,9 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
 
 @click.command("eval")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
-@click.option("--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…")
+@click.option(
+    "--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…"
+)
 @click.option("--rerank", "reranker", help="A cross-encoder for the re-ranked rows, instead of the built-in measure.")
 @click.option("--split", default="test", show_default=True, help="Which judgements: qrels/SPLIT.tsv.")
 @click.option("--keep", type=click.Path(), help="Keep the file that is built (one collection).")

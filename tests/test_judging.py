@@ -21,7 +21,11 @@ def collection(tmp_path):
     (folder / "qrels").mkdir(parents=True)
     corpus = [{"_id": i, "title": title, "text": text} for i, (title, text) in TEXTS.items()]
     (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)))
-    queries = [{"_id": "a", "text": "rotate keys"}, {"_id": "b", "text": "restart a pod"}, {"_id": "c", "text": "no judgement"}]
+    queries = [
+        {"_id": "a", "text": "rotate keys"},
+        {"_id": "b", "text": "restart a pod"},
+        {"_id": "c", "text": "no judgement"},
+    ]
     (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\t1\t2\na\t3\t1\nb\t2\t1\n")
     return folder
@@ -51,7 +55,9 @@ def test_the_command_prints_a_table_and_json(collection, tmp_path):
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "nDCG@10" in table
     assert "hybrid+rerank" in table
-    done = subprocess.run([*command, "--json", "--keep", str(tmp_path / "kb")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*command, "--json", "--keep", str(tmp_path / "kb")], capture_output=True, text=True, check=True
+    )
     assert json.loads(done.stdout)[0]["modes"]["bm25"]["mrr"] == 1.0
     assert (tmp_path / "kb").exists()
     assert subprocess.run([*command[:-1], str(tmp_path / "nowhere")], capture_output=True).returncode == 1

@@ -12,7 +12,8 @@ STEPS = {
     "tabular",
 }  # fmt: skip
 FLOWS = {
-    "blocks", "building", "conformance", "converting", "editing", "judging", "opening", "searching", "storing", "syncing", "upkeep", "writing",
+    "answering", "blocks", "building", "conformance", "converting", "editing", "judging", "opening", "searching", "storing",
+    "syncing", "upkeep", "writing",
 }  # fmt: skip
 DOORS = {"__init__", "__main__", "cli", "cli_convert", "cli_eval", "cli_export", "cli_living", "adapters"}
 RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}

@@ -19,8 +19,12 @@ MODEL = "default"
 def folder(tmp_path):
     folder = tmp_path / "docs"
     (folder / "deep").mkdir(parents=True)
-    (folder / "keys.md").write_bytes("# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay.".encode())
-    (folder / "deep" / "pods.md").write_text("# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n")
+    (folder / "keys.md").write_bytes(
+        "# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay.".encode()
+    )
+    (folder / "deep" / "pods.md").write_text(
+        "# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n"
+    )
     (folder / "ignored.txt").write_text("not Markdown, though it rotates keys")
     return folder
 

@@ -83,7 +83,12 @@ def _read(source):
     """A file as a document with its exact text, but for a byte-order mark."""
     text = Path(source.path).read_bytes().decode("utf-8-sig", "replace")
     path = os.path.abspath(source.path)
-    metadata = {"path": source.id, "name": source.id.rpartition("/")[2], "file_path": path, "created_at": _modified(path)}
+    metadata = {
+        "path": source.id,
+        "name": source.id.rpartition("/")[2],
+        "file_path": path,
+        "created_at": _modified(path),
+    }
     return Document(source.id, text, path, metadata)
 
 
@@ -119,7 +124,9 @@ def hybrid_query(
         raise ValueError(f"vector_weight lies between 0 and 1, not {vector_weight}")
     fusion = ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
     options = {"pool": max(2 * top_k, 10), "fusion": fusion}
-    return _query(query_text, db_path, top_k, embed_model_name, include_source_docs, "rrf" if use_rrf else "weighted", options)
+    return _query(
+        query_text, db_path, top_k, embed_model_name, include_source_docs, "rrf" if use_rrf else "weighted", options
+    )
 
 
 def vector_query(query_text, db_path, top_k=5, include_source_docs=False, embed_model_name=None) -> list[dict]:
