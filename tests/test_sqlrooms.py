@@ -4,6 +4,7 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def folder(tmp_path):
     folder = tmp_path / "docs"
     (folder / "deep").mkdir(parents=True)
     (folder / "keys.md").write_bytes(
-        "# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay.".encode()
+        b"# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay."
     )
     (folder / "deep" / "pods.md").write_text(
         "# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n"
@@ -156,7 +157,7 @@ def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
         assert (np.array(lines[1]["embedding"], np.float32) == rf.vector(row)).all()
     out = str(tmp_path / "out.jsonl")
     assert json.loads(export(db, out, "--json").stdout)["chunks"] == 2
-    assert [json.loads(line) for line in open(out, encoding="utf-8")] == lines
+    assert [json.loads(line) for line in Path(out).read_text().splitlines()] == lines
     assert export(db, "--to", "duckdb").returncode == 1
 
 
