@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import zstandard
 
-from . import _core, filters, legs, strategies
+from . import _core, filters, legs, strategies, tabular
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 
@@ -580,6 +580,20 @@ class Archive:
         if vector is not None:
             return legs.vector_scores(self._searched("vector"), rows, vector)
         return legs.bm25_scores(self._searched("rag.terms"), rows, text)
+
+    # ------------------------------------------------------------------------------------------------------- tables --
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id."""
+        return tabular.arrow_reader(self).__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self):
+        """The live chunks as a pyarrow.Table."""
+        return tabular.arrow_reader(self).read_all()
+
+    def to_pandas(self):
+        """The live chunks as a pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
 
     # --------------------------------------------------------------------------------------------------- documents --
 

@@ -48,22 +48,41 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     (documents done, chunks done).
     """
     began = time.perf_counter()
+    loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
+    report = build_from(
+        _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+        portable=portable, resume=resume, progress=progress, created=created, why=lambda: _why_nothing(sources, loading),
+    )  # fmt: skip
+    report.files, report.source_bytes = loading.files, loading.bytes
+    report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def build_from(documents, out, *, embedder="default", chunking=None, analysis=DEFAULT, precision=32, portable=False,
+               resume=True, progress=None, created=None, why=lambda: "no documents"):  # fmt: skip
+    """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
+
+    why() says why there is nothing to build, where there is not.
+    """
     spec = embedder if isinstance(embedder, str) else None
     made, policy = open_embedder(embedder), Policy.of(chunking)
-    loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
     options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
     with Writer(out, portable=portable, created=created, **options) as writer:
         work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress)
-        for document in loading:
-            document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
-            document.metadata = {**document.metadata, **(metadata or {})}
-            work.take(document)
+        for document in documents:
+            work.take(*(document if isinstance(document, tuple) else (document, None)))
         work.flush()
         if not work.report.documents:
-            raise ValueError(_why_nothing(sources, loading))
-    report = work.finish(loading)
-    report.seconds = time.perf_counter() - began
-    return report
+            raise ValueError(why())
+    return work.finish()
+
+
+def _labelled(documents, tags, metadata):
+    for document in documents:
+        document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
+        document.metadata = {**document.metadata, **(metadata or {})}
+        yield document
 
 
 def _stash(out, embedder, resume):
@@ -89,8 +108,8 @@ class _Work:
         self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
         self.report, self.progress, self.pending, self.waiting = report, progress, [], 0
 
-    def take(self, document):
-        chunks = split(document, self.policy)
+    def take(self, document, chunks=None):
+        chunks = split(document, self.policy) if chunks is None else chunks
         self.pending.append((document, chunks))
         self.waiting += len(chunks)
         self.report.documents += 1
@@ -124,11 +143,8 @@ class _Work:
         self.report.reused += len(texts) - sum(vector is None for vector in found)
         return np.array([v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)])
 
-    def finish(self, loading):
+    def finish(self):
         if self.stash is not None:
             self.stash.discard()
-        report = self.report
-        report.files, report.source_bytes = loading.files, loading.bytes
-        report.file_bytes = os.path.getsize(report.path)
-        report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
-        return report
+        self.report.file_bytes = os.path.getsize(self.report.path)
+        return self.report

@@ -22,6 +22,8 @@ class Doors(click.Group):
             name: ("ragfile.cli_living", name)
             for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync")
         },
+        "eval": ("ragfile.cli_eval", "eval_command"),
+        "export": ("ragfile.cli_export", "export_command"),
     }
 
     def list_commands(self, context):

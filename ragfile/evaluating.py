@@ -27,12 +27,10 @@ class Collection:
     qrels: dict = field(default_factory=dict)  # query id → {document id: judgement}
 
     def documents(self) -> Iterator[Document]:
-        """Title and text as one text, as BEIR's baselines index them; a title that the text repeats stands
-        once.
-        """
+        """Title and text as one text, as BEIR's baselines index them, also where a text repeats its title."""
         for record in _records(os.path.join(self.path, "corpus.jsonl")):
             title, text = record.get("title") or "", record.get("text") or ""
-            whole = text if text.startswith(title) else f"{title}\n\n{text}"
+            whole = "\n\n".join(part for part in (title, text) if part)
             yield Document(str(record["_id"]), whole, metadata={"title": title} if title else {})
 
 

@@ -160,25 +160,26 @@ def _described(source, mime, modified):
         "name": source.id.rpartition("/")[2],
         "folder_id": source.id.rpartition("/")[0],
         "mime": mime,
-        "created_at": _timestamp(modified),
+        "created_at": timestamp(modified),
     }
 
 
-def _timestamp(modified):
+def timestamp(modified):
     """ISO 8601 in UTC, never later than SOURCE_DATE_EPOCH where that is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = min(int(modified), int(epoch)) if epoch.isdecimal() else int(modified)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def find(sources, skipped=None):
+def find(sources, skipped=None, wanted=None):
     """The files of some sources, in a fixed order:
 
-    sources as given, folders by name. `skipped` collects (path, why).
+    sources as given, folders by name. `skipped` collects (path, why). `wanted` are the suffixes that folders give, those of
+    all loaders if None.
     """
     taken, used = set(), set()
     for source, is_named in _expanded(sources):
-        for path, relative in _files(source, is_named, [] if skipped is None else skipped):
+        for path, relative in _files(source, is_named, [] if skipped is None else skipped, wanted or suffixes()):
             real = os.path.realpath(path)
             if real in taken:
                 continue
@@ -202,22 +203,22 @@ def _expanded(sources):
         yield from ((match, not os.path.isdir(match)) for match in matches)
 
 
-def _files(source, is_named, skipped):
+def _files(source, is_named, skipped, wanted):
     status = os.stat(source)  # a source that is not there is the caller's error
     if stat.S_ISDIR(status.st_mode):
-        yield from _walk(source, skipped)
+        yield from _walk(source, skipped, wanted)
     elif stat.S_ISREG(status.st_mode):
         yield source, os.path.basename(source)
     else:
         skipped.append((source, "neither a file nor a folder"))
 
 
-def _walk(root, skipped):
+def _walk(root, skipped, wanted):
     """Files below a folder as (path, path below root).
 
     Without recursion, since folders may nest deeper than a stack.
     """
-    home, wanted, entered = os.path.realpath(root), suffixes(), set()
+    home, entered = os.path.realpath(root), set()
     stack = [(root, "")]
     while stack:
         path, relative = stack.pop()

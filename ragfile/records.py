@@ -7,7 +7,7 @@ its source:
     document.text[chunk.start:chunk.end] == chunk.content
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(slots=True)
@@ -111,6 +111,10 @@ class Candidate:
         return Candidate(
             self.doc_id, self.chunk_index, self.content, score, self.tags, self.metadata, self.start, self.end
         )
+
+    def without_text(self):
+        """The same candidate, but for its text."""
+        return replace(self, content="")
 
     @classmethod
     def of(cls, value):

@@ -70,7 +70,7 @@ def test_a_collection_in_beir_layout_is_read(collection):
     read = read_collection(collection)
     assert read.queries == {"q1": "one"}
     assert read.qrels == {"q1": {"1": 2, "3": -1}}
-    assert [(d.id, d.text) for d in read.documents()] == [("1", "T\n\nbody"), ("2", "T again"), ("3", "x")]
+    assert [(d.id, d.text) for d in read.documents()] == [("1", "T\n\nbody"), ("2", "T\n\nT again"), ("3", "x")]
 
 
 def test_a_broken_collection_says_where(collection):

@@ -1,0 +1,254 @@
+"""The surface of SQLRooms' retrieval over a .ragfile: a folder of Markdown prepared once, then asked.
+
+    prepare_embeddings("docs/", "kb.ragfile")
+    for hit in hybrid_query("how do I rotate the keys?", "kb.ragfile", top_k=5): print(hit["score"], hit["text"])
+    get_source_documents([hit["node_id"]], "kb.ragfile")
+
+Vectors and words are in the one file, exact, and always in step; nothing is to be set up besides. Source documents are kept as
+they were read, to the character: chunks are spans of that text. `export_duckdb` writes the tables that SQL users know.
+"""
+
+import contextlib
+import json
+import os
+import warnings
+from pathlib import Path
+
+from ragfile import loading, tabular
+from ragfile.analysis import Analysis
+from ragfile.building import build_from
+from ragfile.chunking import Policy, split
+from ragfile.embedding import PROVIDERS, open_embedder
+from ragfile.errors import ModelError, ProviderError
+from ragfile.opening import open as open_file
+from ragfile.records import Chunk, Document
+from ragfile.text import normalize
+
+DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
+CHARACTERS_A_TOKEN = 4  # chunk_size counts tokens, as a budget; chunks here are cut by characters
+
+
+def prepare_embeddings(
+    input_dir: str,
+    output_db: str,
+    chunk_size: int = 512,
+    embed_model_name: str = DEFAULT_MODEL,
+    use_markdown_chunking: bool = True,
+    include_headers_weight: int = 0,
+    progress=None,
+):
+    """Builds output_db from all .md files below input_dir, and opens it for asking.
+
+    embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. Where the default cannot be loaded on
+    this machine, the embedded model takes its place with a warning; the file records which one it was.
+    include_headers_weight counts each word of a chunk's header path so many times in BM25.
+    """
+    sources = _markdown_files(input_dir)
+    spec, embedder = _embedder(embed_model_name)
+    kind = "markdown" if use_markdown_chunking else "sentences"
+    policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
+    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else (("text", 1),)
+    documents = (_cut(_read(source), policy) for source in sources)
+    build_from(
+        documents, output_db, embedder=spec or embedder, chunking=policy, analysis=Analysis(fields=fields), progress=progress
+    )  # fmt: skip
+    return open_file(output_db, embedder=embedder)
+
+
+def _markdown_files(input_dir):
+    folder = Path(input_dir)
+    if not folder.exists():
+        raise FileNotFoundError(f"no such folder: {input_dir}")
+    if not folder.is_dir():
+        raise ValueError(f"not a folder: {input_dir}")
+    found = list(loading.find([folder], wanted={".md"}))
+    if not found:
+        raise ValueError(f"No .md files in {input_dir}")
+    return found
+
+
+def _embedder(name):
+    """(the spec to record, embedder); a bare name is a sentence-transformers model."""
+    spec = name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
+    try:
+        return spec, open_embedder(spec)
+    except (ImportError, OSError, ModelError, ProviderError) as error:
+        if name != DEFAULT_MODEL:
+            raise
+        warnings.warn(f"{name} cannot be loaded ({error}); the embedded model is used instead", stacklevel=3)
+        return "default", open_embedder("default")
+
+
+def _read(source):
+    """A file as a document with its exact text, but for a byte-order mark."""
+    text = Path(source.path).read_bytes().decode("utf-8-sig", "replace")
+    path = os.path.abspath(source.path)
+    metadata = {
+        "path": source.id,
+        "name": source.id.rpartition("/")[2],
+        "file_path": path,
+        "created_at": _modified(path),
+    }
+    return Document(source.id, text, path, metadata)
+
+
+def _modified(path):
+    return loading.timestamp(os.stat(path).st_mtime)
+
+
+def _cut(document, policy):
+    """(document, chunks): cut as normalised text is, with spans of the text as it was read."""
+    normal = normalize(document.text)
+    chunks = []
+    for c in split(Document(document.id, normal.text), policy):
+        start, end = normal.raw_span(c.start, c.end)
+        chunks.append(Chunk(c.doc_id, c.chunk_index, document.text[start:end], c.tags, c.metadata, start, end))
+    return document, chunks
+
+
+# ----------------------------------------------------------------------------------------------------------- asking --
+
+
+def hybrid_query(
+    query_text: str,
+    db_path: str,
+    top_k: int = 5,
+    use_rrf: bool = True,
+    include_source_docs: bool = False,
+    vector_weight: float = 0.5,
+    embed_model_name: str | None = None,
+) -> list[dict]:
+    """The top_k chunks by both legs, of max(2 top_k, 10) candidates each: put together by reciprocal ranks, or by scores with
+    vector_weight for the vectors and the rest for the words."""
+    if not 0 <= vector_weight <= 1:
+        raise ValueError(f"vector_weight lies between 0 and 1, not {vector_weight}")
+    fusion = ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
+    options = {"pool": max(2 * top_k, 10), "fusion": fusion}
+    return _query(
+        query_text, db_path, top_k, embed_model_name, include_source_docs, "rrf" if use_rrf else "weighted", options
+    )
+
+
+def vector_query(query_text, db_path, top_k=5, include_source_docs=False, embed_model_name=None) -> list[dict]:
+    """The top_k chunks by cosine similarity alone."""
+    return _query(query_text, db_path, top_k, embed_model_name, include_source_docs, "vector", {"mode": "vector"})
+
+
+def _query(query_text, db_path, top_k, model, include_source_docs, score_type, options):
+    if top_k < 1:
+        raise ValueError(f"top_k is at least 1, not {top_k}")
+    with _opened(db_path, model) as rf:
+        hits = rf.search(query_text, top_k, **options)
+        documents = {}
+        if include_source_docs:
+            documents = {document.id: _source(document) for document in rf.sources([hit.id for hit in hits])}
+    return [
+        {
+            "node_id": hit.id, "text": hit.text, "metadata": hit.metadata, "score": hit.score, "score_type": score_type,
+            "source_doc": documents.get(hit.doc_id),
+        }
+        for hit in hits
+    ]  # fmt: skip
+
+
+def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict]:
+    """The whole documents that chunks are from, each once, in order of first mention; unknown ids are passed over."""
+    if not chunk_ids:
+        return []
+    with _opened(db_path) as rf:
+        return [_source(document) for document in rf.sources(chunk_ids)]
+
+
+def get_embedding_metadata(db_path: str) -> dict:
+    """How a file was made: its model, dimensions, chunking, counts, and what it can answer."""
+    with _opened(db_path) as rf:
+        model, info = rf.config.get("model") or {}, rf.info
+        return {
+            "model": model.get("name"), "dims": rf.dim, "chunking": rf.config.get("chunking"),
+            "counts": {"documents": info["documents"], "chunks": info["chunks"]},
+            "capabilities": {"vector": rf.has_vectors, "fts": rf.has_bm25, "hybrid": rf.has_vectors and rf.has_bm25},
+        }  # fmt: skip
+
+
+def _opened(db_path, model=None):
+    """The file, open; a model that is not the one it was built with is refused."""
+    if not os.path.exists(db_path):
+        raise FileNotFoundError(f"no such file: {db_path}; prepare_embeddings makes it")
+    rf = open_file(db_path)
+    recorded = (rf.config.get("model") or {}).get("name")
+    if model is not None and recorded is not None and not _names(model, recorded):
+        rf.close()
+        raise ModelError(f"{db_path} was built with {recorded}, not with {model}")
+    return rf
+
+
+def _names(model, recorded):
+    """Whether a name, with or without its scheme, is that of a recorded model."""
+    bare = model.partition(":")[2] if model.partition(":")[0] in PROVIDERS else model
+    return bare in (recorded, recorded.partition(":")[2]) or (model == "default" and recorded.startswith("potion"))
+
+
+def _source(document):
+    return {
+        "doc_id": document.id, "file_path": document.metadata.get("file_path", document.source),
+        "file_name": document.metadata.get("name", os.path.basename(document.source or document.id)), "text": document.text,
+        "metadata": document.metadata,
+    }  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------------------- DuckDB --
+
+QUIET = {"autoinstall_known_extensions": "false"}  # no download that nobody asked for
+SOURCES = """
+CREATE TABLE source_documents (
+    doc_id VARCHAR PRIMARY KEY, file_path VARCHAR, file_name VARCHAR, text TEXT, metadata_ JSON, created_at TIMESTAMP
+);
+CREATE TABLE embedding_metadata (key VARCHAR PRIMARY KEY, value VARCHAR);
+"""
+
+
+def export_duckdb(archive, path) -> str:
+    """Writes the tables documents, source_documents and embedding_metadata, and a full-text index where that extension is installed.
+
+    Returns the reason why there is no full-text index, or "".
+    """
+    try:
+        import duckdb
+    except ImportError as missing:
+        raise ImportError("DuckDB is not installed: pip install duckdb") from missing
+    if os.path.exists(path):
+        raise FileExistsError(f"{path} is there already")
+    with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:
+        database.register("arriving", tabular.arrow_reader(archive))
+        database.execute("CREATE TABLE documents AS SELECT * REPLACE (metadata_::JSON AS metadata_) FROM arriving")
+        database.execute(SOURCES)
+        for document in archive.documents():
+            found = _source(document)
+            row = [found[name] for name in ("doc_id", "file_path", "file_name", "text")]
+            created = document.metadata.get("created_at")
+            database.execute(
+                "INSERT INTO source_documents VALUES (?, ?, ?, ?, ?, TRY_CAST(? AS TIMESTAMP))",
+                [*map(_plain, row), json.dumps(found["metadata"]), created if isinstance(created, str) else None],
+            )
+        for key, value in _notes(archive):
+            database.execute("INSERT INTO embedding_metadata VALUES (?, ?)", [key, json.dumps(value)])
+        return _full_text(database, duckdb)
+
+
+def _plain(text):
+    return text.encode("utf-8", "replace").decode()
+
+
+def _notes(archive):
+    yield "model", archive.config.get("model")
+    yield "dims", archive.dim
+    yield "chunking", archive.config.get("chunking")
+    yield "chunks", len(archive)
+
+
+def _full_text(database, duckdb):
+    try:
+        database.execute("LOAD fts; PRAGMA create_fts_index('documents', 'node_id', 'text')")
+    except duckdb.Error as error:
+        return str(error).splitlines()[0]
+    return ""

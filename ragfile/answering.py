@@ -1,0 +1,53 @@
+"""From a question to all that a language model needs, without calling one: passages that fit, the prompt, and its sources.
+
+ready = prepare(rf, "how do I rotate the keys?", budget=2000)
+ready.prompt      the text for the model          ready.sources    what it is from, for people, ready for JSON
+ready.contexts    the passages in it              ready.dropped    those that did not fit, with the reason
+"""
+
+from dataclasses import dataclass, field
+
+from .packing import estimate_tokens, pack
+from .prompting import TEMPLATE, render, sources
+from .records import Candidate
+
+BUDGET = 2000
+
+
+@dataclass(slots=True)
+class Ready:
+    """A question made ready for a model. `degraded` says why a leg of the search was left out, if one was."""
+
+    prompt: str
+    sources: list
+    contexts: list
+    dropped: list = field(default_factory=list)
+    tokens: int = 0
+    degraded: str = ""
+    request_id: str = ""
+
+
+def prepare(
+    rf, question, *, k=12, budget=BUDGET, template=TEMPLATE, count=estimate_tokens, system=(), limit=None, **search
+):
+    """Searches, packs what was found into `budget` tokens by `count`, and renders the template.
+
+    The budget is for the passages with their source lines; the question and the template's own words come on top. search are
+    options of rf.search, such as mode, where or distinct; system are texts that go before the prompt.
+    """
+    hits = rf.search(question, k, **search)
+    found = [
+        Candidate(h.doc_id, h.chunk_index, h.text, h.score, h.tags, {"source": h.source, **h.metadata}, h.start, h.end)
+        for h in hits
+    ]
+    packed = pack(found, budget, count=count, frame=_frame(question, found, template, count), limit=limit)
+    return Ready(
+        render(question, packed.contexts, template, system=system), sources(packed.contexts), packed.contexts, packed.dropped,
+        packed.tokens, hits.degraded, hits.request_id,
+    )  # fmt: skip
+
+
+def _frame(question, candidates, template, count):
+    """The most tokens that a template puts around one of these passages."""
+    alone = count(render(question, [], template))
+    return max((count(render(question, [c.without_text()], template)) - alone for c in candidates), default=0)

@@ -1,0 +1,192 @@
+"""The surface of SQLRooms: its signatures, defaults, result keys and errors; and the ways out to Arrow, DuckDB and JSON lines."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ragfile
+from ragfile.adapters import sqlrooms
+from ragfile.errors import ModelError
+
+MODEL = "default"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "docs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "keys.md").write_bytes(
+        b"# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay."
+    )
+    (folder / "deep" / "pods.md").write_text(
+        "# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n"
+    )
+    (folder / "ignored.txt").write_text("not Markdown, though it rotates keys")
+    return folder
+
+
+@pytest.fixture
+def db(folder, tmp_path):
+    path = str(tmp_path / "kb.ragfile")
+    sqlrooms.prepare_embeddings(str(folder), path, embed_model_name=MODEL).close()
+    return path
+
+
+def defaults(function):
+    return [(p.name, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+def test_signatures_and_defaults_are_those_of_the_original():
+    empty = inspect.Parameter.empty
+    assert defaults(sqlrooms.prepare_embeddings)[:4] == [
+        ("input_dir", empty), ("output_db", empty), ("chunk_size", 512), ("embed_model_name", "BAAI/bge-small-en-v1.5"),
+    ]  # fmt: skip
+    assert defaults(sqlrooms.hybrid_query)[:6] == [
+        ("query_text", empty), ("db_path", empty), ("top_k", 5), ("use_rrf", True), ("include_source_docs", False),
+        ("vector_weight", 0.5),
+    ]  # fmt: skip
+    assert defaults(sqlrooms.get_source_documents) == [("chunk_ids", empty), ("db_path", empty)]
+
+
+def test_a_fresh_file_answers_hybrid_without_a_further_step(db):
+    hits = sqlrooms.hybrid_query("how do I rotate the keys?", db)
+    assert set(hits[0]) == {"node_id", "text", "metadata", "score", "score_type", "source_doc"}
+    assert (hits[0]["node_id"], hits[0]["score_type"], hits[0]["source_doc"]) == ("keys.md#0", "rrf", None)
+    assert {"path", "name", "headers"} <= set(hits[0]["metadata"])
+    assert sqlrooms.hybrid_query("OAuth2", db)[0]["node_id"] == "deep/pods.md#0"
+
+
+def test_weighted_scores_follow_the_weight(db):
+    by_words = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=0.0)
+    by_vectors = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=1.0)
+    assert {h["score_type"] for h in by_words + by_vectors} == {"weighted"}
+    assert [h["node_id"] for h in by_vectors] == [h["node_id"] for h in sqlrooms.vector_query("restart a pod", db)]
+    assert by_words[0]["score"] == 1.0
+    with pytest.raises(ValueError, match="vector_weight"):
+        sqlrooms.hybrid_query("x", db, vector_weight=1.5)
+    with pytest.raises(ValueError, match="top_k"):
+        sqlrooms.hybrid_query("x", db, top_k=0)
+
+
+def test_source_documents_are_what_was_read_to_the_character(folder, db):
+    found = sqlrooms.get_source_documents(["keys.md#1", "nobody#0", "deep/pods.md#0", "keys.md#0"], db)
+    assert [d["doc_id"] for d in found] == ["keys.md", "deep/pods.md"]
+    assert set(found[0]) == {"doc_id", "file_path", "file_name", "text", "metadata"}
+    for document in found:
+        assert document["text"].encode() == (folder / document["doc_id"]).read_bytes()
+        assert document["file_path"] == str(folder / document["doc_id"])
+        assert document["file_name"] == document["doc_id"].rpartition("/")[2]
+    assert sqlrooms.get_source_documents([], db) == []
+    hit = sqlrooms.hybrid_query("keys", db, include_source_docs=True)[0]
+    assert hit["source_doc"] == found[0]
+    with ragfile.open(db) as rf:
+        for row in range(len(rf)):
+            chunk = rf.chunk(row)
+            assert rf.document(chunk.doc_id).text[chunk.start : chunk.end] == chunk.content
+
+
+def test_both_ways_of_cutting_and_a_weight_for_headers(folder, tmp_path):
+    path = str(tmp_path / "kb")
+    options = {"embed_model_name": MODEL, "use_markdown_chunking": False, "include_headers_weight": 3}
+    with sqlrooms.prepare_embeddings(str(folder), path, chunk_size=20, **options) as rf:
+        assert rf.config["chunking"]["kind"] == "sentences"
+        assert rf.config["chunking"]["size"] == 80
+        assert rf._segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
+
+
+def test_inputs_that_make_no_sense_are_refused(folder, tmp_path):
+    out = str(tmp_path / "kb")
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.prepare_embeddings(str(tmp_path / "nowhere"), out)
+    with pytest.raises(ValueError, match="not a folder"):
+        sqlrooms.prepare_embeddings(str(folder / "keys.md"), out)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"No \.md files"):
+        sqlrooms.prepare_embeddings(str(tmp_path / "empty"), out)
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.hybrid_query("x", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.get_source_documents(["a#0"], str(tmp_path / "nowhere"))
+
+
+def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_does_not(folder, tmp_path, monkeypatch):
+    def missing(spec, **options):
+        if spec.startswith("st:"):
+            raise ImportError("sentence-transformers is not installed")
+        return real(spec, **options)
+
+    real = sqlrooms.open_embedder
+    monkeypatch.setattr(sqlrooms, "open_embedder", missing)
+    with pytest.warns(UserWarning, match="embedded model"):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb")).close()
+    assert sqlrooms.get_embedding_metadata(str(tmp_path / "kb"))["model"].startswith("potion")
+    with pytest.raises(ImportError):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "other"), embed_model_name="some/model")
+
+
+def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):
+    found = sqlrooms.get_embedding_metadata(db)
+    assert set(found) == {"model", "dims", "chunking", "counts", "capabilities"}
+    assert (found["dims"], found["counts"]["documents"]) == (256, 2)
+    assert found["capabilities"] == {"vector": True, "fts": True, "hybrid": True}
+    assert sqlrooms.hybrid_query("keys", db, embed_model_name="default")
+    with pytest.raises(ModelError, match="was built with"):
+        sqlrooms.hybrid_query("keys", db, embed_model_name="BAAI/bge-small-en-v1.5")
+
+
+# ------------------------------------------------------------------------------------------------------------ ways out --
+
+
+def export(*arguments):
+    return subprocess.run([sys.executable, "-m", "ragfile", "export", *arguments], capture_output=True, text=True)
+
+
+def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
+    with ragfile.edit(db) as w:
+        w.delete(["deep/pods.md"])
+    lines = [json.loads(line) for line in export(db).stdout.splitlines()]
+    with ragfile.open(db) as rf:
+        assert [line["node_id"] for line in lines] == ["keys.md#0", "keys.md#1"]
+        row = rf.row("keys.md#1")
+        assert lines[1]["text"] == rf.chunk(row).content
+        assert (np.array(lines[1]["embedding"], np.float32) == rf.vector(row)).all()
+    out = str(tmp_path / "out.jsonl")
+    assert json.loads(export(db, out, "--json").stdout)["chunks"] == 2
+    assert [json.loads(line) for line in Path(out).read_text().splitlines()] == lines
+    assert export(db, "--to", "duckdb").returncode == 1
+
+
+def test_arrow_columns_are_those_of_the_chunk_table(db):
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra 'arrow' is not installed")
+    with ragfile.open(db) as rf:
+        table = rf.to_arrow()
+        assert set(table.column_names) == {"node_id", "text", "metadata_", "embedding", "doc_id"}
+        assert table.num_rows == len(rf)
+        assert table.column("text").to_pylist() == [rf.chunk(row).content for row in range(len(rf))]
+        vectors = table.column("embedding").combine_chunks().flatten().to_numpy().reshape(len(rf), -1)
+        assert (vectors == rf.vectors()).all()
+        assert json.loads(table.column("metadata_")[0].as_py())["name"]
+        assert pyarrow.table(rf).equals(table)
+
+
+def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    out = str(tmp_path / "out.duckdb")
+    done = export(db, out, "--to", "duckdb")
+    assert done.returncode == 0, done.stderr
+    with duckdb.connect(out, read_only=True) as database:
+        count, dim = database.execute("SELECT count(*), max(len(embedding)) FROM documents").fetchone()
+        joined = database.execute(
+            "SELECT count(*), max(s.text) FROM documents d JOIN source_documents s USING (doc_id) WHERE doc_id = 'keys.md'"
+        ).fetchone()
+        notes = dict(database.execute("SELECT key, value FROM embedding_metadata").fetchall())
+    with ragfile.open(db) as rf:
+        assert (count, dim) == (len(rf), 256)
+    assert joined == (2, (folder / "keys.md").read_bytes().decode())
+    assert json.loads(notes["dims"]) == 256
+    assert export(db, out, "--to", "duckdb").returncode == 1
