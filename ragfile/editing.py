@@ -51,7 +51,7 @@ class Editor(Writer):
         if embedder is None:
             return Recorded(self._archive.config) if self._archive.has_vectors else None
         made, recorded = open_embedder(embedder), self._archive.config.get("model")
-        if made is not None and self._archive.rows and not self._archive.has_vectors:
+        if made is not None and len(self._archive) and not self._archive.has_vectors:
             raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
         if made is not None and recorded and made.model.name != recorded["name"]:
             raise ModelError(
