@@ -92,11 +92,18 @@ static enum rag_status usable(const struct rag_writer *w, struct rag_fault *faul
     return w->spoilt ? rag_fail(fault, RAG_ARGUMENT, w->generation, "the writer failed before and can only be closed") : RAG_OK;
 }
 
-/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over. */
+/* A footer of which a full disk took only a part: filled up it would look like a commit that was made and damaged. */
+static bool ends_in_half_a_footer(const struct rag_reader *r, uint64_t boundary) {
+    return r->size - boundary >= 8 && memcmp(r->bytes + boundary, FOOTER_MAGIC, 8) == 0;
+}
+
+/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over; half a footer becomes zero. */
 static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
     const uint8_t zero[SECTION_ALIGN] = {0};
     struct rag_map filled;
-    enum rag_status status = rag_file_write(w->file, w->reader->size, zero, w->start - w->reader->size, fault);
+    const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
+    const uint64_t at = ends_in_half_a_footer(w->reader, boundary) ? boundary : w->reader->size;
+    enum rag_status status = rag_file_write(w->file, at, zero, w->start - at, fault);
     if (status == RAG_OK) status = rag_file_map(w->file, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);

@@ -106,6 +106,7 @@ class Editor(Writer):
                 self.report["inserted"] += doc_id not in self._staging.documents
                 continue
             rows = self._staging.carry(*old)
+            self._staging.documents[doc_id].tags = self._archive._document(*old).tags
             if (stored := old[0].vectors()) is not None:
                 self._staging.carry_vectors(stored[rows.start : rows.stop])
             self._remove(*old)
@@ -224,6 +225,8 @@ class Editor(Writer):
 
     def close(self):
         """Commits, or does nothing when nothing changed."""
+        if self.is_over:
+            return
         try:
             stale = self._stale()
             is_stale_changed = stale != self._archive.stale_records

@@ -59,7 +59,7 @@ class Writer:
 
     def _begin(self, file, record, dim, embedder, analysis, created):
         self._file, self.record, self.embedder, self.analysis, self._extra = file, record, embedder, analysis, []
-        self.created = creation_time() if created is None else created
+        self.created, self.is_over = creation_time() if created is None else created, False
         try:
             dtype = np.float16 if record["precision"] == 16 else np.float32
             self._staging = Staging(os.path.dirname(os.path.abspath(file.path)), dim, dtype)
@@ -120,7 +120,9 @@ class Writer:
             raise ModelError("either every chunk has a vector or none has")
 
     def close(self):
-        """Writes the file and makes it durable under its name."""
+        """Writes the file and makes it durable under its name; after discard, does nothing."""
+        if self.is_over:
+            return
         try:
             self._write_segment()
             self._write_rest()
@@ -140,6 +142,7 @@ class Writer:
 
     def discard(self):
         """Gives up what was not written; after close, does nothing."""
+        self.is_over = True
         self._file.close()
         self._staging.close()
 
@@ -232,7 +235,9 @@ class SegmentWriter:
         blob_at, blob_size, placed, contents = stream.write(text), len(text), [], []
         for index, place, size, char_start, char_size, own in (next(rows) for _ in range(count)):
             start = place
-            if place & LOOSE:
+            if place & LOOSE and not size:
+                start, content = len(text), b""  # nowhere in particular, so that it is carried over as it is
+            elif place & LOOSE:
                 start, content = blob_size, spool.read(place & ~LOOSE, size)
                 stream.write(content)
                 blob_size += size

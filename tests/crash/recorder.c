@@ -34,7 +34,7 @@ static const char *watched(const char *path) {
     return path + size + 1;
 }
 
-/* The inode of a regular file of the folder, 1 for the folder itself, or 0. */
+/* The inode of a regular file with a name in the folder, 1 for the folder itself, or 0. */
 static unsigned long of(int fd) {
     char link[64], path[4096];
     struct stat st;
@@ -44,7 +44,7 @@ static unsigned long of(int fd) {
     if (size <= 0) return 0;
     path[size] = 0;
     if (strcmp(path, folder_real) == 0) return 1;
-    return watched(path) && S_ISREG(st.st_mode) ? (unsigned long)st.st_ino : 0;
+    return watched(path) && S_ISREG(st.st_mode) && st.st_nlink > 0 ? (unsigned long)st.st_ino : 0;
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))

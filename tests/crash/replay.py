@@ -26,8 +26,8 @@ sys.path.insert(0, str(HERE))
 from script import fingerprint  # noqa: E402
 
 
-def record(folder):
-    """Runs the sequence under the recorder; returns its operations as tuples."""
+def record(folder, script="script.py"):
+    """Runs a sequence under the recorder; returns its operations as tuples."""
     folder = Path(folder)
     library, log, watched = folder / "recorder.so", folder / "log", folder / "watched"
     watched.mkdir()
@@ -36,7 +36,7 @@ def record(folder):
     )
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
     env = {**os.environ, "LD_PRELOAD": preload, "CRASH_LOG": str(log), "CRASH_FOLDER": str(watched)}
-    subprocess.run([sys.executable, HERE / "script.py", watched.resolve()], env=env, check=True)
+    subprocess.run([sys.executable, HERE / script, watched.resolve()], env=env, check=True)
     return list(parse(log.read_bytes()))
 
 
@@ -189,7 +189,7 @@ def damaged_tail(data, rng):
     )
 
 
-def replay(operations, cases, seed, folder):
+def replay(operations, cases, seed, folder, check=check, go_on=go_on):
     """Crashes after every operation, cases times each; returns how many crashes were looked at."""
     states = {int(op[2]): op[3] for op in operations if op[0] == "M" and op[1] == "done"}
     disk, committed, coming, done = Disk(), 0, 0, 0
