@@ -219,6 +219,6 @@ def test_a_footer_that_was_cut_short_is_no_lost_commit(tmp_path):
             assert rf.document("d").text == "one"
         with ragfile.edit(path, embedder=Letters()) as w:
             w.upsert([{"id": "d", "text": "three"}])
-        assert [f for f in ragfile.verify(path)[0]] == []
+        assert ragfile.verify(path)[0] == []
         with ragfile.open(path, strict=True) as rf:
             assert (rf.document("d").text, rf.generation) == ("three", 2)
