@@ -4,6 +4,10 @@ Each segment answers with its own k best; what they say is merged by score, and 
 a file in many segments answers as one that was built at once. Statistics are those of the live rows of the whole file.
 """
 
+import bisect
+import heapq
+import itertools
+
 import numpy as np
 
 from . import _core
@@ -86,20 +90,33 @@ def merge(segments, found, scores, k):
     order = np.argsort(-scores, axis=1, kind="stable")
     rows, scores = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
     tied = (scores[:, 1:] == scores[:, :-1]) & (rows[:, 1:] >= 0)
-    for query in np.flatnonzero(tied.any(axis=1)):
-        rows[query] = _by_key(segments, rows[query], scores[query])
+    for query in np.flatnonzero(tied[:, :k].any(axis=1)):
+        rows[query, :k] = _by_key(segments, rows[query], scores[query], k)
     if rows.shape[1] < k:
         short = ((0, 0), (0, k - rows.shape[1]))
         return np.pad(rows, short, constant_values=-1), np.pad(scores, short, constant_values=NOTHING)
     return np.ascontiguousarray(rows[:, :k]), np.ascontiguousarray(scores[:, :k]).astype(np.float32, copy=False)
 
 
-def _by_key(segments, rows, scores):
-    """Rows whose runs of equal scores are put in order of (document id, chunk index)."""
-    ordered, first = rows.copy(), 0
-    for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1), len(rows)]:
-        if last - first > 1 and rows[first] >= 0:
-            ordered[first:last] = sorted(rows[first:last].tolist(), key=lambda row: key(segments, row))
+def _by_key(segments, rows, scores, k):
+    """The first k rows, runs of equal scores in order of (document id, chunk index).
+
+    In a run, rows ascend: segment after segment, and in each of them by key. So a run is a merge of as many lists, of which only
+    what is wanted is drawn; ids of long runs of ties are not read.
+    """
+    ordered, first = rows[:k].copy(), 0
+    bases = [segment.base for segment in segments[1:]]
+    for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist(), len(rows)]:
+        if first >= k or rows[first] < 0:
+            break
+        if last - first > 1:
+            run = rows[first:last].tolist()
+            cuts = [0, *(bisect.bisect_left(run, base) for base in bases), len(run)]
+            parts = [run[a:b] for a, b in itertools.pairwise(cuts) if a < b]
+            if len(parts) > 1:
+                wanted = min(last, k) - first
+                merged = heapq.merge(*parts, key=lambda row: key(segments, row))
+                ordered[first : first + wanted] = list(itertools.islice(merged, wanted))
         first = last
     return ordered
 
