@@ -106,7 +106,7 @@ def kill_rounds(folder, rounds, seed, readers=2, at_least=0):
     for _ in range(rounds):
         writer = start("writer", path, sources, 1 << 30, stdout=subprocess.PIPE)
         for _ in range(1 + at_least):
-            writer.stdout.readline()
+            assert writer.stdout.readline(), "the writer failed by itself"
         time.sleep(rng.random() * 0.1)
         writer.kill()
         told = max([known + at_least, *map(int, writer.stdout.read().split())])
