@@ -22,6 +22,8 @@ from .records import Chunk, Document
 from .staging import to_utf8
 from .writing import DEFAULT, Writer, creation_time
 
+BATCH = 512
+
 
 class Editor(Writer):
     """The next commit of a file; see ragfile.edit()."""
@@ -45,6 +47,7 @@ class Editor(Writer):
         self._carried, self._current = set(), set()
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
         self.deletions, self.embedded = [], 0
+        self._made = {}  # vectors of the texts of a batch, while it is written
 
     def _fitting(self, embedder):
         """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
@@ -61,12 +64,16 @@ class Editor(Writer):
 
     def _embed(self, texts):
         """Vectors of documents' texts, or None without an embedder. A recorded model is opened here."""
+        if not texts:
+            return np.empty((0, self._staging.dim or 0), np.float32)
         if isinstance(self.embedder, Recorded):
             self.embedder = self.embedder.open()
         if self.embedder is None:
             return None
-        self.embedded += len(texts)
-        return self.embedder.embed(texts, role="document")
+        new = [text for text in texts if text not in self._made]
+        self.embedded += len(new)
+        made = iter(self.embedder.embed(new, role="document") if new else ())
+        return np.array([self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32)
 
     def _add_vectors(self, chunks, vectors):
         if chunks and vectors is None:
@@ -125,19 +132,36 @@ class Editor(Writer):
             self.report["inserted"] += 1
 
     def upsert(self, documents):
-        """New documents, and new versions of old ones. Only chunks whose text is new are embedded."""
-        for document in documents:
-            document = Document.of(document)
-            old = self._take(document.id)
-            if old is None:
-                self.add_documents([document])
-                continue
-            chunks = split(document, self.policy)
-            if self._is_same(old, document, chunks):
-                self._current.add(document.id)
-                self.report["unchanged"] += 1
-                continue
+        """New documents, and new versions of old ones. Only chunks whose text is new are embedded, those of many documents at once."""
+        for batch in _batches((Document.of(document) for document in documents), self.policy):
+            plans = [self._planned(document, chunks) for document, chunks in batch]
+            new = dict.fromkeys(text for *_, texts in plans for text in texts)
+            self._made = {} if (made := self._embed(list(new))) is None else dict(zip(new, made, strict=True))
+            for plan in plans:
+                self._carry_out(*plan)
+            self._made = {}
+
+    def _planned(self, document, chunks):
+        """(document, chunks, was it there, did it change, texts to embed)."""
+        old = self._take(document.id)
+        if old is None:
+            return document, chunks, False, True, [chunk.content for chunk in chunks]
+        if self._is_same(old, document, chunks):
+            return document, chunks, True, False, []
+        known = {chunk.content for chunk in self._old_chunks(old)}
+        return document, chunks, True, True, [chunk.content for chunk in chunks if chunk.content not in known]
+
+    def _carry_out(self, document, chunks, was_there, is_changed, _):
+        if not was_there:
+            super().add_document(document, chunks)
+            self.report["inserted"] += 1
+        elif is_changed and (old := self._take(document.id)) is not None:
             self._replace(old, document, chunks)
+        elif is_changed:
+            raise ValueError(f"document {document.id!r} was changed before by this same edit")
+        else:
+            self._current.add(document.id)
+            self.report["unchanged"] += 1
 
     def replace(self, old_id, document):
         """A document in the place of another one, which may have another id: what has the same text keeps its vectors."""
@@ -366,6 +390,20 @@ def recorded_analysis(archive):
     if not archive.config.get("bm25", True):
         return None
     return next((s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None), DEFAULT)
+
+
+def _batches(documents, policy):
+    """[(document, chunks)] lists of some BATCH chunks."""
+    batch, count = [], 0
+    for document in documents:
+        chunks = split(document, policy)
+        batch.append((document, chunks))
+        count += len(chunks) or 1
+        if count >= BATCH:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
 
 
 def _now(created):

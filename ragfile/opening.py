@@ -5,6 +5,8 @@ import os
 import tempfile
 
 from . import _core
+from .agreement import disagreements
+from .archive import Archive
 from .errors import FormatError
 from .pairs import PairFile
 from .searching import KnowledgeBase
@@ -54,7 +56,10 @@ class TextKnowledgeBase(KnowledgeBase):
 
 
 def verify(path, *, full=True):
-    """Checks every byte of a file: a list of faults (kind, offset, what, section), empty when all is well, and counts."""
+    """Checks every byte of a file, and that its sections agree with one another.
+
+    Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
+    """
     mapped = _core.Map(path)
     if _looks_like_text(bytes(memoryview(mapped)[:8])):
         from .ragmd import load
@@ -63,7 +68,19 @@ def verify(path, *, full=True):
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
-    return _core.Reader(mapped).verify(full)
+    faults, counts = _core.Reader(mapped).verify(full)
+    if not faults:
+        faults = _disagreements(path)
+        counts["faults"] = len(faults)
+    return faults, counts
+
+
+def _disagreements(path):
+    try:
+        with Archive(path) as archive:
+            return disagreements(archive)
+    except FormatError as error:
+        return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
 
 
 def _verify_pairs(file):

@@ -18,6 +18,8 @@ from .editing import Editor
 from .loading import Failure, Limits, Loading, find
 from .upkeep import stale_in
 
+PENDING = 256  # documents that wait to be embedded together
+
 
 @dataclass
 class SyncReport:
@@ -162,7 +164,7 @@ class _Work:
 
     def __init__(self, writer, loading, plan, tags, metadata, progress):
         self.writer, self.loading, self.plan, self.tags, self.metadata = writer, loading, plan, tags, metadata
-        self.progress, self.done = progress, 0
+        self.progress, self.done, self.pending = progress, 0, []
 
     def carry_out(self):
         report, writer = self.plan.report, self.writer
@@ -171,6 +173,7 @@ class _Work:
             self._take(new, lambda doc_id, old=old, new=new: old + doc_id.removeprefix(new), self.plan.documents[old])
         for name in [*report.changed, *report.recut, *report.added]:
             self._take(name, lambda doc_id: doc_id, self.plan.documents.get(name, ()))
+        self._flush()
         report.deletions, report.embedded = writer.deletions, writer.embedded
 
     def _take(self, name, old_id, before):
@@ -183,10 +186,16 @@ class _Work:
             if known in before and known != document.id:
                 self.writer.replace(known, document)
             else:
-                self.writer.upsert([document])
+                self.pending.append(document)
             came.add(known)
         if len(self.loading.failures) == failures:
             self.writer.delete([doc_id for doc_id in before if doc_id not in came])
+        if len(self.pending) >= PENDING:
+            self._flush()
         self.done += 1
         if self.progress is not None:
             self.progress(self.done, len(self.writer))
+
+    def _flush(self):
+        self.writer.upsert(self.pending)
+        self.pending = []

@@ -5,12 +5,10 @@ import os
 from . import _core
 from .archive import Archive
 from .chunking import Policy
-from .editing import Editor
+from .editing import BATCH, Editor
 from .embedding import open_embedder
 from .records import Segment
 from .writing import fusion_record, model_record
-
-BATCH = 512
 
 
 def log(path):
@@ -79,7 +77,6 @@ class _Reindexer(Editor):
     """An edit that may change the model, for it leaves no vector of the old one."""
 
     def __init__(self, path, embedder, spec, **options):
-        self._made, self._spec = embedder, spec
         super().__init__(path, embedder=embedder, **options)
         if self._is_new_model:
             self.record |= {"model": model_record(embedder, spec), "fusion": fusion_record(embedder)}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ragfile
+from ragfile import _core
 from ragfile.embedding import Model
 
 
@@ -222,3 +223,28 @@ def test_a_footer_that_was_cut_short_is_no_lost_commit(tmp_path):
         assert ragfile.verify(path)[0] == []
         with ragfile.open(path, strict=True) as rf:
             assert (rf.document("d").text, rf.generation) == ("three", 2)
+
+
+def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "one two three " * 9} for i in range(3)])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "e", "text": "four"}, {"id": "d0", "text": "five"}])
+    assert ragfile.verify(path)[0] == []
+    with ragfile.open(path) as rf:
+        first, second = (segment.number for segment in rf._segments)
+    damages = {
+        "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
+        "lives in part": lambda w: (w.add("rag.tombs", b"\1" + bytes(7), first, items=1), w.rows(first, 9, 8)),
+        "have no rag.terms": lambda w: (w.drop("rag.terms", second), w.drop("rag.postings", second)),
+        "have no vector": lambda w: (w.drop("rag.shadow", second), w.drop("vector", second)),
+    }
+    whole = path.read_bytes()
+    for said, damage in damages.items():
+        path.write_bytes(whole)
+        writer = _core.Writer.edit(path)
+        damage(writer)
+        writer.commit()
+        faults, counts = ragfile.verify(path)
+        assert said in faults[0][2]
+        assert counts["faults"] == len(faults)

@@ -6,7 +6,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "ragfile"
 NOUNS = {"errors", "recent", "records", "text", "tracing", "_core"}
 STEPS = {
-    "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
+    "agreement", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
     "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",
     "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "staging", "stash", "strategies",
     "tabular",
