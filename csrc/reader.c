@@ -98,8 +98,7 @@ static bool toc_holds(const uint8_t *bytes, const struct footer *footer) {
 /* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn commit leaves none, for a
  * footer is written last, alone, when its table is durable, and never crosses a disk sector; a damaged disk does. */
 static bool footer_remains(const uint8_t *f, uint64_t identity) {
-    const bool is_cut_short = load_u64(f + FOOTER_HASH) == 0;
-    return !is_cut_short && (memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity);
+    return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
 /* Whether the bytes behind the found footer hold what remains of one that followed it. */

@@ -437,8 +437,7 @@ def newest(data, head):
         raise Refused(head["footer"], "2.5", "no commit holds", "corrupt")
     for tail in range(at + 64, len(data) - 63, 64):
         marked = data[tail : tail + 8] == b"RAGCOMIT" or number(data, tail + 48) == head["identity"]
-        whole = number(data, tail + 56) != 0
-        if marked and whole and (number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1):
+        if marked and (number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1):
             return found, found["generation"] + 1
     return found, None
 
