@@ -248,8 +248,9 @@ enum rag_status rag_records_row(const struct rag_records *records, uint64_t docu
 enum rag_status rag_records_sample(const struct rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows,
                                    size_t k, size_t *found, struct rag_fault *fault);
 
-/* Mean and population deviation of finite scores, each from a sum that is rounded once; 0 and 0 of none. */
-void rag_moments(const float *values, size_t count, double *mean, double *deviation);
+/* Mean and population deviation of finite scores, each from a sum that is rounded once; 0 and 0 of none. room is for count
+ * numbers. */
+void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation);
 
 void rag_chunk_store(uint8_t *out, const struct rag_chunk *chunk);
 void rag_document_store(uint8_t *out, const struct rag_document *document);

@@ -98,8 +98,10 @@ def moments(const float[::1] values not None):
     """(mean, deviation) of a sample's scores, each sum rounded once."""
     cdef double mean = 0, deviation = 0
     cdef size_t count = values.shape[0]
+    cdef double[::1] room
     if count:
-        rag_moments(&values[0], count, &mean, &deviation)
+        room = array("d", bytes(8 * count))
+        rag_moments(&values[0], &room[0], count, &mean, &deviation)
     return mean, deviation
 
 
@@ -148,12 +150,17 @@ cdef class RecordsBuilder:
         return self.chunks, self.documents, head.tobytes() + self.ends.tobytes() + bytes(self.ids)
 
 
+cdef enum:
+    KEPT_BYTES = 1 << 22  # unpacked blocks of a stream
+
+
 cdef class Stream:
     """Random access to a long run of bytes kept in compressed blocks."""
 
     cdef rag_stream stream
     cdef object owner, unpack
     cdef dict cache
+    cdef uint64_t kept
     cdef readonly uint64_t size
 
     def __cinit__(self, Section section not None, unpack):
@@ -175,8 +182,10 @@ cdef class Stream:
         raw = (<const char *>b.bytes)[:b.size]
         if b.compressed:
             raw = self.unpack(raw, b.raw_size)
-        if len(self.cache) >= 64:
+        if self.kept > KEPT_BYTES:
             self.cache.clear()
+            self.kept = 0
+        self.kept += b.size if not b.compressed else b.raw_size
         self.cache[i] = raw
         return raw
 

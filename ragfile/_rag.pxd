@@ -136,7 +136,7 @@ cdef extern from "rag.h" nogil:
     rag_status rag_records_row(const rag_records *records, uint64_t document, uint32_t index, uint64_t *row, rag_fault *fault)
     rag_status rag_records_sample(const rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows, size_t k,
                                   size_t *found, rag_fault *fault)
-    void rag_moments(const float *values, size_t count, double *mean, double *deviation)
+    void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation)
     void rag_chunk_store(uint8_t *out, const rag_chunk *chunk)
     void rag_document_store(uint8_t *out, const rag_document *document)
 

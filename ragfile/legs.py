@@ -52,11 +52,11 @@ def match(segments, texts, k, sets, threads, k1, b):
         s.lexicon.match(queries, k, where=w, threads=threads, stats=stats, k1=k1, b=b)
         for s, w in zip(segments, sets, strict=True)
     ]
-    found, scores = np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1)
-    scores[found < 0] = NOTHING
-    if len(segments) == 1:
-        return numbered(segments[0], found[:, 0]), scores[:, 0]
-    return merge(segments, found, scores, k)
+    for found, scores in answers:
+        scores[found < 0] = NOTHING
+    if len(answers) == 1:
+        return numbered(segments[0], answers[0][0]), answers[0][1]
+    return merge(segments, np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1), k)
 
 
 def bm25_scores(segments, rows, text, k1=None, b=None):
@@ -129,6 +129,13 @@ def key(segments, row):
 
 def _by_segment(segments, rows, score):
     rows = np.asarray(rows, dtype=np.int64)
+    if (
+        len(segments) == 1
+        and len(rows)
+        and rows.min() >= segments[0].base
+        and rows.max() < segments[0].base + segments[0].rows
+    ):
+        return score(segments[0], rows - segments[0].base if segments[0].base else rows)
     out = np.zeros(len(rows), dtype=np.float32)
     for segment in segments:
         here = (rows >= segment.base) & (rows < segment.base + segment.rows)

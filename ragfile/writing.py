@@ -14,7 +14,7 @@ from .errors import ModelError
 from .records import Chunk, Document
 from .staging import LOOSE, NO_SPAN, Spool, Staging
 
-TEXT_BLOCK = 16 << 10
+TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
 METRICS = ("cosine", "ip", "l2")
