@@ -178,7 +178,7 @@ def find(sources, skipped=None, wanted=None):
     all loaders if None.
     """
     taken, used = set(), set()
-    for source, is_named in _expanded(sources):
+    for source, is_named in expanded(sources):
         for path, relative in _files(source, is_named, [] if skipped is None else skipped, wanted or suffixes()):
             real = os.path.realpath(path)
             if real in taken:
@@ -189,7 +189,7 @@ def find(sources, skipped=None, wanted=None):
             yield Source(path, doc_id, is_named)
 
 
-def _expanded(sources):
+def expanded(sources):
     """(path, was it named outright) for each source; a glob gives what it matches, by name."""
     one = isinstance(sources, str | os.PathLike)
     for source in [sources] if one else sources:

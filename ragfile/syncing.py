@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from .archive import Archive
 from .editing import Editor
-from .loading import Failure, Limits, Loading, find
+from .loading import Failure, Limits, Loading, expanded, find
 from .upkeep import stale_in
 
 PENDING = 256  # documents that wait to be embedded together
@@ -89,12 +89,12 @@ class _Plan:
         self.documents, checksums = self._owned(archive)
         self._refuse_to_empty(archive)
         sums = {name: self._checksum(source) for name, source in self.sources.items()}
-        new, known = [], set()
+        new = []
         for name, checksum in sums.items():
             ids = self.documents.get(name)
             if checksum is None:
-                known.add(name)
-            elif ids is None:
+                continue
+            if ids is None:
                 new.append(name)
             elif any(checksums[doc_id] != checksum for doc_id in ids):
                 report.changed.append(name)
@@ -103,7 +103,25 @@ class _Plan:
             else:
                 report.unchanged += 1
         gone = [name for name in self.documents if name not in self.sources] if removes else []
+        closed = self._closed_folders() if gone else []
+        gone = [name for name in gone if not any(name.startswith(folder) for folder in closed)]
         self._match_moves(new, gone, sums, checksums)
+
+    def _closed_folders(self):
+        """What ids begin with below folders that are there and cannot be listed: nobody knows what is gone of those."""
+        found = []
+        for path, _ in self.loading.skipped:
+            if not os.path.isdir(path) or os.path.islink(path):
+                continue
+            try:
+                os.listdir(path)
+            except OSError as error:
+                self.report.failures.append(Failure(path, error.strerror or str(error), type(error).__name__))
+                below = [
+                    os.path.relpath(path, root) for root, _ in expanded(self.loading.sources) if os.path.isdir(root)
+                ]
+                found += ["" if name == "." else name + "/" for name in below if name.split(os.sep)[0] != os.pardir]
+        return found
 
     def _owned(self, archive):
         """({source id: its documents' ids}, {document id: checksum}) of the documents that came from files."""

@@ -105,6 +105,25 @@ def test_a_file_that_cannot_be_read_keeps_its_documents(path, folder):
     assert "a.md" in ids(path)
 
 
+def test_a_folder_that_cannot_be_listed_keeps_its_documents(path, folder, monkeypatch):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "e.md").write_text("below")
+    ragfile.sync(path, [folder], embedder=Letters())
+    (folder / "a.md").unlink()
+    listed = os.listdir
+
+    def listdir(name):
+        if str(name).endswith("sub"):
+            raise PermissionError(13, "Permission denied", name)
+        return listed(name)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    report = ragfile.sync(path, [folder], embedder=Letters())
+    assert report.removed == ["a.md"]
+    assert [failure.path for failure in report.failures] == [str(folder / "sub")]
+    assert ids(path) == ["b.md", "c.md", "sub/e.md"]
+
+
 def test_an_empty_folder_removes_nothing_by_mistake(path, folder):
     for name in "abc":
         (folder / f"{name}.md").unlink()
