@@ -24,7 +24,7 @@ _HOMES = {
     "add": "syncing",
     "build": "building",
     "chunk": "blocks",
-    "compact": "editing",
+    "compact": "compacting",
     "compress": "blocks",
     "convert": "converting",
     "create": "writing",

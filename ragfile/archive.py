@@ -162,13 +162,23 @@ class Segment:
         return layout
 
     def vectors(self):
-        """The matrix as a strided view of the map, or None."""
+        """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that."""
         section = self.section("vector")
         if section is None:
             return None
         dim, bits, rows, stride, first = self.vector_layout()
         dtype = np.dtype("<f4" if bits == 32 else "<f2")
         return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
+
+    def stored_vectors(self, first, count):
+        """The vectors of some rows, their bytes checked; None where there are none."""
+        vectors = self.vectors()
+        if vectors is None:
+            return None
+        if count:
+            _, _, _, stride, at = self.vector_layout()
+            self.section("vector").check(at + first * stride, count * stride)
+        return vectors[first : first + count]
 
     def keyword_pairs(self):
         return _core.Pairs.keyword(self.need("keyword"), self.reader.entry("keyword", self.number)["at"])
@@ -503,10 +513,10 @@ class Archive:
     def vector(self, row):
         """The stored vector of a row, a view of the map."""
         segment, local = self._place(row)
-        vectors = segment.vectors()
+        vectors = segment.stored_vectors(local, 1)
         if vectors is None:
             raise ValueError(f"{self.path} has no vectors")
-        return vectors[local]
+        return vectors[0]
 
     # ------------------------------------------------------------------------------------------------- exact search --
 

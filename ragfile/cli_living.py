@@ -125,7 +125,7 @@ def _condition(where):
 @json_option
 def compact(file, as_json):
     """Rewrite a file without what was deleted and replaced."""
-    from .editing import compact as compact_file
+    from .compacting import compact as compact_file
 
     before = os.path.getsize(file)
     compact_file(file)

@@ -1,4 +1,4 @@
-"""Changing a file: one writer, one commit, all or nothing; and compaction, which leaves nothing of the past.
+"""Changing a file: one writer, one commit, all or nothing.
 
 A document lies in one segment, whole. Changing it writes it again into the commit's new segment and marks its old rows as
 deleted; what did not change is left alone, vectors of chunks whose text stayed are taken over.
@@ -114,8 +114,8 @@ class Editor(Writer):
                 continue
             rows = self._staging.carry(*old)
             self._staging.documents[doc_id].tags = self._archive._document(*old).tags
-            if (stored := old[0].vectors()) is not None:
-                self._staging.carry_vectors(stored[rows.start : rows.stop])
+            if (stored := old[0].stored_vectors(rows.start, len(rows))) is not None:
+                self._staging.carry_vectors(stored)
             self._remove(*old)
             self._carried.add(doc_id)
             self.report["updated"] += 1
@@ -194,11 +194,10 @@ class Editor(Writer):
 
     def _vectors_for(self, old, chunks):
         """Stored vectors where the text stayed, new ones for the rest; None without an embedder or vectors."""
-        stored = old[0].vectors()
+        stored = old[0].stored_vectors(*old[0].records.document(old[1])[8:])
         if stored is None or self.embedder is None:
             return None
-        first = old[0].records.document(old[1])[8]
-        known = {c.content: stored[first + i] for i, c in enumerate(self._old_chunks(old))}
+        known = {c.content: stored[i] for i, c in enumerate(self._old_chunks(old))}
         new = list(dict.fromkeys(c.content for c in chunks if c.content not in known))
         if new and (made := self._embed(new)) is None:
             return None
@@ -355,36 +354,6 @@ class Recorded:
         return open_recorded(self.config.get("model"))
 
 
-class Compactor(Writer):
-    """The live documents of a file as a file of their own."""
-
-    def __init__(self, editor, archive, created):
-        record = dict(archive.config)
-        dim = record.pop("dim", None)
-        self._archive = archive
-        analysis = recorded_analysis(archive)
-        self._begin(editor.replacement(), {"precision": 32, "metric": "cosine", **record}, dim, None, analysis, created)
-
-    def carry_all(self):
-        for segment in self._archive._segments:
-            stored = segment.vectors()
-            for number in segment.live_documents():
-                rows = self._staging.carry(segment, number)
-                if stored is not None and len(rows):
-                    self._staging.carry_vectors(stored[rows.start : rows.stop])
-        for entry in self._archive.entries:
-            name, number = entry["name"], entry["segment"]
-            known = (name.startswith("rag.") or name in ("vector", "keyword")) and name != "rag.origin"
-            if not known and number == 0:
-                section = self._archive.section(name, 0)
-                section.check()
-                self._extra.append((name, bytes(section), entry["items"], entry["flags"]))
-            elif name == "rag.stale":
-                self._extra.append((name, bytes(self._archive.section(name, 0)), entry["items"], entry["flags"]))
-            elif not known:
-                raise ValueError(f"section {name} belongs to a segment, and nothing here knows how to compact it")
-
-
 def recorded_analysis(archive):
     """The lexical choices of a file, the defaults for one without rows, None for one that is not to have BM25."""
     if not archive.config.get("bm25", True):
@@ -422,13 +391,3 @@ def edit(path, **options):
     A file whose newest commit is damaged is refused, for the edit would go on from the one before: accept_loss=True does so.
     """
     return Editor(path, **options)
-
-
-def compact(path, *, created=None, accept_loss=False):
-    """Writes the live documents as a new first generation and puts it in the file's place. Deleted bytes are gone then."""
-    editor = _core.Writer.edit(path)
-    try:
-        with Archive(path, strict=not accept_loss) as archive, Compactor(editor, archive, created) as fresh:
-            fresh.carry_all()
-    finally:
-        editor.close()

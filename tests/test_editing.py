@@ -248,3 +248,20 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
         faults, counts = ragfile.verify(path)
         assert said in faults[0][2]
         assert counts["faults"] == len(faults)
+
+
+def test_damaged_vectors_are_not_carried_into_a_new_commit(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "abc cab " * 40} for i in range(9)])
+    with ragfile.open(path) as rf:
+        entry = next(entry for entry in rf.entries if entry["name"] == "vector")
+    raw = bytearray(path.read_bytes())
+    raw[entry["at"] + 100] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(ragfile.CorruptError, match="checksum"):
+        ragfile.compact(path)
+    with pytest.raises(ragfile.CorruptError, match="checksum"), ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d0", "text": "abc cab " * 40 + "more"}])
+    with pytest.raises(ragfile.CorruptError, match="checksum"):
+        ragfile.open(path).vector(0)
+    assert path.read_bytes() == raw
