@@ -80,7 +80,7 @@ class Segment:
     def __init__(self, reader, number, rows, live, base):
         self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
         self._records = self._texts = self._meta = self._alive = None
-        self._matrix = self._lexicon = self._lexical_size = None
+        self._layout = self._matrix = self._lexicon = self._lexical_size = None
         self.metric = "cosine"
 
     def section(self, name):
@@ -155,11 +155,14 @@ class Segment:
 
     def vector_layout(self):
         """(dim, bits, rows, stride, offset of the first row) of the vector section."""
-        at = self.reader.entry("vector", self.number)["at"]
-        layout = _core.vector_layout(self.need("vector"), at)
-        if layout[2] != self.rows:
-            raise CorruptError(f"segment {self.number} has {self.rows} rows but {layout[2]} vectors", section="vector")
-        return layout
+        if self._layout is None:
+            at = self.reader.entry("vector", self.number)["at"]
+            layout = _core.vector_layout(self.need("vector"), at)
+            if layout[2] != self.rows:
+                what = f"segment {self.number} has {self.rows} rows but {layout[2]} vectors"
+                raise CorruptError(what, section="vector")
+            self._layout = layout
+        return self._layout
 
     def vectors(self):
         """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that."""
