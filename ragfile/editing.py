@@ -52,7 +52,8 @@ class Editor(Writer):
     def _fitting(self, embedder):
         """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
         if embedder is None:
-            return Recorded(self._archive.config) if self._archive.has_vectors else None
+            is_empty = not len(self._archive)
+            return Recorded(self._archive.config) if is_empty or self._archive.has_vectors else None
         made, recorded = open_embedder(embedder), self._archive.config.get("model")
         if made is not None and len(self._archive) and not self._archive.has_vectors:
             raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
@@ -85,7 +86,7 @@ class Editor(Writer):
         """Either every chunk of the file has a vector or none has."""
         if len(self._staging) and not self._staging.vector_rows and self._archive.has_vectors:
             raise ModelError(f"{self._archive.path} has vectors, so new chunks need some: give embedder= or vectors=")
-        if self._staging.vector_rows and self._archive.rows and not self._archive.has_vectors:
+        if self._staging.vector_rows and len(self._archive) and not self._archive.has_vectors:
             raise ModelError(f"{self._archive.path} has chunks without vectors, so new ones cannot have any")
 
     def _take(self, doc_id):

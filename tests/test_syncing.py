@@ -281,3 +281,14 @@ def test_a_file_says_when_compaction_pays(tmp_path):
     ragfile.compact(tmp_path / "kb")
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.info["compaction"] == ""
+
+
+def test_a_file_that_was_emptied_still_knows_its_model(tmp_path):
+    with ragfile.create(tmp_path / "kb", embedder="default") as w:
+        w.add_documents([{"id": "d", "text": "old"}, {"id": "empty", "text": ""}])
+    with ragfile.edit(tmp_path / "kb") as w:
+        w.delete(["d"])
+    with ragfile.edit(tmp_path / "kb") as w:
+        w.upsert([{"id": "e", "text": "vowels and consonants"}])
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.search("vowel", mode="vector", k=1)[0].doc_id == "e"
