@@ -49,8 +49,8 @@ def _terms(segment):
 
 
 def _between(segments):
-    """Each leg is in all segments with rows or in none, and an id lives in one of them."""
-    filled = [segment for segment in segments if segment.rows]
+    """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
+    filled = [segment for segment in segments if segment.live]
     for leg in LEGS:
         without = [segment.number for segment in filled if segment.section(leg) is None]
         if 0 < len(without) < len(filled):
