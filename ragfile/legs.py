@@ -128,6 +128,7 @@ def key(segments, row):
 
 
 def _by_segment(segments, rows, score):
+    """score(segment, its rows) for rows in any order, put together; 0 for a row of none of these segments."""
     rows = np.asarray(rows, dtype=np.int64)
     if (
         len(segments) == 1
@@ -136,9 +137,14 @@ def _by_segment(segments, rows, score):
         and rows.max() < segments[0].base + segments[0].rows
     ):
         return score(segments[0], rows - segments[0].base if segments[0].base else rows)
+    if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
+        order, out = np.argsort(rows, kind="stable"), np.empty(len(rows), dtype=np.float32)
+        out[order] = _by_segment(segments, rows[order], score)
+        return out
     out = np.zeros(len(rows), dtype=np.float32)
-    for segment in segments:
-        here = (rows >= segment.base) & (rows < segment.base + segment.rows)
-        if here.any():
-            out[here] = score(segment, rows[here] - segment.base)
+    firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
+    ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()
+    for segment, first, end in zip(segments, firsts, ends, strict=True):
+        if first < end:
+            out[first:end] = score(segment, rows[first:end] - segment.base)
     return out
