@@ -10,7 +10,9 @@ question. A store that is not installed is left out, with the reason. Take the m
 
 import argparse
 import contextlib
+import importlib
 import importlib.metadata
+import importlib.util
 import json
 import lzma
 import os
@@ -122,14 +124,14 @@ class DuckDB:
 
 
 class SqliteVec:
-    """sqlite-vec and FTS5."""
+    """sqlite-vec and FTS5. Where Python's own sqlite3 loads no extensions, pysqlite3 does."""
 
     package = "sqlite-vec"
 
     def build(self, passages, vectors, folder):
-        import sqlite3
-
         import sqlite_vec
+
+        sqlite3 = importlib.import_module(next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n)))
 
         self.base = sqlite3.connect(os.path.join(folder, "kb.sqlite"))
         self.base.enable_load_extension(True)
@@ -188,7 +190,7 @@ class Chroma:
         import chromadb
 
         client = chromadb.PersistentClient(folder, settings=chromadb.Settings(anonymized_telemetry=False))
-        self.kept = client.create_collection("kb", metadata={"hnsw:space": "cosine"})
+        self.kept = client.create_collection("passages", metadata={"hnsw:space": "cosine"})
         for first in range(0, len(passages), 5000):
             part = passages[first : first + 5000]
             self.kept.add(

@@ -259,7 +259,8 @@ def run(folder, reader, say=print):
 def pipeline(folder, say=print):
     """(passed, failed) of the package over the vectors of loading, chunking, fusion and filters."""
     passed = failed = 0
-    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("fusion", _fuses), ("filters", _filters)):
+    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("fusion", _fuses), ("filters", _filters),
+                        ("search", _searches)):  # fmt: skip
         path = os.path.join(folder, f"{name}.json")
         if not os.path.exists(path):
             continue
@@ -292,6 +293,35 @@ def _fuses(cases):
         sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
         found = fusion.fuse(sets, case["method"], case["params"])
         yield [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in found] == case["fused"]
+
+
+def _searches(golden):
+    """A file is built of the corpus and asked; scores of a leg are equal, fused ones but for the logarithm's last bit."""
+    from ragfile.analysis import Analysis
+    from ragfile.searching import KnowledgeBase
+    from ragfile.writing import create
+
+    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+        path = os.path.join(folder, "kb")
+        with create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
+            vectors = [chunk["vector"] for chunk in golden["corpus"]]
+            w.add([{k: v for k, v in chunk.items() if k != "vector"} for chunk in golden["corpus"]], vectors)
+        with KnowledgeBase(path) as rf:
+            for case in golden["cases"]:
+                yield _answers(rf, case, golden["params"].get(case["method"], {}))
+
+
+def _answers(rf, case, params):
+    alone = case["method"] in ("bm25", "vector")
+    options = {"mode": case["method"]} if alone else {"fusion": (case["method"], params)}
+    hits = rf.search(case["query"], case["k"], vector=case["vector"], where=case["where"], pool=case["pool"], **options)
+    if [hit.id for hit in hits] != [expected["id"] for expected in case["hits"]]:
+        return False
+    return all(
+        math.isclose(hit.score, expected["score"], rel_tol=1e-12)
+        and all(score == expected[leg] for leg, score in hit.scores.items())
+        for hit, expected in zip(hits, case["hits"], strict=True)
+    )
 
 
 def _filters(cases):

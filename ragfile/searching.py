@@ -61,7 +61,10 @@ class KnowledgeBase(Archive):
         )
         if key is not None and (known := self._answers.get(key)) is not None:
             self.counters["cached"] += 1
-            return self._logged(_copied(known, request_id), query, k, mode)
+            clock, hits = _Clock(), _copied(known, request_id)
+            clock.note("cache")
+            hits.timings = clock.spent
+            return self._logged(hits, query, k, mode)
         vectors = None if vector is None else np.asarray(vector, dtype=np.float32).reshape(1, -1)
         hits = self.search_batch(
             [query], k, mode=mode, where=where, tags_any=tags_any, tags_all=tags_all, pool=pool, fusion=fusion,

@@ -17,6 +17,7 @@ from .staging import LOOSE, NO_SPAN, Spool, Staging
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
+LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 METRICS = ("cosine", "ip", "l2")
 DEFAULT = Analysis()
 
@@ -191,20 +192,15 @@ class SegmentWriter:
     def _write_texts(self, ids, columns):
         self.lexicon = None
         if self.analysis is not None:
-            self.lexicon = _core.LexicalBuilder(self.analysis, directory=self.staging.folder)
+            self.lexicon = _core.LexicalBuilder(self.analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
         portable = self.record.get("portable")
         self.keywords = Keywords(self.staging.folder) if portable else None
-        records, meta = _core.RecordsBuilder(), bytearray()
+        records, meta = _core.RecordsBuilder(), Spool(self.staging.folder)
         self.file.begin("rag.text", self.segment)
         pack = zstandard.ZstdCompressor(level=3).compress
         stream = _core.StreamBuilder(self.file.write, pack, TEXT_BLOCK)
         counts = np.bincount(columns["document"], minlength=len(ids)).tolist()
-        rows = iter(
-            zip(
-                *(columns[n].tolist() for n in ("index", "place", "size", "char_start", "char_size", "json")),
-                strict=True,
-            )
-        )
+        rows = _in_parts(columns, ("index", "place", "size", "char_start", "char_size", "json"))
         for doc_id, count in zip(ids, counts, strict=True):
             self._write_document(doc_id, count, rows, records, stream, meta)
         stream.finish()
@@ -232,7 +228,7 @@ class SegmentWriter:
     def _write_document(self, doc_id, count, rows, records, stream, meta):
         entry, spool = self.staging.documents[doc_id], self.staging.texts
         text = spool.read(entry.text_at, entry.text_size)
-        blob_at, blob_size, placed, contents = stream.write(text), len(text), [], []
+        blob_at, blob_size, placed, contents, own_fields = stream.write(text), len(text), [], [], []
         for index, place, size, char_start, char_size, own in (next(rows) for _ in range(count)):
             start = place
             if place & LOOSE and not size:
@@ -246,8 +242,8 @@ class SegmentWriter:
             else:
                 content = text[start : start + size]
             contents.append(content)
-            meta_at, meta_size = len(meta), own & 0xFFFFFF
-            meta += spool.read(own >> 24, meta_size)
+            said = spool.read(own >> 24, own & 0xFFFFFF)
+            own_fields.append(said)
             placed.append(
                 (
                     index,
@@ -255,12 +251,11 @@ class SegmentWriter:
                     size,
                     None if char_start == NO_SPAN else char_start,
                     char_size,
-                    meta_at,
-                    meta_size,
+                    meta.append(said),
+                    len(said),
                 )
             )
-        meta_at = len(meta)
-        meta += spool.read(*entry.json)
+        meta_at = meta.append(spool.read(*entry.json))
         records.document(
             doc_id,
             blob_at,
@@ -277,9 +272,9 @@ class SegmentWriter:
         if self.keywords is not None:
             self.keywords.add(contents)
         if self.lexicon is not None:
-            self._index(entry, contents, placed, meta)
+            self._index(entry, contents, own_fields)
 
-    def _index(self, entry, contents, placed, meta):
+    def _index(self, entry, contents, own_fields):
         """Gives the chunks of a document to BM25: their text, or a tuple with a text for each field."""
         texts = [content.decode("utf-8", "surrogatepass") for content in contents]
         names = [name for name, _ in self.analysis.fields]
@@ -287,14 +282,16 @@ class SegmentWriter:
             self.lexicon.add(texts)
             return
         shared = _metadata(self.staging.texts.read(*entry.json))
-        for text, (*_, meta_at, meta_size) in zip(texts, placed, strict=True):
-            known = {**shared, **_metadata(meta[meta_at : meta_at + meta_size])}
+        for text, own in zip(texts, own_fields, strict=True):
+            known = {**shared, **_metadata(own)}
             self.lexicon.add([tuple(text if name == "text" else _field(known.get(name)) for name in names)])
 
     def _write_meta(self, meta, documents):
         self.file.begin("rag.meta", self.segment)
         stream = _core.StreamBuilder(self.file.write, zstandard.ZstdCompressor(level=3).compress, META_BLOCK)
-        stream.write(meta)
+        for first in range(0, meta.size, 1 << 20):
+            stream.write(meta.read(first, min(1 << 20, meta.size - first)))
+        meta.close()
         stream.finish()
         self.file.end(documents)
 
@@ -322,6 +319,12 @@ class Keywords:
         for first in range(0, self._pairs.size, 1 << 20):
             yield self._spool.read(first, min(1 << 20, self._pairs.size - first))
         self._spool.close()
+
+
+def _in_parts(columns, names):
+    """Tuples of plain numbers, row by row, without all of them in memory at once."""
+    for first in range(0, len(columns[names[0]]), GATHER_ROWS):
+        yield from zip(*(columns[name][first : first + GATHER_ROWS].tolist() for name in names), strict=True)
 
 
 def _metadata(raw):

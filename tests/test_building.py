@@ -202,9 +202,11 @@ from ragfile.embedding import Model
 ragfile.building.BATCH = 2
 
 class Slow:
-    model = Model("slow", 8)
+    model, left = Model("slow", 8), int(sys.argv[4])
     def embed(self, texts, role="document"):
-        time.sleep(0.02)
+        if not self.left:
+            time.sleep(600)  # until it is killed
+        self.left -= 1
         with open(sys.argv[3], "a") as log:
             log.write(" ".join(map(hash_of, texts)) + "\\n")
         return np.array([np.random.default_rng(len(t)).standard_normal(8) for t in texts], np.float32)
@@ -221,14 +223,14 @@ ragfile.build([sys.argv[1]], sys.argv[2], embedder=Slow())
 def test_a_build_killed_in_the_middle_leaves_no_file_and_goes_on_from_what_was_embedded(docs, tmp_path, batches):
     out, log = tmp_path / "kb", tmp_path / "log"
     command = [sys.executable, "-c", KILLED, docs, out, log]
-    process = subprocess.Popen(command)
+    process = subprocess.Popen([*command, str(batches)])
     while process.poll() is None and (not log.exists() or log.read_text().count("\n") < batches):
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not out.exists()
     before = log.read_text().splitlines()
-    subprocess.run(command, check=True)
+    subprocess.run([*command, "1000"], check=True)
     again = log.read_text().splitlines()[len(before) :]
     kept = before[:-1]  # what was asked last may have been under way
     assert not set(" ".join(kept).split()) & set(" ".join(again).split())
