@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill digest targets bench clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill histories filters compare digest targets bench clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -49,6 +49,18 @@ crash:                ## every operation of a recorded sequence, cut and replaye
 kill:                 ## two hundred writers killed, readers beside them
 	$(PY) tests/crash/kill.py kill --rounds 200
 	$(PY) tests/crash/kill.py read --commits 100
+	$(PY) tests/crash/kill_life.py kill --rounds 500
+	$(PY) tests/crash/kill_life.py read --commits 100
+
+histories:            ## three hundred random histories against fresh builds; power cuts at every operation
+	HISTORIES=300 $(PY) -m pytest -q tests/test_histories.py
+	CASES=20 $(PY) -m pytest -q tests/test_life.py -k power
+
+filters:              ## a thousand random filters and questions in every mode against brute force
+	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/test_searching.py -k random_filters
+
+compare:              ## the package's reader against spec/reader.py on 100,000 random and damaged files
+	nice $(PY) tests/compare_readers.py 100000
 
 digest:               ## one number over BM25 answers: equal on every architecture
 	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/bm25*.c \
