@@ -3,6 +3,7 @@ PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
 .PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd crash kill histories filters compare digest targets bench clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill digest targets bench clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -42,6 +43,9 @@ fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an
 
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
 	cd tests && ../$(PY) fuzz_ragmd.py 100000
+
+fuzz-sections:        ## twenty thousand files whose checksums hold and whose sections lie, through all that a user calls
+	cd tests && nice ../$(PY) fuzz_sections.py 20000
 
 crash:                ## every operation of a recorded sequence, cut and replayed
 	$(PY) tests/crash/replay.py --cases 100 --seed 5

@@ -1,5 +1,6 @@
 /* moments.c - mean and deviation of a sample's scores, each from a sum that is rounded once, so that neither the order of the
- * sample nor the machine matters.
+ * sample nor the machine matters. Scores that are no finite numbers (of a row with a NaN, or too large for binary32) are left out:
+ * their parts would never end.
  *
  * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of what was added. The parts of
  * binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold anything. Nearly always a plain compensated sum with a bound proves
@@ -83,9 +84,13 @@ static double sum_of(const double *values, size_t count) {
 
 void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation) {
     *mean = *deviation = 0.0;
-    if (count == 0) return;
-    for (size_t i = 0; i < count; i++) room[i] = scores[i];
-    *mean = sum_of(room, count) / (double)count;
-    for (size_t i = 0; i < count; i++) room[i] = (scores[i] - *mean) * (scores[i] - *mean);
-    *deviation = sqrt(sum_of(room, count) / (double)count);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(scores[i])) room[kept++] = scores[i];
+    if (kept == 0) return;
+    *mean = sum_of(room, kept) / (double)kept;
+    kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(scores[i])) room[kept++] = (scores[i] - *mean) * (scores[i] - *mean);
+    *deviation = sqrt(sum_of(room, kept) / (double)kept);
 }

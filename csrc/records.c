@@ -94,7 +94,7 @@ enum rag_status rag_records_document(const struct rag_records *r, uint64_t i, st
     d->text_chars = load_u32(b + 44);
     if ((load_u32(b + 28) & ~(uint32_t)HAS_TEXT) != 0 || (load_u64(b + 48) | load_u64(b + 56)) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a document's record has bits of a newer version");
-    if (d->text_size > d->blob_size || id_size > UINT32_MAX || d->rows > r->rows || d->first_row > r->rows - d->rows)
+    if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX || d->rows > r->rows || d->first_row > r->rows - d->rows)
         return rag_fail(fault, RAG_CORRUPT, at, "a document's record does not add up");
     return RAG_OK;
 }

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import zstandard
 
-from . import _core, filters, legs, strategies, tabular
+from . import _core, filters, legs, recorded, strategies, tabular
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 
@@ -28,6 +28,7 @@ REQUIRES = {
 REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 
 
+BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 _thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
 
 # Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
@@ -36,12 +37,12 @@ PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
 
 def unpack(data, raw_size):
     """One zstd frame whose stated size is believed only when it is the one that the block must have."""
-    if zstandard.frame_content_size(data) != raw_size:
-        raise CorruptError("a compressed block does not state its size, or another one than it must have")
     decompressor = getattr(_thread, "decompressor", None)
     if decompressor is None:
-        decompressor = _thread.decompressor = zstandard.ZstdDecompressor()
+        decompressor = _thread.decompressor = zstandard.ZstdDecompressor(max_window_size=BLOCK_LIMIT)
     try:
+        if zstandard.frame_content_size(data) != raw_size:
+            raise CorruptError("a compressed block does not state its size, or another one than it must have")
         return decompressor.decompress(data)
     except zstandard.ZstdError as error:
         raise CorruptError(f"a compressed block does not unpack: {error}") from None
@@ -61,7 +62,8 @@ def _are_fields(fields):
 def _are_stale_records(found):
     return isinstance(found, list) and all(
         isinstance(entry, dict)
-        and isinstance(entry.get("chunking"), dict | None)
+        and "chunking" in entry
+        and recorded.is_policy(entry["chunking"])
         and isinstance(entry.get("documents"), list)
         and all(isinstance(doc_id, str) for doc_id in entry["documents"])
         for entry in found
@@ -227,11 +229,13 @@ class Segment:
             fields = json.loads(self.meta.read(at, size).decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
             fields = None
-        if not _are_fields(fields):
+        if not _are_fields(fields) or recorded.is_too_deep(fields):
             raise CorruptError(f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta")
         return fields
 
     def text(self, document, start, size):
+        if start + size > document[3]:
+            raise CorruptError(f"a text of document {document[0]!r} lies outside of it", section="rag.chunks")
         raw = self.texts.read(document[1] + start, size)
         try:
             return raw.decode("utf-8", "surrogatepass")
@@ -321,10 +325,7 @@ class Archive:
                 self._config = {}
             else:
                 section.check()
-                try:
-                    self._config = json.loads(bytes(section))
-                except (ValueError, RecursionError):
-                    raise CorruptError(f"{self.path}: rag.config is not JSON", section="rag.config") from None
+                self._config = recorded.config(bytes(section), self.path)
         return self._config
 
     @property
@@ -338,7 +339,7 @@ class Archive:
             found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
             found = None
-        if not _are_stale_records(found):
+        if not _are_stale_records(found) or recorded.is_too_deep(found):
             raise CorruptError(f"{self.path}: rag.stale is not what it must be", section="rag.stale")
         return found
 

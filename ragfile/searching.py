@@ -256,8 +256,10 @@ class _Ask:
         base, vector = self.base, self.vectors[i]
         rows = self._tie_order(np.unique(np.concatenate([dense[0], lexical[0]])))
         bm25, near = base.score(rows, text=self.queries[i]), base.score(rows, vector=vector)
+        dense = dense[0], _finite(dense[1])
         if self.method == "calibrated":
             mean, deviation = base.sample_statistics(vector)
+            near = _finite(near, mean)
             weight = self.params.get("w", TRANSFORMER_WEIGHT)
             places = np.arange(len(rows))
             order, scores = fusion.calibrated(places, bm25, near, mean=mean, deviation=deviation, w=weight)
@@ -282,13 +284,18 @@ class _Ask:
 
     def _cut(self, rows, order, scores):
         """The k best of rows[order]; with distinct, those that do not repeat a better one."""
-        if self.distinct:
+        if self.distinct and len(order):
             if self.base.has_vectors:
                 kept = reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows[order]]))
             else:
                 kept = reranking.distinct_texts([self.base.chunk(row).content for row in rows[order]])
             order, scores = order[kept], scores[kept]
         return order[: self.k], scores[: self.k].tolist()
+
+
+def _finite(scores, unknown=0.0):
+    """Scores of vectors as finite numbers: the largest for what is too large, `unknown` where a row has none."""
+    return np.nan_to_num(scores, nan=unknown)
 
 
 class _Clock:

@@ -11,6 +11,9 @@ from array import array
 
 import numpy as np
 
+from . import recorded
+from .errors import CorruptError
+
 LOOSE = 1 << 63  # a place with this bit is an offset in the spool; without it, in the document's own text
 NO_SPAN = 0xFFFFFFFF
 
@@ -25,6 +28,8 @@ def to_utf8(text):
 
 def to_json(value):
     """One line of JSON, or nothing for nothing."""
+    if recorded.is_too_deep(value):
+        raise ValueError(f"metadata may nest {recorded.DEPTH} deep")
     return to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)) if value else b""
 
 
@@ -159,6 +164,8 @@ class Staging:
     def carry(self, segment, number):
         """A document of an open file as it is, byte for byte. Returns its rows there."""
         doc_id, at, text_size, _, chars, has_text, meta_at, meta_size, first, count = segment.records.document(number)
+        if not doc_id or doc_id in self.documents:
+            raise CorruptError(f"document {doc_id!r} is in the file twice, or has no id", section="rag.ids")
         entry = self.document(doc_id)
         entry.text_at, entry.text_size = self.texts.append(segment.texts.read(at, text_size)), text_size
         entry.chars, entry.has_text = chars, has_text

@@ -7,6 +7,7 @@ from .archive import Archive
 from .chunking import Policy
 from .editing import BATCH, Editor
 from .embedding import open_embedder
+from .errors import CorruptError
 from .records import Segment
 from .writing import fusion_record, model_record
 
@@ -97,7 +98,9 @@ class _Reindexer(Editor):
     def run(self):
         wanted = stale_in(self._archive, self.policy)
         for doc_id in wanted:
-            self._cut_again(*self._take(doc_id))
+            if (old := self._take(doc_id)) is None:
+                raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")
+            self._cut_again(*old)
         if self._is_new_model:
             self._embed_the_rest()
         return {"recut": len(wanted), "embedded": self.embedded}

@@ -10,7 +10,8 @@ from . import _core
 from .analysis import Analysis
 from .chunking import Policy, split
 from .embedding import open_embedder
-from .errors import ModelError
+from .errors import CorruptError, ModelError
+from .recorded import METRICS
 from .records import Chunk, Document
 from .staging import LOOSE, NO_SPAN, Spool, Staging
 
@@ -18,7 +19,6 @@ TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth m
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
-METRICS = ("cosine", "ip", "l2")
 DEFAULT = Analysis()
 
 
@@ -276,7 +276,10 @@ class SegmentWriter:
 
     def _index(self, entry, contents, own_fields):
         """Gives the chunks of a document to BM25: their text, or a tuple with a text for each field."""
-        texts = [content.decode("utf-8", "surrogatepass") for content in contents]
+        try:
+            texts = [content.decode("utf-8", "surrogatepass") for content in contents]
+        except UnicodeDecodeError:  # only what is carried over as it is
+            raise CorruptError("the text of a chunk is not UTF-8", section="rag.text") from None
         names = [name for name, _ in self.analysis.fields]
         if names == ["text"]:
             self.lexicon.add(texts)
@@ -308,7 +311,10 @@ class Keywords:
     def add(self, contents):
         for content in contents:
             reference = f"c{self._pairs.count:010d}"
-            self._pairs.add_keyword(reference, content.decode("utf-8"))
+            try:
+                self._pairs.add_keyword(reference, content.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise ValueError("a portable file cannot hold a lone surrogate: pairs are UTF-8") from None
 
     def blocks(self, at):
         """The section's bytes, given where they will lie."""
@@ -328,7 +334,10 @@ def _in_parts(columns, names):
 
 
 def _metadata(raw):
-    return json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}) if raw else {}
+    try:
+        return json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}) if raw else {}
+    except (ValueError, AttributeError, RecursionError):  # only what is carried over as it is
+        raise CorruptError("the metadata of a document is not what it must be", section="rag.meta") from None
 
 
 def _field(value):

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ragfile"
-NOUNS = {"errors", "recent", "records", "text", "tracing", "_core"}
+NOUNS = {"errors", "recent", "recorded", "records", "text", "tracing", "_core"}
 STEPS = {
     "agreement", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
     "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",

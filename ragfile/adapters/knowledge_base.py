@@ -4,17 +4,18 @@ What came from FAISS + JSON or .ragmd carries its origin (origin.py) and comes b
 here goes out with all that a file records of it: the way back makes the same file again.
 """
 
+import contextlib
 import json
 import warnings
 
 import numpy as np
 import zstandard
 
-from ragfile import _core
+from ragfile import _core, recorded
 from ragfile.analysis import Analysis
 from ragfile.archive import Archive, unpack
 from ragfile.collection import Collection
-from ragfile.errors import CorruptError
+from ragfile.errors import CorruptError, FormatError
 from ragfile.faiss_flat import Index
 from ragfile.frontmatter import Frontmatter
 from ragfile.origin import pack
@@ -62,7 +63,19 @@ def _from_origin(archive, section):
             raise KeyError((doc_id, index))
         return archive.vector(row)
 
-    return unpack_origin(stream.read(0, stream.size), text_of, vector_of)
+    with _fitting(f"{ORIGIN} of {archive.path}"):
+        return unpack_origin(stream.read(0, stream.size), text_of, vector_of)
+
+
+@contextlib.contextmanager
+def _fitting(what):
+    """What a record of ours tells is taken at its word; where that cannot be, it is the record that is wrong."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise CorruptError(f"{what} is not what it must be: {type(error).__name__}: {error}") from None
 
 
 def _write_with_origin(collection, path):
@@ -135,6 +148,10 @@ def _from_records(archive):
         stored = segment.vectors()
         for number in segment.live_documents():
             name, document, rows = _document(archive, segment, number, len(refs))
+            if not name or name in documents or len(document["chunks"]) != len(rows):
+                raise CorruptError(
+                    f"document {name!r} of {archive.path}, or a chunk of it, is there twice or has no name"
+                )
             documents[name] = document
             refs.extend({"document_id": name, "chunk_key": key} for key in document["chunks"])
             vectors.append(np.asarray(stored[rows.start : rows.stop], dtype=np.float32))
@@ -175,22 +192,22 @@ def _analysis_record(archive):
 
 
 def _write_records(collection, path):
-    record = json.loads(collection.front.values[RECORD])
-    config, recorded = record["config"], record["analysis"]
-    analysis = Analysis.recorded(recorded["text"], recorded["k1"], recorded["b"]) if recorded else DEFAULT
+    with _fitting(f"the record {RECORD!r}"):
+        record = json.loads(collection.front.values[RECORD])
+        config, told = recorded.config(json.dumps(record["config"]).encode(), path), record["analysis"]
+        analysis = Analysis.recorded(told["text"], told["k1"], told["b"]) if told else DEFAULT
     if not config.get("bm25", True):
         analysis = None
     vectors = _rows(collection)
     options = {name: config[name] for name in ("dim", "metric", "precision", "portable") if name in config}
     with Writer(path, analysis=analysis, config=config, **options) as w:
         for doc_id, document in collection.documents.items():
-            chunks = [_chunk_from(doc_id, document, key, entry) for key, entry in document["chunks"].items()]
-            rows = [entry["faiss_id"] for entry in document["chunks"].values()]
-            text = document.get("full_text")
-            made = Document(
-                doc_id, text or "", document.get("source", ""), document["metadata"], tuple(document["tags"])
-            )
-            w.add_document(made, chunks, vectors[rows] if rows else None, has_text=text is not None)
+            with _fitting(f"document {doc_id!r}"):
+                chunks = [_chunk_from(doc_id, document, key, entry) for key, entry in document["chunks"].items()]
+                rows, text = [entry["faiss_id"] for entry in document["chunks"].values()], document.get("full_text")
+                source, tags = document.get("source", ""), tuple(document["tags"])
+                made, held = Document(doc_id, text or "", source, document["metadata"], tags), vectors[rows]
+            w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
 
 def _chunk_from(doc_id, document, key, entry):
