@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from .cli import passages
 from .opening import open as open_file
 
 FORMATS = ("jsonl", "duckdb", "parquet")
@@ -16,12 +17,12 @@ FORMATS = ("jsonl", "duckdb", "parquet")
 @click.option("--to", type=click.Choice(FORMATS), default="jsonl", show_default=True, help="What OUT shall be.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 def export_command(file, out, to, as_json):
-    """Write the chunks of FILE with their vectors to OUT; JSON lines go to stdout if there is no OUT."""
+    """Write chunks and vectors for other tools. JSON lines go to stdout if there is no OUT."""
     from . import tabular
 
     if out is None and to != "jsonl":
         raise click.UsageError(f"--to {to} needs OUT")
-    with open_file(file) as rf:
+    with passages(open_file(file)) as rf:
         reason = ""
         if to == "jsonl":
             _lines(tabular.records(rf), out)
