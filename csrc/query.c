@@ -24,24 +24,59 @@ static float float_above(double value) {
 
 static float float_below(double value) { return -float_above(-value); }
 
-/* Quantises unit components to integers of size up to most; both halves of 16-bit codes are signed bytes. */
-static struct query_codes quantise(const struct query *query, uint32_t dim, double most, int8_t *high, int8_t *low) {
-    double largest = 0, error = 0;
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < dim; i++) largest = fabs(query->wide[i]) > largest ? fabs(query->wide[i]) : largest;
-    const double step = largest / most, scale = 1 / step;
-    for (uint32_t i = 0; i < dim; i++) {
-        const int code = (int)rint(query->wide[i] * scale);
-        const double rest = query->wide[i] - code * step;
-        error += rest * rest;
-        sum += code;
-        if (low) {
-            high[i] = (int8_t)((code + 128) >> 8);
-            low[i] = (int8_t)(code - 256 * high[i]);
-        } else {
-            high[i] = (int8_t)code;
+/* rint() of a number below 2^31 in size, without a call: the sum has no room for a fraction. */
+static inline double rounded(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
+
+enum { LANES = 4 }; /* sums in lanes: one chain of additions would take longer than the scan of a small collection */
+
+static double largest_of(const double *values, size_t count) {
+    double most[LANES] = {0};
+    for (size_t i = 0; i < count; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            const double value = fabs(values[i + j]);
+            most[j] = value > most[j] ? value : most[j];
         }
+    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
+}
+
+/* What rounding count components, a multiple of LANES, to multiples of step loses: the square of its norm. */
+static double rounding_error(const double *values, size_t count, double step, double scale) {
+    double sums[LANES] = {0};
+    for (size_t i = 0; i < count; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            const double rest = values[i + j] - rounded(values[i + j] * scale) * step;
+            sums[j] += rest * rest;
+        }
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+/* Quantises components, the largest of which has the size largest, to integers of size up to 127. */
+static struct query_codes quantise_coarse(const struct query *query, size_t count, double largest, int8_t *codes) {
+    const double step = largest / 127, scale = 1 / step, *values = query->wide;
+    int32_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int32_t code = (int32_t)rounded(values[i] * scale);
+        codes[i] = (int8_t)code;
+        sum += code;
     }
+    const double error = rounding_error(values, count, step, scale);
+    return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
+}
+
+/* The same up to 32000, in halves that are signed bytes both; the sum of 65,536 codes fits in 32 bits. */
+static struct query_codes quantise_fine(struct query *query, size_t count, double largest, int8_t *high, int8_t *low) {
+    const double step = largest / 32000, scale = 1 / step, *values = query->wide;
+    int32_t sum = 0, upper_sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int32_t code = (int32_t)rounded(values[i] * scale), upper = (code + 128) >> 8;
+        high[i] = (int8_t)upper;
+        low[i] = (int8_t)(code - 256 * upper);
+        sum += code;
+        upper_sum += upper;
+    }
+    const double error = rounding_error(values, count, step, scale);
+    query->biases[0] = 128 * (int64_t)upper_sum;
+    query->biases[1] = 128 * ((int64_t)sum - 256 * (int64_t)upper_sum);
     return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
 }
 
@@ -64,10 +99,9 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     const double inverse = 1 / query->norm;
     for (uint32_t i = 0; i < dim; i++) unit[i] = (float)(wide[i] * inverse);
     if (!coded) return;
-    query->coarse = quantise(query, dim, 127, codes, NULL);
-    query->fine = quantise(query, dim, 32000, codes + size, codes + 2 * size);
-    for (uint32_t i = 0; i < dim; i++)
-        query->biases[0] += 128 * query->high[i], query->biases[1] += 128 * query->low[i];
+    const double largest = largest_of(wide, size);
+    query->coarse = quantise_coarse(query, size, largest, codes);
+    query->fine = quantise_fine(query, size, largest, codes + size, codes + 2 * size);
 }
 
 static float saturate(double value) {

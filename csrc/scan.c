@@ -125,13 +125,18 @@ static uint64_t passing_rows(const struct rag_segment *segment, const struct sli
     return sum;
 }
 
+/* Where one query meets few rows, most would be refined: reading the rows themselves takes less. */
+static bool shadow_pays(const struct search *search, const struct rag_segment *segment) {
+    return segment->shadow && (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
+}
+
 static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     const uint64_t passing = passing_rows(segment, slice);
     if (passing <= 4 * (uint64_t)search->k + 32) {
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
-    } else if (!segment->shadow) rag_scan_estimates(search, slice, which, count);
+    } else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
     else if (rag_kernels()->tile && count >= TILE_QUERIES / 2) rag_scan_tiles(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
 }
@@ -158,7 +163,7 @@ static void scan_slice(struct search *search, const struct slice *slice) {
 
 static void scan_task(void *context, size_t i) {
     struct search *search = context;
-    fenv_t before;
+    rag_float_mode before;
     rag_float_plain(&before);
     scan_slice(search, &search->slices[i]);
     rag_float_back(&before);
@@ -168,7 +173,7 @@ static void scan_task(void *context, size_t i) {
  */
 
 static void finish_task(void *context, size_t q) {
-    fenv_t before;
+    rag_float_mode before;
     rag_float_plain(&before);
     rag_search_finish(context, q);
     rag_float_back(&before);
@@ -221,7 +226,7 @@ static size_t chunk_queries(const struct search *search, size_t count) {
 
 static bool any_shadow(const struct search *search) {
     bool any = false;
-    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].shadow != NULL;
+    for (size_t s = 0; s < search->segment_count; s++) any |= shadow_pays(search, &search->segments[s]);
     return any;
 }
 
@@ -280,7 +285,7 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.known = malloc(chunk * sizeof *search.known);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
     if (search.slices && search.queries && search.floors && search.known && memory) {
-        fenv_t before;
+        rag_float_mode before;
         rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
         run(&search, question, memory, threads);
@@ -308,7 +313,7 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
     void *memory = malloc(rag_query_size(question->dim));
     float *scratch = malloc((size_t)question->dim * sizeof *scratch);
     if (memory && scratch) {
-        fenv_t before;
+        rag_float_mode before;
         rag_float_plain(&before);
         rag_query_prepare(&query, memory, question->queries, question->dim, question->metric, false);
         for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)

@@ -193,7 +193,7 @@ static enum rag_status write_groups(const struct rag_matrix *matrix, struct benc
         enum rag_status status = rag_matrix_touch(matrix, first, rows, fault);
         if (status != RAG_OK) return status;
         uint8_t *codes = group + blocks_of(rows) * block_size;
-        fenv_t before;
+        rag_float_mode before;
         memset(group, 0, (size_t)(codes - group));
         rag_float_plain(&before);
         for (uint64_t i = 0; i < rows; i++)

@@ -70,21 +70,22 @@ static const uint8_t *codes_of(const struct sweeping *on, uint32_t row) {
     return on->shadow->guard.bytes + at;
 }
 
-/* Refines rows whose loads have been started. */
+/* Refines rows whose loads have been started; a shadow that stays in the cache needs no start. */
 static void refine_hits(const struct sweeping *on, uint32_t q, const struct hit *hits, size_t count) {
     struct sieve *sieve = &on->slice->hunts[q].sieve;
     struct rag_fault fault;
-    enum { AHEAD = 12 };
-    for (size_t i = 0; i < count + AHEAD; i++) {
-        if (i < count) {
+    enum { AHEAD = 12, NEAR_BYTES = 1 << 18 };
+    const size_t ahead = on->shadow->guard.size > NEAR_BYTES ? AHEAD : 0;
+    for (size_t i = 0; i < count + ahead; i++) {
+        if (ahead && i < count) {
             const uint8_t *codes = codes_of(on, hits[i].row);
             for (size_t line = 0; line < on->row_size; line += 64) __builtin_prefetch(codes + line);
         }
-        if (i < AHEAD || !(hits[i - AHEAD].upper >= sieve->floor)) continue;
-        const uint8_t *codes = codes_of(on, hits[i - AHEAD].row);
+        if (i < ahead || !(hits[i - ahead].upper >= sieve->floor)) continue;
+        const uint8_t *codes = codes_of(on, hits[i - ahead].row);
         const size_t at = (size_t)(codes - on->shadow->guard.bytes);
         if (!rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault), &fault)) return;
-        refine_row(&on->search->queries[q], on->shadow->dim, codes, hits[i - AHEAD].row, sieve);
+        refine_row(&on->search->queries[q], on->shadow->dim, codes, hits[i - ahead].row, sieve);
     }
     if (sieve->count >= sieve->tight + on->search->k / 8 + 1) rag_sieve_tighten(sieve);
     if (sieve->count >= SIEVE_LARGE + 4 * on->search->k) rag_search_settle(on->search, on->slice, q, on->scratch);
