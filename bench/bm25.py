@@ -390,7 +390,7 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
     for label, path in question_files.items():
         questions = read_lines(path)
         for k in ks:
-            best = {name: math.inf for name in engines}
+            best = dict.fromkeys(engines, math.inf)
             for _ in range(rounds):
                 for name, engine in engines.items():
                     asked = questions[: SLOW.get(name, len(questions))]

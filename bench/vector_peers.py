@@ -151,6 +151,8 @@ class SqliteVec(Peer):
         import sqlite_vec
 
         self.db = sqlite3.connect(f"{folder}/sqlite-vec")
+        if not hasattr(self.db, "enable_load_extension"):
+            raise ImportError("this Python's sqlite3 was built without loadable extensions")
         self.db.enable_load_extension(True)
         sqlite_vec.load(self.db)
         self.db.execute(f"create virtual table v using vec0(e float[{rows.shape[1]}] distance_metric=cosine)")
@@ -189,7 +191,7 @@ class DuckdbArray(Peer):
         self.kind = f"float[{rows.shape[1]}]"
 
     def search(self, queries, k):
-        ask = f"select id from v order by array_inner_product(vector, ?::{self.kind}) desc limit {k}"
+        ask = f"select id from v order by array_inner_product(vector::{self.kind}, ?::{self.kind}) desc limit {k}"
         return np.array([[r[0] for r in self.db.execute(ask, [q.tolist()]).fetchall()] for q in queries])
 
 
