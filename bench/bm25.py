@@ -91,7 +91,8 @@ class Tantivy:
         self.searcher = self.index.searcher()
 
     def one(self, query, k):
-        parsed = self.index.parse_query(" ".join(words(query)) or "zzzz", ["text"])
+        spaced = "".join(c if c.isalnum() else " " for c in query.lower())  # one token a word, or it asks for phrases
+        parsed = self.index.parse_query(spaced if spaced.strip() else "zzzz", ["text"])
         return self.searcher.search(parsed, k)
 
     def batch(self, queries, k, threads=1):
@@ -393,6 +394,14 @@ def cpu_seconds(name, engine, asked, k):
     return min(took)
 
 
+def best_first(arguments):
+    """The best of seven processes; a compiler at work needs no second look."""
+    best = in_process(arguments)
+    for _ in range(6 if best.get("first_ms", math.inf) < 1000 else 0):
+        best = min(best, in_process(arguments), key=lambda r: r.get("open_ms", math.inf) + r.get("first_ms", 0))
+    return best
+
+
 def query_all(names, work, question_files, rounds, ks=(10, 100)):
     engines, failed, table = {}, {}, {}
     for name in names:
@@ -518,7 +527,7 @@ def main():
         }
     elif given.task == "first":
         result = {
-            name: in_process(["first-one", "--only", name, "--work", given.work, "--short", given.short])
+            name: best_first(["first-one", "--only", name, "--work", given.work, "--short", given.short])
             for name in names
         }
     elif given.task == "query":

@@ -113,7 +113,7 @@ def start_contestants(names, rows, folder):
 
 
 def print_table(title, times, shares=None):
-    print(f"\n{title}")
+    print(f"\n{title}", flush=True)
     ours = times["ragfile"]
     for name, value in sorted(times.items(), key=lambda item: item[1]):
         share = f"  found {shares[name]:.4f}" if shares and name in shares else ""
