@@ -223,6 +223,8 @@ def _unpacked(data):
         part = data[start : end & (1 << 63) - 1]
         raw += zstandard.decompress(part) if end >> 63 else part
         start = end & (1 << 63) - 1
+    if not 64 <= block <= 1 << 24:  # a mutation came before
+        raise ValueError(block)
     return raw[:raw_size], block
 
 
