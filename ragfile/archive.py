@@ -4,6 +4,7 @@ Rows are numbered through the segments in order; a deleted row keeps its number 
 map when it is asked for; what is kept in memory is small and can be thrown away.
 """
 
+import functools
 import json
 import os
 import threading
@@ -95,7 +96,7 @@ class Segment:
         self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
         self._records = self._texts = self._meta = self._alive = None
         self._layout = self._matrix = self._lexicon = self._lexical_size = None
-        self.metric = "cosine"
+        self.metric, self.document_fields = "cosine", {}
 
     def section(self, name):
         return self.reader.section(name, self.number)
@@ -255,12 +256,25 @@ class Segment:
             raise CorruptError(f"the text of document {document[0]!r} is not UTF-8", section="rag.text") from None
 
 
+def of_one_commit(method):
+    """A method that sees one commit from its beginning to its end, whatever refresh() does in another thread meanwhile."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
+
+    return call
+
+
 class Archive:
     """A 1.0 file opened for reading; see the package's open()."""
+
+    _is_pinned = False
 
     def __init__(self, path, *, generation=0, strict=False):
         self.path = os.fspath(path)
         self._options = {"generation": generation, "strict": strict}
+        self._swap = threading.Lock()
         self._open()
 
     def _open(self):
@@ -278,7 +292,7 @@ class Archive:
             self._segments.append(Segment(self._reader, number, rows, live, base))
             base += rows
         self.rows = base
-        self._fields, self._config, self._columns = {}, None, None
+        self._config, self._made = None, {}  # what is made of this commit when it is first asked for
         for segment in self._segments:
             segment.metric = self.config.get("metric", "cosine")
 
@@ -310,14 +324,29 @@ class Archive:
     def close(self):
         """Lets the file go. Views that were handed out stay valid as long as they live."""
         self._map = self._reader = self._segments = Closed(self.path)
-        self._fields = {}
+        self._made = {}
+
+    def _pinned(self):
+        """The commit that is open now, as an object that no refresh() changes."""
+        view = object.__new__(type(self))
+        with self._swap:
+            view.__dict__.update(self.__dict__)
+        view._is_pinned = True
+        return view
 
     def refresh(self):
-        """Looks for a newer commit, or a newer file under the same name; True when there was one."""
+        """Looks for a newer commit, or a newer file under the same name; True when there was one.
+
+        Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
+        leaves the old one open.
+        """
         if self._options["generation"] or self._seen == _core.file_identity(self.path):
             return False
-        before = self._commit
-        self._open()
+        before, fresh = self._commit, self._pinned()
+        fresh._open()
+        del fresh._is_pinned
+        with self._swap:
+            self.__dict__.update(fresh.__dict__)
         return (before["identity"], before["generation"]) != (
             self._commit["identity"],
             self._commit["generation"],
@@ -382,6 +411,7 @@ class Archive:
         return list(dict.fromkeys(entry["name"] for entry in self._reader.entries))
 
     @property
+    @of_one_commit
     def info(self):
         """The file at a glance."""
         commit = self._commit
@@ -440,12 +470,11 @@ class Archive:
         raise IndexError(f"row {row} of {self.rows}")
 
     def _document_fields(self, segment, number, document):
-        key = segment.number, number
-        found = self._fields.get(key)
+        found = segment.document_fields.get(number)
         if found is None:
-            if len(self._fields) >= 4096:
-                self._fields.clear()
-            found = self._fields[key] = segment.fields(document[6], document[7])
+            if len(segment.document_fields) >= 4096:
+                segment.document_fields.clear()
+            found = segment.document_fields[number] = segment.fields(document[6], document[7])
         return found
 
     def _read(self, row):
@@ -542,12 +571,15 @@ class Archive:
     # ------------------------------------------------------------------------------------------------- exact search --
 
     @property
+    @of_one_commit
     def columns(self):
         """Metadata and tags of every row as columns, for filters; made on first use."""
-        if self._columns is None:
+        columns = self._made.get("columns")
+        if columns is None:
             read = [self._labels(segment, row) for segment in self._segments for row in range(segment.rows)]
-            self._columns = filters.Dicts([metadata for metadata, _ in read], [tags for _, tags in read])
-        return self._columns
+            columns = filters.Dicts([metadata for metadata, _ in read], [tags for _, tags in read])
+            self._made["columns"] = columns
+        return columns
 
     def _labels(self, segment, row):
         number, _, _, _, _, _, meta_at, meta_size = segment.records.chunk(row)
@@ -559,6 +591,7 @@ class Archive:
             metadata = {**metadata, **own["metadata"]}
         return metadata, own["tags"] if "tags" in own else shared.get("tags", ())
 
+    @of_one_commit
     def mask(self, where=None, tags_any=(), tags_all=()):
         """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
         if isinstance(where, dict) or where is None:
@@ -591,6 +624,7 @@ class Archive:
                 raise ValueError(f"{self.path} has no section {name}")
         return segments
 
+    @of_one_commit
     def nearest(self, vectors, k=10, *, where=None, threads=None):
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
@@ -601,6 +635,7 @@ class Archive:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         return legs.nearest(segments, queries, k, legs.row_sets(segments, self.mask(where)), threads)
 
+    @of_one_commit
     def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
         segments, texts = self._searched("rag.terms"), [texts] if isinstance(texts, str) else list(texts)
@@ -608,6 +643,7 @@ class Archive:
             return _nothing(len(texts), k)
         return legs.match(segments, texts, k, legs.row_sets(segments, self.mask(where)), threads, k1, b)
 
+    @of_one_commit
     def score(self, rows, *, text=None, vector=None):
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
         if vector is not None:
@@ -648,11 +684,13 @@ class Archive:
         tags = tuple(fields.get("tags", ()))
         return Document(document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags)
 
+    @of_one_commit
     def sources(self, chunk_ids):
         """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
         ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
         return [self.document(doc_id) for doc_id in ids]
 
+    @of_one_commit
     def context(self, chunk_id, before=200, after=200):
         """The chunk's text with up to so many characters of its document on either side."""
         row = self.row(chunk_id)

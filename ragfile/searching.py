@@ -14,7 +14,7 @@ from operator import index
 import numpy as np
 
 from . import _core, fusion, legs, reranking, tracing
-from .archive import Archive
+from .archive import Archive, of_one_commit
 from .embedding import embedded, embedder_of_file, open_embedder
 from .errors import ModelError, ProviderError
 from .recent import Recent
@@ -36,11 +36,11 @@ class KnowledgeBase(Archive):
         self._asked = Recent(REMEMBERED)
         super().__init__(path, generation=generation, strict=strict)
         self._options["embedder"] = embedder
-        self._embedder = None if embedder is None else self._checked(open_embedder(embedder))
+        self._opened = {} if embedder is None else {"embedder": self._checked(open_embedder(embedder))}
 
     def _open(self):
         super()._open()
-        self._answers, self._sampled = Recent(REMEMBERED), None
+        self._answers = Recent(REMEMBERED)
 
     def close(self):
         super().close()
@@ -48,6 +48,7 @@ class KnowledgeBase(Archive):
 
     # ---------------------------------------------------------------------------------------------------- asking --
 
+    @of_one_commit
     def search(self, query, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
                vector=None, distinct=False, threads=None, cache=True, request_id=None):  # fmt: skip
         """The k best passages for a question.
@@ -79,6 +80,7 @@ class KnowledgeBase(Archive):
             self._answers.put(key, _copied(hits, request_id))
         return hits
 
+    @of_one_commit
     def search_batch(self, queries, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
                      vectors=None, distinct=False, threads=None, request_id=None):  # fmt: skip
         """As search, for many questions: each leg is one call into the core. Answers are not kept."""
@@ -173,11 +175,11 @@ class KnowledgeBase(Archive):
     def embedder(self):
         """What turns questions into vectors: the one given, else the model that the file records, where it is on this
         machine. A file never makes anybody talk to a server."""
-        if self._embedder is None:
+        if self._opened.get("embedder") is None:
             spec = (self.config.get("model") or {}).get("spec")
             if spec:
-                self._embedder = self._checked(embedder_of_file(spec))
-        return self._embedder
+                self._opened["embedder"] = self._checked(embedder_of_file(spec))
+        return self._opened.get("embedder")
 
     def _checked(self, embedder):
         recorded = self.config.get("model")
@@ -226,14 +228,15 @@ class KnowledgeBase(Archive):
 
     def sample_statistics(self, vector):
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
-        if self._sampled is None:
+        sampled = self._made.get("sample")
+        if sampled is None:
             rows = self.sample
             gathered = np.ascontiguousarray([self.vector(row) for row in rows])
             metric = self.config.get("metric", "cosine")
-            self._sampled = np.arange(len(rows)), _core.Matrix(
+            sampled = self._made["sample"] = np.arange(len(rows)), _core.Matrix(
                 gathered.view(np.uint8).reshape(-1), len(rows), gathered.shape[1], dtype=f"f{8 * gathered.itemsize}", metric=metric
             )  # fmt: skip
-        places, matrix = self._sampled
+        places, matrix = sampled
         return _core.moments(matrix.scores(places, vector))
 
 

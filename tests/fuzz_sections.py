@@ -223,6 +223,8 @@ def _unpacked(data):
         part = data[start : end & (1 << 63) - 1]
         raw += zstandard.decompress(part) if end >> 63 else part
         start = end & (1 << 63) - 1
+    if not 64 <= block <= 1 << 24:  # a mutation came before
+        raise ValueError(block)
     return raw[:raw_size], block
 
 
@@ -264,7 +266,7 @@ def _stream_changed(name, data, rng):
             raw = raw[:before] + new.ljust(room) + raw[before + room :]
         else:
             raw = raw[:before] + new + raw[before + room :]
-    return _packed(raw, block if rng.random() < 0.8 else rng.choice([1, 64, 4096, 1 << 24]), rng)
+    return _packed(raw, block if rng.random() < 0.8 else rng.choice([64, 1000, 4096, 1 << 24]), rng)
 
 
 JSON_SECTIONS = ("rag.config", "rag.stale", "rag.origin")
@@ -315,7 +317,7 @@ def hostile(seed):
 OWN = (
     "a JSON value in metadata", "NaN is not a JSON value", "Out of range float values are not JSON", "has no section", "has no vectors",
     "cannot hold a lone surrogate", "has NUL at character", "that is not finite as", "was added twice", "unknown chunk policy",
-    "chunk overlap must be", "unknown fusion", "and nothing here knows how to compact it",
+    "chunk overlap must be", "unknown fusion", "a document id is a string", "is not in 0 … 2**32 - 2", "and nothing here knows how to compact it",
 )  # fmt: skip
 
 

@@ -216,7 +216,7 @@ def _write_records(collection, path):
                 rows, text = [entry["faiss_id"] for entry in document["chunks"].values()], document.get("full_text")
                 source, tags = document.get("source", ""), tuple(document["tags"])
                 made, held = Document(doc_id, text or "", source, document["metadata"], tags), vectors[rows]
-            w.add_document(made, chunks, held if rows else None, has_text=text is not None)
+                w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
 
 def _chunk_from(doc_id, document, key, entry):
