@@ -76,6 +76,18 @@ def _bit(section, i):
     return i // 8 < len(view) and bool(view[i // 8] >> i % 8 & 1)
 
 
+class Closed:
+    """In the place of what a closed file had: whoever asks is told."""
+
+    def __init__(self, path):
+        object.__setattr__(self, "path", path)
+
+    def _refuse(self, *_):
+        raise ValueError(f"{object.__getattribute__(self, 'path')} is closed")
+
+    __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __buffer__ = _refuse
+
+
 class Segment:
     """The rows that one commit added."""
 
@@ -290,10 +302,15 @@ class Archive:
     def __exit__(self, kind, error, trace):
         self.close()
 
+    def __repr__(self):
+        if isinstance(self._segments, Closed):
+            return f"<{type(self).__name__} {self.path}, closed>"
+        return f"<{type(self).__name__} {self.path}, {len(self):,} chunks, generation {self.generation}>"
+
     def close(self):
         """Lets the file go. Views that were handed out stay valid as long as they live."""
-        self._map = self._reader = None
-        self._segments, self._fields = [], {}
+        self._map = self._reader = self._segments = Closed(self.path)
+        self._fields = {}
 
     def refresh(self):
         """Looks for a newer commit, or a newer file under the same name; True when there was one."""
@@ -548,6 +565,8 @@ class Archive:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
             return chosen.mask(self.columns) if chosen else None
         rows = np.asarray(where)
+        if isinstance(where, str | bytes) or rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu"):
+            raise TypeError(f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}")
         if rows.dtype == np.bool_:
             if rows.shape != (self.rows,):
                 raise ValueError(f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .chunking import Policy, split
-from .embedding import open_embedder
+from .embedding import embedded, open_embedder
 from .loading import Limits, Loading
 from .stash import Stash
 from .writing import DEFAULT, Writer
@@ -133,11 +133,11 @@ class _Work:
             return None
         if self.stash is None:
             self.report.embedded += len(texts)
-            return self.embedder.embed(texts, role="document")
+            return embedded(self.embedder, texts, "document")
         found = [self.stash.find(text) for text in texts]
         new = list(dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None))
         if new:
-            made = self.embedder.embed(new, role="document")
+            made = embedded(self.embedder, new, "document")
             self.stash.append(new, made)
         self.report.embedded += len(new)
         self.report.reused += len(texts) - sum(vector is None for vector in found)

@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import os
 import sys
 import time
+from datetime import UTC, datetime
 
 import click
 
@@ -59,6 +61,11 @@ def readable(size):
         size /= 1000
 
 
+def printable(text):
+    """Text of a file on one line, for a terminal: a control character in it controls nothing."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
 def generation_option(command):
     return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
 
@@ -76,9 +83,39 @@ def info(file, generation, as_json):
     if as_json:
         return emit(facts)
     for name, value in facts.items():
-        shown = readable(value) if name == "size" else ", ".join(value) if isinstance(value, list) else value
+        shown = _fact(name, value)
         if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
             click.echo(f"{name.replace('_', ' '):>16}  {shown}")
+
+
+def _fact(name, value):
+    """A fact of info as people read it."""
+    if name == "size":
+        return readable(value)
+    if name == "created" and value:
+        return moment(value)
+    if name == "model" and value:
+        spec = value.get("spec")
+        return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
+    return ", ".join(value) if isinstance(value, list) else value
+
+
+def moment(nanoseconds):
+    """A time that a file records, in UTC."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def condition(where):
+    """A filter from --where, or None without one."""
+    if where is None:
+        return None
+    try:
+        found = json.loads(where)
+    except ValueError as error:
+        raise click.UsageError(f"--where is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise click.UsageError(f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}")
+    return found
 
 
 @ragfile.command()
@@ -190,7 +227,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
 
     from .building import build as build_file
 
-    listed = [line for line in click.get_text_stream("stdin").read().splitlines() if line] if "-" in sources else []
+    listed = [line for line in sys.stdin.read().splitlines() if line] if "-" in sources else []
     named = [source for source in sources if source != "-"] + listed
     if not named:
         raise click.UsageError("name a folder, glob or file")
@@ -201,7 +238,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
     )  # fmt: skip
     bar.close()
     for failure in report.failures:
-        click.echo(f"ragfile: {failure.path}: {failure.reason}", err=True)
+        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
     if as_json:
         return emit(asdict(report))
     rate = report.chunks / report.seconds if report.seconds else 0
@@ -216,7 +253,7 @@ class Progress:
     """One line on stderr that is written over, on a terminal only."""
 
     def __init__(self):
-        self._stream, self._began = click.get_text_stream("stderr"), time.monotonic()
+        self._stream, self._began = sys.stderr, time.monotonic()
         self._shown = False
 
     def show(self, documents, chunks):
@@ -250,18 +287,15 @@ def search(file, question, k, mode, where, tags, embedder, distinct, explain, ge
 
     from .opening import open as open_file
 
-    condition = None
-    if where is not None:
-        try:
-            condition = json.loads(where)
-        except ValueError as error:
-            raise click.UsageError(f"--where is not JSON: {error}") from None
+    chosen = condition(where)
     with open_file(file, embedder=embedder, generation=generation) as rf:
-        hits = rf.search(question, k, mode=mode, where=condition, tags_any=tags, distinct=distinct)
+        hits = rf.search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
     if as_json:
         return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
     if hits.degraded:
         click.echo(f"ragfile: {hits.degraded}", err=True)
+    if not hits:
+        click.echo("ragfile: nothing found", err=True)
     for place, hit in enumerate(hits, 1):
         _show_hit(place, hit, explain)
     if explain:
@@ -270,13 +304,22 @@ def search(file, question, k, mode, where, tags, embedder, distinct, explain, ge
 
 def _show_hit(place, hit, explain):
     headers = hit.metadata.get("headers")
-    title = click.style(headers, bold=True) if isinstance(headers, str) else ""
+    title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     span = f":{hit.start}-{hit.end}" if hit.start >= 0 else ""
-    click.echo(f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {hit.source or hit.doc_id}{span}  {title}")
+    click.echo(
+        f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {printable(hit.source or hit.doc_id)}{span}  {title}"
+    )
     if explain:
         click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
-    text = " ".join(hit.text.split())
+    text = printable(hit.text)
     click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
+
+
+def _said(error):
+    """An exception in one line, without the number of an OSError or the quotes of a KeyError."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
 def main(arguments=None):
@@ -289,9 +332,12 @@ def main(arguments=None):
     except click.ClickException as error:
         error.show()
         sys.exit(WRONG)
+    except BrokenPipeError:  # `ragfile export … | head`: whoever read has what they wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(WRONG)
     except FormatError as error:
         click.echo(f"ragfile: {error}", err=True)
         sys.exit(DAMAGED)
-    except (RagfileError, OSError, ValueError, KeyError, IndexError) as error:
-        click.echo(f"ragfile: {error}", err=True)
+    except (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError) as error:
+        click.echo(f"ragfile: {_said(error)}", err=True)
         sys.exit(WRONG)

@@ -1,12 +1,10 @@
 """The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale, log."""
 
-import json
 import os
-from datetime import UTC, datetime
 
 import click
 
-from .cli import Progress, emit, json_option, readable
+from .cli import Progress, condition, emit, json_option, moment, printable, readable
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
 
@@ -54,14 +52,14 @@ def _follow(way, file, sources, dry_run, as_json, **options):
     report = getattr(syncing, way)(file, sources, dry_run=dry_run, progress=bar.show, **options)
     bar.close()
     for failure in report.failures:
-        click.echo(f"ragfile: {failure.path}: {failure.reason}", err=True)
+        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
     if as_json:
         return emit(asdict(report))
     for sign, names in (("+", report.added), ("~", report.changed), ("~", report.recut), ("-", report.removed)):
         for name in names:
-            click.echo(f"{sign} {name}")
+            click.echo(f"{sign} {printable(name)}")
     for old, new in report.moved:
-        click.echo(f"> {old} → {new}")
+        click.echo(f"> {printable(old)} → {printable(new)}")
     counts = [
         f"{len(getattr(report, name))} {name}" for name in ("added", "changed", "moved", "recut", "removed") if getattr(report, name)
     ]  # fmt: skip
@@ -99,7 +97,7 @@ def delete(file, ids, checksums, where, message, as_json):
     if not ids and not checksums and where is None:
         raise click.UsageError("name ids, --checksum or --where")
     with edit(file, message=message) as w:
-        found = w.delete(ids, checksums=checksums, where=None if where is None else _condition(where))
+        found = w.delete(ids, checksums=checksums, where=condition(where))
     if as_json:
         return emit({"deleted": found, "documents": w.deletions, **w.report})
     for gone in w.deletions:
@@ -107,17 +105,10 @@ def delete(file, ids, checksums, where, message, as_json):
     unknown = [doc_id for doc_id in ids if doc_id not in found]
     click.echo(
         f"{len(found)} documents deleted"
-        + (f", {len(unknown)} ids unknown" if unknown else "")
-        + "; compact erases their bytes"
+        + (f"; unknown: {', '.join(unknown)}" if unknown else "")
+        + ("; compact erases their bytes" if found else "")
     )
     return _hint(file)
-
-
-def _condition(where):
-    try:
-        return json.loads(where)
-    except ValueError as error:
-        raise click.UsageError(f"--where is not JSON: {error}") from None
 
 
 @click.command()
@@ -147,13 +138,9 @@ def log(file, as_json):
         return emit(found)
     for commit in found:
         click.echo(
-            f"{commit['generation']:>5}  {_time(commit['created']):<20}  {commit['chunks']:>9,} chunks  +{commit['added']:,} "
+            f"{commit['generation']:>5}  {moment(commit['created']) if commit['created'] else '-':<20}  {commit['chunks']:>9,} chunks  +{commit['added']:,} "
             f"-{commit['deleted']:,}  {readable(commit['size'])}  {commit['message']}".rstrip()
         )
-
-
-def _time(created):
-    return datetime.fromtimestamp(created / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if created else "-"
 
 
 @click.command()

@@ -120,7 +120,7 @@ def _call(how, verb, path, options, *collection):
         try:
             how = getattr(importlib.import_module(f"ragfile.adapters.{how}"), verb)
         except ModuleNotFoundError as error:
-            raise ValueError(f"this format needs the package {error.name}, which is not installed") from None
+            raise ValueError(f"this format needs the package {error.name}: pip install {error.name}") from None
     takes = how.__kwdefaults__ or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
     return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)

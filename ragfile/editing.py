@@ -16,8 +16,8 @@ import numpy as np
 from . import _core
 from .archive import Archive
 from .chunking import Policy, split
-from .embedding import open_embedder, open_recorded
-from .errors import ModelError
+from .embedding import embedded, open_embedder, open_recorded
+from .errors import FormatError, ModelError
 from .records import Chunk, Document
 from .staging import to_utf8
 from .writing import DEFAULT, Writer, creation_time
@@ -25,11 +25,24 @@ from .writing import DEFAULT, Writer, creation_time
 BATCH = 512
 
 
+def _opened(path):
+    """The file with its writer's lock."""
+    try:
+        return _core.Writer.edit(path)
+    except FormatError:
+        with open(path, "rb") as file:
+            if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":
+                raise
+        raise FormatError(
+            f"{path}: a .ragmd is not changed in place: `ragfile convert` it to a .ragfile first"
+        ) from None
+
+
 class Editor(Writer):
     """The next commit of a file; see ragfile.edit()."""
 
     def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False):
-        file = _core.Writer.edit(path)
+        file = _opened(path)
         try:
             self._archive = Archive(path, strict=not accept_loss)
             record = dict(self._archive.config)
@@ -73,7 +86,7 @@ class Editor(Writer):
             return None
         new = [text for text in texts if text not in self._made]
         self.embedded += len(new)
-        made = iter(self.embedder.embed(new, role="document") if new else ())
+        made = iter(embedded(self.embedder, new, "document") if new else ())
         return np.array([self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32)
 
     def _add_vectors(self, chunks, vectors):

@@ -150,7 +150,7 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
     offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk.
     """
     if spec is not None and not isinstance(spec, str):
-        return spec
+        return _in_role(spec)
     name, options = _split_options(spec or "none", options)
     if name in ("none", "default"):
         if name == "none" or not options:
@@ -166,6 +166,39 @@ def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **opt
     if offline:
         options["offline"] = True
     return _load(maker)(model, **options)
+
+
+def _in_role(embedder):
+    """The embedder, if it is one."""
+    if not callable(getattr(embedder, "embed", None)):
+        raise TypeError(f"{type(embedder).__name__} is no embedder: it has no method embed(texts, role)")
+    model = getattr(embedder, "model", None)
+    if not isinstance(getattr(model, "name", None), str) or not hasattr(model, "dims"):
+        raise TypeError(
+            f"{type(embedder).__name__} is no embedder: its model is ragfile.embedding.Model(name, dims), not {model!r}"
+        )
+    return embedder
+
+
+def embedded(embedder: "Embedder", texts: Sequence[str], role: Role) -> np.ndarray:
+    """What an embedder makes of texts, if it is a finite row of the model's width for each; ModelError else.
+
+    Anybody may write an embedder. What one gets wrong is said here, before it is kept for the next build or compared.
+    """
+    answer, name = embedder.embed(texts, role=role), embedder.model.name
+    try:
+        rows = np.asarray(answer, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"the embedder {name} answered with {type(answer).__name__}, not with rows of numbers"
+        ) from None
+    wanted = len(texts), embedder.model.dims or (rows.shape[1] if rows.ndim == 2 else 0)
+    if rows.shape != wanted:
+        raise ModelError(f"the embedder {name} made an array of shape {rows.shape} of {len(texts)} texts, not {wanted}")
+    if not np.isfinite(rows).all():
+        row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        raise ModelError(f"the embedder {name} made a vector that is not finite, of the text {texts[row][:60]!r}")
+    return rows
 
 
 def embedder_of_file(spec: str) -> "Embedder":

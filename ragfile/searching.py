@@ -9,12 +9,13 @@ import json
 import logging
 import time
 from dataclasses import replace
+from operator import index
 
 import numpy as np
 
 from . import _core, fusion, legs, reranking, tracing
 from .archive import Archive
-from .embedding import embedder_of_file, open_embedder
+from .embedding import embedded, embedder_of_file, open_embedder
 from .errors import ModelError, ProviderError
 from .recent import Recent
 from .records import Hits
@@ -40,6 +41,10 @@ class KnowledgeBase(Archive):
     def _open(self):
         super()._open()
         self._answers, self._sampled = Recent(REMEMBERED), None
+
+    def close(self):
+        super().close()
+        self._answers = Recent(REMEMBERED)
 
     # ---------------------------------------------------------------------------------------------------- asking --
 
@@ -79,9 +84,10 @@ class KnowledgeBase(Archive):
         """As search, for many questions: each leg is one call into the core. Answers are not kept."""
         if mode not in MODES:
             raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
+        k, pool = min(index(k), len(self)), index(pool)
         if k < 0 or pool < 0:
             raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
-        queries, clock = list(queries), _Clock()
+        queries, clock = _questions(queries), _Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
             if mode == "keyword":
                 found = [self._keyword(query, k, self.mask(where, tags_any, tags_all)) for query in queries]
@@ -201,7 +207,7 @@ class KnowledgeBase(Archive):
         new = [query for query, vector in known.items() if vector is None]
         if new:
             self.counters["embedding_calls"] += 1
-            for query, vector in zip(new, self.embedder.embed(new, role="query"), strict=True):
+            for query, vector in zip(new, embedded(self.embedder, new, "query"), strict=True):
                 known[query] = vector
                 self._asked.put(query, vector)
         return np.array([known[query] for query in queries], dtype=np.float32).reshape(len(queries), -1)
@@ -229,6 +235,15 @@ class KnowledgeBase(Archive):
             )  # fmt: skip
         places, matrix = self._sampled
         return _core.moments(matrix.scores(places, vector))
+
+
+def _questions(queries):
+    """The questions as a list, if they are texts."""
+    queries = list(queries)
+    for query in queries:
+        if not isinstance(query, str):
+            raise TypeError(f"a question is a str, not {type(query).__name__}")
+    return queries
 
 
 class _Ask:

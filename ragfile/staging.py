@@ -44,6 +44,22 @@ def byte_offsets(text, raw, positions):
     return found
 
 
+def check_fields(metadata, tags, whose):
+    """Refuses what a reader would call damage: metadata is an object, tags are a list of strings."""
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata of {whose} is a dict, not {type(metadata).__name__}")
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        raise TypeError(f"tags of {whose} are a list of strings, not {tags!r:.80}")
+
+
+def described(fields, whose):
+    """to_json, naming what it cannot write."""
+    try:
+        return to_json(fields)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"metadata of {whose} is no JSON: {error}") from None
+
+
 class Spool:
     """A temporary file that is appended to and read at random."""
 
@@ -111,6 +127,7 @@ class Staging:
 
     def add_document(self, document, has_text=True):
         """A document's own text and metadata. Its chunks follow through add_chunks."""
+        check_fields(document.metadata, document.tags, whose := f"document {document.id!r}")
         if document.id in self.documents:
             raise ValueError(f"document {document.id!r} was added before")
         entry, raw = self.document(document.id), to_utf8(document.text)
@@ -119,8 +136,8 @@ class Staging:
         entry.text_at, entry.text_size = self.texts.append(raw), len(raw)
         entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
         fields = {"source": document.source, "metadata": document.metadata, "tags": list(document.tags)}
-        described = to_json({name: value for name, value in fields.items() if value})
-        entry.json = self.texts.append(described), len(described)
+        packed = described({name: value for name, value in fields.items() if value}, whose)
+        entry.json = self.texts.append(packed), len(packed)
         return raw
 
     def add_chunks(self, chunks, text="", raw=b""):
@@ -128,6 +145,10 @@ class Staging:
         spans = [c for c in chunks if text and c.start >= 0]
         at = byte_offsets(text, raw, [p for c in spans for p in (c.start, c.end)])
         for c in chunks:
+            if not isinstance(c.content, str):
+                raise TypeError(
+                    f"content of chunk {c.chunk_index} of {c.doc_id!r} is a str, not {type(c.content).__name__}"
+                )
             if text and c.start >= 0:
                 if text[c.start : c.end] != c.content:
                     raise ValueError(f"chunk {c.chunk_index} of {c.doc_id!r} is not text[{c.start}:{c.end}]")
@@ -142,12 +163,14 @@ class Staging:
         entry = self.document(chunk.doc_id)
         if not 0 <= chunk.chunk_index < NO_SPAN:
             raise ValueError(f"chunk index {chunk.chunk_index} of {chunk.doc_id!r} is not in 0 … 2**32 - 2")
+        whose = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
+        check_fields(chunk.metadata, chunk.tags, whose)
         own = {}
         if chunk.metadata:
             own["metadata"] = chunk.metadata
         if tuple(chunk.tags) != entry.tags:
             own["tags"] = list(chunk.tags)
-        raw = to_json(own)
+        raw = described(own, whose)
         own = self.texts.append(raw) << 24 | len(raw) if raw else 0
         start = chunk.start if chunk.start >= 0 else NO_SPAN
         self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), own)

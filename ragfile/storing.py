@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from .editing import Editor
-from .embedding import open_embedder
+from .embedding import embedded, open_embedder
 from .errors import ModelError
 from .opening import open as open_file
 from .records import Candidate, Chunk, Plan
@@ -163,5 +163,5 @@ def _vectors(editor, there, chunks, has_vectors):
     new = list(dict.fromkeys(c.content for c in chunks if c.content not in stored))
     if new and editor.embedder is None:
         raise ModelError(f"{editor._archive.path} has vectors: new texts need its embedder")
-    made = dict(zip(new, editor.embedder.embed(new, role="document"), strict=True)) if new else {}
+    made = dict(zip(new, embedded(editor.embedder, new, "document"), strict=True)) if new else {}
     return np.array([stored[c.content] if c.content in stored else made[c.content] for c in chunks], dtype=np.float32)

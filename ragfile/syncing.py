@@ -182,7 +182,7 @@ class _Work:
 
     def __init__(self, writer, loading, plan, tags, metadata, progress):
         self.writer, self.loading, self.plan, self.tags, self.metadata = writer, loading, plan, tags, metadata
-        self.progress, self.done, self.pending = progress, 0, []
+        self.progress, self.done, self.pending, self.unread = progress, 0, [], set()
 
     def carry_out(self):
         report, writer = self.plan.report, self.writer
@@ -192,6 +192,8 @@ class _Work:
         for name in [*report.changed, *report.recut, *report.added]:
             self._take(name, lambda doc_id: doc_id, self.plan.documents.get(name, ()))
         self._flush()
+        for listed in (report.added, report.changed, report.recut):
+            listed[:] = [name for name in listed if name not in self.unread]  # they are among the failures
         report.deletions, report.embedded = writer.deletions, writer.embedded
 
     def _take(self, name, old_id, before):
@@ -208,6 +210,8 @@ class _Work:
             came.add(known)
         if len(self.loading.failures) == failures:
             self.writer.delete([doc_id for doc_id in before if doc_id not in came])
+        elif not came:
+            self.unread.add(name)
         if len(self.pending) >= PENDING:
             self._flush()
         self.done += 1

@@ -9,7 +9,7 @@ import zstandard
 from . import _core
 from .analysis import Analysis
 from .chunking import Policy, split
-from .embedding import open_embedder
+from .embedding import embedded, open_embedder
 from .errors import CorruptError, ModelError
 from .recorded import METRICS
 from .records import Chunk, Document
@@ -114,7 +114,7 @@ class Writer:
         if not chunks:
             return
         if vectors is None and self.embedder is not None:
-            vectors = self.embedder.embed([chunk.content for chunk in chunks], role="document")
+            vectors = embedded(self.embedder, [chunk.content for chunk in chunks], "document")
         if vectors is not None:
             self._staging.add_vectors(vectors, len(chunks))
         if self._staging.vector_rows not in (0, len(self._staging)):

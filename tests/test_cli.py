@@ -1,0 +1,114 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+import json
+
+import pytest
+
+import ragfile
+from ragfile.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command: (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def kb(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "keys.md").write_text("# Keys\n\nRotate the keys every ninety days.")
+    (folder / "pods.md").write_text("# Pods\n\nRestart a pod with a rollout.")
+    ragfile.build(folder, tmp_path / "kb.ragfile")
+    return tmp_path / "kb.ragfile"
+
+
+def test_a_search_without_hits_says_so_beside_the_output(run, kb):
+    code, out, err = run("search", kb, "keys", "--where", '{"year": 1}')
+    assert (code, out) == (0, "")
+    assert "nothing found" in err
+
+
+def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
+    for command in (["search", kb, "keys"], ["delete", kb]):
+        code, _, err = run(*command, "--where", "[1]")
+        assert code == 1
+        assert "--where is a JSON object" in err
+    assert len(ragfile.open(kb)) == 2
+
+
+def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
+    code, _, err = run("search", tmp_path / "nope.ragfile", "keys")
+    assert code == 1
+    assert err == f"ragfile: {tmp_path / 'nope.ragfile'}: No such file or directory\n"
+
+
+def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    code, _, err = run("info", tmp_path / "a.png")
+    assert code == 2
+    assert "not a RAGFile" in err
+
+
+def test_a_missing_section_is_named_without_quotes_around_the_sentence(run, kb):
+    code, _, err = run("inspect", kb, "--pairs", "nope")
+    assert code == 1
+    assert not err.startswith('ragfile: "')
+
+
+def test_info_shows_the_model_by_name_and_times_as_times(run, kb):
+    with ragfile.edit(kb, message="one less", created=0) as w:
+        w.delete(["pods.md"])
+    code, out, _ = run("info", kb)
+    assert code == 0
+    assert "potion-base-8M/1 (default)" in out
+    assert json.loads(run("info", kb, "--json")[1])["model"]["spec"] == "default"
+
+
+def test_unknown_ids_are_named_and_change_nothing(run, kb):
+    code, out, _ = run("delete", kb, "zz", "yy")
+    assert (code, out) == (0, "0 documents deleted; unknown: zz, yy\n")
+    assert ragfile.open(kb).generation == 1
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(run, tmp_path):
+    with ragfile.create(tmp_path / "a.ragfile") as w:
+        w.add(
+            [
+                {
+                    "doc_id": "a\x1b]0;x\x07",
+                    "chunk_index": 0,
+                    "content": "keys \x1b[2J here",
+                    "metadata": {"headers": "\x1b[8m"},
+                }
+            ]
+        )
+    code, out, _ = run("search", tmp_path / "a.ragfile", "keys", "--mode", "bm25")
+    assert code == 0
+    assert "keys" in out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+
+
+def test_a_sync_lists_files_that_cannot_be_read_as_failures_alone(run, kb, tmp_path):
+    (tmp_path / "docs" / "bad.docx").write_bytes(b"PK\x03\x04broken")
+    code, out, err = run("sync", kb, tmp_path / "docs")
+    assert code == 0
+    assert "+ bad.docx" not in out
+    assert "nothing to do" in out
+    assert "bad.docx" in err
+
+
+def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_path):
+    ragfile.convert(kb, tmp_path / "kb.ragmd")
+    code, _, err = run("add", tmp_path / "kb.ragmd", tmp_path / "docs")
+    assert code == 2
+    assert "ragfile convert" in err
