@@ -44,8 +44,14 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
     embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
-    policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. progress is called with
-    (documents done, chunks done).
+    policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. analysis=None leaves out BM25.
+    portable adds a section in which readers of 0.1.0 find each passage by a keyword. progress is called with (documents done,
+    chunks done).
+
+    A source that is named and not there is an error; a file that cannot be read is one of the report's failures, one without a
+    loader is skipped. resume takes up the vectors of a build that was killed, dedupe leaves out files whose bytes were read
+    before, limits is loading.Limits, errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte
+    for byte.
     """
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)

@@ -66,6 +66,15 @@ def printable(text):
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
+def passages(rf):
+    """The open file, if it has any."""
+    if not hasattr(rf, "search"):
+        raise FormatError(
+            f"{rf.info['path']}: a 0.1.0 file has pairs, not passages: `ragfile inspect --pairs NAME` lists them"
+        )
+    return rf
+
+
 def generation_option(command):
     return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
 
@@ -289,7 +298,7 @@ def search(file, question, k, mode, where, tags, embedder, distinct, explain, ge
 
     chosen = condition(where)
     with open_file(file, embedder=embedder, generation=generation) as rf:
-        hits = rf.search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
+        hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
     if as_json:
         return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
     if hits.degraded:
@@ -317,8 +326,8 @@ def _show_hit(place, hit, explain):
 
 def _said(error):
     """An exception in one line, without the number of an OSError or the quotes of a KeyError."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
@@ -329,8 +338,11 @@ def main(arguments=None):
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         sys.exit(WRONG)
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.show()
+        sys.exit(WRONG)
+    except click.ClickException as error:
+        click.echo(f"ragfile: {error.format_message()}", err=True)
         sys.exit(WRONG)
     except BrokenPipeError:  # `ragfile export … | head`: whoever read has what they wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

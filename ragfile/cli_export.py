@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from .cli import passages
 from .opening import open as open_file
 
 FORMATS = ("jsonl", "duckdb", "parquet")
@@ -21,7 +22,7 @@ def export_command(file, out, to, as_json):
 
     if out is None and to != "jsonl":
         raise click.UsageError(f"--to {to} needs OUT")
-    with open_file(file) as rf:
+    with passages(open_file(file)) as rf:
         reason = ""
         if to == "jsonl":
             _lines(tabular.records(rf), out)

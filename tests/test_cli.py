@@ -112,3 +112,23 @@ def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_p
     code, _, err = run("add", tmp_path / "kb.ragmd", tmp_path / "docs")
     assert code == 2
     assert "ragfile convert" in err
+
+
+def test_a_file_of_pairs_is_not_searched_or_exported_but_shown_how_to_be_read(run, tmp_path):
+    ragfile.write_pairs(tmp_path / "p.ragfile", [("alpha", "first")])
+    for command in (["search", tmp_path / "p.ragfile", "alpha"], ["export", tmp_path / "p.ragfile"]):
+        code, out, err = run(*command)
+        assert (code, out) == (2, "")
+        assert "has pairs, not passages" in err
+    assert run("inspect", tmp_path / "p.ragfile", "--pairs", "keyword")[1] == "alpha\tfirst\n"
+
+
+def test_a_file_that_went_through_faiss_and_json_is_asked_as_before(run, kb, tmp_path):
+    run("convert", kb, tmp_path / "kb.faiss")
+    pair = ["--from-faiss", tmp_path / "kb.faiss", "--from-json", tmp_path / "kb.json"]
+    assert run("convert", *pair, "--to-ragfile", tmp_path / "back.ragfile")[0] == 0
+    with ragfile.open(kb) as before, ragfile.open(tmp_path / "back.ragfile") as after:
+        there, back = before.search("rotate the keys"), after.search("rotate the keys")
+        assert after.config["fusion"] == before.config["fusion"]
+    assert back.degraded == ""
+    assert [(hit.text, hit.score) for hit in back] == [(hit.text, hit.score) for hit in there]

@@ -15,13 +15,14 @@ from ragfile import _core, recorded
 from ragfile.analysis import Analysis
 from ragfile.archive import Archive, unpack
 from ragfile.collection import Collection
+from ragfile.embedding import StaticEmbedder
 from ragfile.errors import CorruptError, FormatError
 from ragfile.faiss_flat import Index
 from ragfile.frontmatter import Frontmatter
 from ragfile.origin import pack
 from ragfile.origin import unpack as unpack_origin
 from ragfile.records import Chunk, Document
-from ragfile.writing import DEFAULT, Writer
+from ragfile.writing import DEFAULT, Writer, fusion_record, model_record
 
 ORIGIN = "rag.origin"
 RECORD = "ragfile"  # the frontmatter key under which a .ragmd keeps what a .ragfile recorded
@@ -85,9 +86,9 @@ def _write_with_origin(collection, path):
     for row, place in places.items():
         if place is not None:
             rows.setdefault(place[0], []).append((place[1], row))
-    model = {"name": collection.model_name, "dims": collection.dim, "spec": None} if collection.model_name else None
+    config = _model(collection)
     metric = collection.index.metric if collection.index.metric in METRICS else "ip"
-    with Writer(path, dim=collection.dim, metric=metric, config={"model": model}) as w:
+    with Writer(path, dim=collection.dim, metric=metric, config=config) as w:
         for doc_id, document in collection.documents.items():
             held = sorted(rows.pop(doc_id, ()))
             chunks = [_chunk_of(collection, doc_id, document, index, row) for index, row in held]
@@ -96,6 +97,14 @@ def _write_with_origin(collection, path):
             made = Document(doc_id, texts.get(doc_id, ""), source if isinstance(source, str) else "", _plain(metadata))
             w.add_document(made, chunks, vectors[[row for _, row in held]] if held else None)
         w.add_section(ORIGIN, _stream(origin), items=len(collection))
+
+
+def _model(collection):
+    """What the file records of the collection's model. The embedded one's name says which it is, and asks for no consent."""
+    name, own = collection.model_name, StaticEmbedder()
+    if name == own.model.name and collection.dim == own.model.dims:
+        return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
+    return {"model": {"name": name, "dims": collection.dim, "spec": None} if name else None}
 
 
 def _chunk_of(collection, doc_id, document, index, row):
