@@ -135,7 +135,7 @@ def condition(where):
 @generation_option
 @json_option
 def inspect(file, hex_at, vector_row, pairs_of, generation, as_json):
-    """Every section of a file: where it lies and how much of the file it takes."""
+    """Every section: where it lies, how much of the file it takes."""
     from .opening import open as open_file
 
     with open_file(file, generation=generation) as rf:
@@ -231,7 +231,7 @@ def verify(file, full, as_json):
 @click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
 @json_option
 def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, as_json):
-    """Make a file from folders, globs and files; "-" reads a list of them from stdin."""
+    """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
     from dataclasses import asdict
 
     from .building import build as build_file

@@ -17,7 +17,7 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
 @click.option("--keep", type=click.Path(), help="Keep the file that is built (one collection).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def eval_command(folders, embedder, reranker, split, keep, as_json):
-    """Build each collection in BEIR layout (corpus.jsonl, queries.jsonl, qrels/) and measure every mode."""
+    """Measure every mode on judged questions. FOLDERS are in BEIR layout: corpus.jsonl, queries.jsonl, qrels/."""
     from .judging import judge
 
     if keep and len(folders) > 1:

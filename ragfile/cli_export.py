@@ -17,7 +17,7 @@ FORMATS = ("jsonl", "duckdb", "parquet")
 @click.option("--to", type=click.Choice(FORMATS), default="jsonl", show_default=True, help="What OUT shall be.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 def export_command(file, out, to, as_json):
-    """Write the chunks of FILE with their vectors to OUT; JSON lines go to stdout if there is no OUT."""
+    """Write chunks and vectors for other tools. JSON lines go to stdout if there is no OUT."""
     from . import tabular
 
     if out is None and to != "jsonl":

@@ -32,14 +32,14 @@ def _following(command):
 @click.command()
 @_following
 def add(file, sources, dry_run, embedder, chunking, tags, message, as_json):
-    """Add folders, globs and files; documents of changed files are replaced, nothing is removed."""
+    """Add folders, globs and files. Documents of changed files are replaced, nothing is removed."""
     _follow("add", file, sources, dry_run, as_json, embedder=embedder, chunking=chunking, tags=tags, message=message)
 
 
 @click.command()
 @_following
 def sync(file, sources, dry_run, embedder, chunking, tags, message, as_json):
-    """Make a file equal to its sources: added, changed, moved and removed files."""
+    """Make a file equal to its sources. Files may be new, changed, moved or gone."""
     _follow("sync", file, sources, dry_run, as_json, embedder=embedder, chunking=chunking, tags=tags, message=message)
 
 
@@ -130,7 +130,7 @@ def compact(file, as_json):
 @click.argument("file")
 @json_option
 def log(file, as_json):
-    """The commits of a file, newest first; any can be opened with --generation until compaction."""
+    """The commits of a file, newest first. Any can be opened with --generation until compaction."""
     from .upkeep import log as commits
 
     found = commits(file)
@@ -149,7 +149,7 @@ def log(file, as_json):
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
 def stale(file, chunking, embedder, as_json):
-    """Documents that another policy or model than the file's has made."""
+    """Documents that another policy or model has made than the file's."""
     from .upkeep import stale as stale_documents
 
     found = stale_documents(file, chunking=chunking, embedder=embedder)
@@ -167,7 +167,7 @@ def stale(file, chunking, embedder, as_json):
 @message_option
 @json_option
 def reindex(file, chunking, embedder, message, as_json):
-    """Cut and embed stale documents again, from the texts that the file holds."""
+    """Cut and embed stale documents again. Their texts are in the file."""
     from .upkeep import reindex as reindex_file
 
     report = reindex_file(file, chunking=chunking, embedder=embedder, message=message)

@@ -182,6 +182,8 @@ def find(sources, skipped=None, wanted=None):
         for path, relative in _files(source, is_named, [] if skipped is None else skipped, wanted or suffixes()):
             real = os.path.realpath(path)
             if real in taken:
+                if skipped is not None:
+                    skipped.append((path, "the same file was read before, under this or another name"))
                 continue
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
