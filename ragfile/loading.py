@@ -183,7 +183,7 @@ def find(sources, skipped=None, wanted=None):
             real = os.path.realpath(path)
             if real in taken:
                 if skipped is not None:
-                    skipped.append((path, "the same file was read before, under this or another name"))
+                    skipped.append((path, "a file that was read before, under this or another name"))
                 continue
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
