@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -72,8 +72,20 @@ digest:               ## one number over BM25 answers: equal on every architectu
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets
 
-bench:                ## one question a file; each prints its machine, peers and command
-	for file in bench/*.py; do $(PY) $$file || true; done
+# One question a file in bench/; its README says what the data is.
+bench-vectors:
+	$(PY) bench/vectors.py --rows $(ROWS) --queries $(QUERIES)
+
+bench-bm25:
+	$(PY) bench/bm25.py build --passages $(PASSAGES)
+	$(PY) bench/bm25.py query --short $(SHORT) --long $(LONG)
+	$(PY) bench/bm25.py first --short $(SHORT)
+
+bench-embed:
+	$(PY) bench/embed.py $(PASSAGES) --potion $(POTION)
+
+bench-lookup bench-open bench-ragmd bench-living:
+	$(PY) bench/$(@:bench-%=%).py
 
 clean:
 	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info
