@@ -17,6 +17,7 @@ import numpy as np
 from .records import Candidate
 
 RRF_K = 60
+STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated's w by kind of model
 
 
 def rrf(legs, k=RRF_K):

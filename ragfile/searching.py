@@ -23,7 +23,6 @@ from .records import Hits
 MODES = ("hybrid", "vector", "bm25", "keyword")
 SAMPLE = 1024
 REMEMBERED = 256  # questions' vectors, and whole answers
-STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6.0, 4.0
 
 log = logging.getLogger("ragfile.search")
 
@@ -278,7 +277,7 @@ class _Ask:
         if self.method == "calibrated":
             mean, deviation = base.sample_statistics(vector)
             near = _finite(near, mean)
-            weight = self.params.get("w", TRANSFORMER_WEIGHT)
+            weight = self.params.get("w", fusion.TRANSFORMER_WEIGHT)
             places = np.arange(len(rows))
             order, scores = fusion.calibrated(places, bm25, near, mean=mean, deviation=deviation, w=weight)
         else:

@@ -11,6 +11,7 @@ from .analysis import Analysis
 from .chunking import Policy, split
 from .embedding import embedded, open_embedder
 from .errors import CorruptError, ModelError
+from .fusion import STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from .recorded import METRICS
 from .records import Chunk, Document
 from .staging import LOOSE, NO_SPAN, Spool, Staging
@@ -37,7 +38,7 @@ def model_record(embedder, spec):
 
 def fusion_record(embedder):
     """How the legs are put together: the weight of vectors against words depends on the kind of model."""
-    return {"method": "calibrated", "w": 6 if getattr(embedder, "is_static", False) else 4}
+    return {"method": "calibrated", "w": STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT}
 
 
 class Writer:
