@@ -15,11 +15,11 @@ import tempfile
 import warnings
 
 from ragfile import _core, filters, fusion
-from ragfile.archive import Segment
 from ragfile.chunking import Policy, split
 from ragfile.errors import FormatError, VersionError
 from ragfile.pairs import PairFile
 from ragfile.records import Candidate, Document
+from ragfile.segment import Segment
 from ragfile.text import normalize
 
 VECTORS = os.path.join("spec", "vectors")

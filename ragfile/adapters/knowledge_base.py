@@ -13,7 +13,7 @@ import zstandard
 
 from ragfile import _core, recorded
 from ragfile.analysis import Analysis
-from ragfile.archive import Archive, unpack
+from ragfile.archive import Archive
 from ragfile.collection import Collection
 from ragfile.embedding import StaticEmbedder
 from ragfile.errors import CorruptError, FormatError
@@ -22,6 +22,7 @@ from ragfile.frontmatter import Frontmatter
 from ragfile.origin import pack
 from ragfile.origin import unpack as unpack_origin
 from ragfile.records import Chunk, Document
+from ragfile.segment import unpack
 from ragfile.writing import DEFAULT, Writer, fusion_record, model_record
 
 ORIGIN = "rag.origin"

@@ -1,0 +1,214 @@
+"""The rows that one commit added: their records, texts, metadata, vectors and terms, read where they lie.
+
+A section is opened when it is first asked for. What it must agree with (the number of rows, above all) is checked there.
+"""
+
+import json
+import threading
+
+import numpy as np
+import zstandard
+
+from . import _core, recorded
+from .errors import CorruptError
+
+NO_METADATA = {}
+BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
+_thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
+
+
+def unpack(data, raw_size):
+    """One zstd frame whose stated size is believed only when it is the one that the block must have."""
+    decompressor = getattr(_thread, "decompressor", None)
+    if decompressor is None:
+        decompressor = _thread.decompressor = zstandard.ZstdDecompressor(max_window_size=BLOCK_LIMIT)
+    try:
+        if zstandard.frame_content_size(data) != raw_size:
+            raise CorruptError("a compressed block does not state its size, or another one than it must have")
+        return decompressor.decompress(data)
+    except zstandard.ZstdError as error:
+        raise CorruptError(f"a compressed block does not unpack: {error}") from None
+
+
+def _are_fields(fields):
+    """What the metadata stream may hold for a document or chunk."""
+    return (
+        isinstance(fields, dict)
+        and isinstance(fields.get("metadata", {}), dict)
+        and isinstance(fields.get("source", ""), str)
+        and isinstance(fields.get("tags", []), list)
+        and all(isinstance(tag, str) for tag in fields.get("tags", ()))
+    )
+
+
+def _bit(section, i):
+    section.check()
+    view = memoryview(section)
+    return i // 8 < len(view) and bool(view[i // 8] >> i % 8 & 1)
+
+
+class Segment:
+    """The rows that one commit added."""
+
+    def __init__(self, reader, number, rows, live, base):
+        self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
+        self._records = self._texts = self._meta = self._alive = None
+        self._layout = self._matrix = self._lexicon = self._lexical_size = None
+        self.metric, self.document_fields = "cosine", {}
+
+    def section(self, name):
+        return self.reader.section(name, self.number)
+
+    def need(self, name):
+        section = self.section(name)
+        if section is None:
+            raise CorruptError(f"segment {self.number} has no section {name}", section=name)
+        return section
+
+    @property
+    def records(self):
+        if self._records is None:
+            records = _core.Records(self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids"))
+            if len(records) != self.rows:
+                raise CorruptError(f"segment {self.number} has {self.rows} rows but {len(records)} chunk records")
+            self._records = records
+        return self._records
+
+    @property
+    def texts(self):
+        if self._texts is None:
+            self._texts = _core.Stream(self.need("rag.text"), unpack)
+        return self._texts
+
+    @property
+    def meta(self):
+        if self._meta is None:
+            self._meta = _core.Stream(self.need("rag.meta"), unpack)
+        return self._meta
+
+    @property
+    def alive(self):
+        """Bits of the rows that are not deleted, as uint64 words, or None when none is."""
+        if self.live == self.rows:
+            return None
+        if self._alive is None:
+            section = self.need("rag.tombs")
+            section.check()
+            words = ~np.frombuffer(section, dtype="<u8")
+            if self.rows % 64:
+                words[-1] &= np.uint64((1 << self.rows % 64) - 1)
+            self._alive = words
+        return self._alive
+
+    def live_mask(self):
+        """bool[rows]: the rows that are not deleted."""
+        if self.alive is None:
+            return np.ones(self.rows, dtype=bool)
+        return np.unpackbits(self.alive.view(np.uint8), bitorder="little")[: self.rows].astype(bool)
+
+    def is_live(self, row):
+        return self.alive is None or bool(self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1))
+
+    def document_is_live(self, number):
+        """A document lives or dies with all its rows; one without rows dies by name."""
+        first, rows = self.records.document(number)[8:]
+        if rows:
+            return self.is_live(first)
+        gone = self.section("rag.gone")
+        return gone is None or not _bit(gone, number)
+
+    def live_documents(self):
+        """Numbers of the live documents, in order of id."""
+        return [n for n in range(self.records.documents) if self.document_is_live(n)]
+
+    def find(self, doc_id):
+        """The number of the live document with this id, or None."""
+        number = self.records.find(doc_id)
+        return number if number is not None and self.document_is_live(number) else None
+
+    def vector_layout(self):
+        """(dim, bits, rows, stride, offset of the first row) of the vector section."""
+        if self._layout is None:
+            at = self.reader.entry("vector", self.number)["at"]
+            layout = _core.vector_layout(self.need("vector"), at)
+            if layout[2] != self.rows:
+                what = f"segment {self.number} has {self.rows} rows but {layout[2]} vectors"
+                raise CorruptError(what, section="vector")
+            self._layout = layout
+        return self._layout
+
+    def vectors(self):
+        """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that."""
+        section = self.section("vector")
+        if section is None:
+            return None
+        dim, bits, rows, stride, first = self.vector_layout()
+        dtype = np.dtype("<f4" if bits == 32 else "<f2")
+        return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
+
+    def stored_vectors(self, first, count):
+        """The vectors of some rows, their bytes checked; None where there are none."""
+        vectors = self.vectors()
+        if vectors is None:
+            return None
+        if count:
+            _, _, _, stride, at = self.vector_layout()
+            self.section("vector").check(at + first * stride, count * stride)
+        return vectors[first : first + count]
+
+    def keyword_pairs(self):
+        return _core.Pairs.keyword(self.need("keyword"), self.reader.entry("keyword", self.number)["at"])
+
+    @property
+    def matrix(self):
+        """The vectors, searchable."""
+        if self._matrix is None:
+            dim, bits, rows, stride, first = self.vector_layout()
+            self._matrix = _core.Matrix(
+                self.need("vector"),
+                rows,
+                dim,
+                stride,
+                f"f{bits}",
+                at=first,
+                metric=self.metric,
+                shadow=self.section("rag.shadow"),
+            )
+        return self._matrix
+
+    @property
+    def lexicon(self):
+        """The terms and postings, searchable."""
+        if self._lexicon is None:
+            self._lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
+            if len(self._lexicon) != self.rows:
+                raise CorruptError(f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}")
+        return self._lexicon
+
+    @property
+    def lexical_size(self):
+        """(live rows, their summed length)"""
+        if self._lexical_size is None:
+            self._lexical_size = self.lexicon.live(self.alive)
+        return self._lexical_size
+
+    def fields(self, at, size):
+        """A JSON object of the metadata stream."""
+        if not size:
+            return NO_METADATA
+        try:
+            fields = json.loads(self.meta.read(at, size).decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            fields = None
+        if not _are_fields(fields) or recorded.is_too_deep(fields):
+            raise CorruptError(f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta")
+        return fields
+
+    def text(self, document, start, size):
+        if start + size > document[3]:
+            raise CorruptError(f"a text of document {document[0]!r} lies outside of it", section="rag.chunks")
+        raw = self.texts.read(document[1] + start, size)
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise CorruptError(f"the text of document {document[0]!r} is not UTF-8", section="rag.text") from None
