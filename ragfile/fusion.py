@@ -18,11 +18,28 @@ from .records import Candidate
 
 RRF_K = 60
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated's w by kind of model
+PARAMETERS = {"rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w"}}  # what a search may say of each method
+
+
+def check(method, params):
+    """Refuses a method or a parameter that a search does not know: a misspelt one would change nothing and say nothing."""
+    if method not in PARAMETERS:
+        raise ValueError(f"unknown fusion {method!r}: use calibrated, rrf or blend")
+    unknown = sorted(params.keys() - PARAMETERS[method])
+    if unknown:
+        raise ValueError(f"fusion {method} has no parameter {unknown[0]!r}, only {', '.join(PARAMETERS[method])}")
+
+
+def alpha_weights(alpha):
+    """The weights of a vector and a lexical list."""
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha lies between 0 and 1, not {alpha}")
+    return alpha, 1 - alpha
 
 
 def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
-    if k < 0:
+    if not k >= 0:
         raise ValueError(f"rrf_k must not be negative, not {k}")
     return _sum_parts([(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs])
 
@@ -133,11 +150,9 @@ def _fuse_rrf(legs, rrf_k=RRF_K):
 
 def _fuse_blend(legs, alpha=0.5, weights=None):
     if weights is None:
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"alpha lies between 0 and 1, not {alpha}")
+        weights = alpha_weights(alpha)
         if len(legs) != 2:
             raise ValueError(f"alpha blends a vector and a lexical list; {len(legs)} lists need weights")
-        weights = (alpha, 1 - alpha)
     return blend(legs, weights)
 
 

@@ -256,8 +256,7 @@ class _Ask:
         recorded = base.config.get("fusion") or {}
         method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
         self.method, self.params = method or recorded.get("method", "calibrated"), {**recorded, **params}
-        if self.method not in ("calibrated", "rrf", "blend"):
-            raise ValueError(f"unknown fusion {self.method!r}: use calibrated, rrf or blend")
+        fusion.check(self.method, params)
 
     def answer(self, i, dense, lexical):
         """(score type, rows, scores, scores by leg) of question i."""
@@ -286,8 +285,7 @@ class _Ask:
             if self.method == "rrf":
                 order, scores = fusion.rrf(legs_, self.params.get("rrf_k", fusion.RRF_K))
             else:
-                alpha = self.params.get("alpha", 0.5)
-                order, scores = fusion.blend(legs_, [alpha, 1 - alpha])
+                order, scores = fusion.blend(legs_, fusion.alpha_weights(self.params.get("alpha", 0.5)))
         order, scores = self._cut(rows, order, scores)
         parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
         return self.method, rows[order].tolist(), scores, [{"bm25": b, "vector": v} for b, v in parts]

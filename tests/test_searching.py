@@ -285,6 +285,9 @@ def test_words_alone_do_not_touch_vectors_and_vectors_alone_do_not_touch_posting
         ({"mode": "psychic"}, ValueError), ({"k": -1}, ValueError), ({"pool": -1}, ValueError), ({"fusion": "magic"}, ValueError),
         ({"vector": [1.0, 2.0]}, ModelError), ({"vector": [float("nan")] * DIM}, ValueError),
         ({"where": {"$bad": 1}}, ValueError), ({"where": np.ones(3, dtype=bool)}, ValueError),
+        ({"fusion": ("blend", {"alpha": 1.5})}, ValueError), ({"fusion": ("blend", {"alpha": float("nan")})}, ValueError),
+        ({"fusion": ("rrf", {"rrf_k": float("nan")})}, ValueError), ({"fusion": ("calibrated", {"w": 0})}, ValueError),
+        ({"fusion": ("rrf", {"k": 10})}, ValueError), ({"fusion": ("calibrated", {"alpha": 0.5})}, ValueError),
     ],
 )  # fmt: skip
 def test_a_question_that_makes_no_sense_is_refused(whole, options, error):
