@@ -99,7 +99,7 @@ def test_embedding_a_batch_of_passages(benchmark):
 
 
 def test_cutting_a_long_document(benchmark):
-    text = "\n\n".join(f"## Part {i}\n\n{passage(160)}." for i in range(200))
+    text = "\n\n".join(f"## Part {i}\n\n{passage(250)}." for i in range(200))
     assert len(benchmark(split, Document("d", text))) > 200
 
 
