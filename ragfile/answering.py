@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from .packing import estimate_tokens, pack
 from .prompting import TEMPLATE, render, sources
 from .records import Candidate
+from .reranking import rerank as reranked
 
 BUDGET = 2000
 
@@ -28,18 +29,22 @@ class Ready:
 
 
 def prepare(
-    rf, question, *, k=12, budget=BUDGET, template=TEMPLATE, count=estimate_tokens, system=(), limit=None, **search
-):
-    """Searches, packs what was found into `budget` tokens by `count`, and renders the template.
+    rf, question, *, k=12, rerank=False, budget=BUDGET, template=TEMPLATE, count=estimate_tokens, system=(), limit=None,
+    **search,
+):  # fmt: skip
+    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages, and renders the template.
 
-    The budget is for the passages with their source lines; the question and the template's own words come on top. search are
-    options of rf.search, such as mode, where or distinct; system are texts that go before the prompt.
+    rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The budget is for the passages with
+    their source lines; the question and the template's own words come on top. search are options of rf.search, such as mode,
+    where or distinct; system are texts that go before the prompt.
     """
     hits = rf.search(question, k, **search)
     found = [
         Candidate(h.doc_id, h.chunk_index, h.text, h.score, h.tags, {"source": h.source, **h.metadata}, h.start, h.end)
         for h in hits
     ]
+    if rerank:
+        found = reranked(question, found, None if rerank is True else rerank)
     packed = pack(found, budget, count=count, frame=_frame(question, found, template, count), limit=limit)
     return Ready(
         render(question, packed.contexts, template, system=system), sources(packed.contexts), packed.contexts, packed.dropped,

@@ -1,12 +1,19 @@
 """From a question to a prompt: what fits is in it, what it is from is listed, what was left out is said."""
 
 import json
+import subprocess
+import sys
 
+import numpy as np
 import pytest
+import source_files
 
 import ragfile
 from ragfile.answering import prepare
+from ragfile.embedding import Model
 from ragfile.packing import estimate_tokens
+from ragfile.prompting import TEMPLATE
+from ragfile.reranking import cosine
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +63,135 @@ def test_nothing_found_is_a_prompt_without_passages(rf):
     ready = prepare(rf, "rotate", where={"name": "nothing"})
     assert (ready.contexts, ready.sources, ready.tokens) == ([], [], 0)
     assert "rotate" in ready.prompt
+
+
+def test_a_limit_and_a_reranking_model_are_honoured(rf):
+    class Last:
+        def score(self, query, texts):
+            return [float(text.split()[2]) for text in texts]
+
+    ready = prepare(rf, "rotate the keys", rerank=Last(), limit=2)
+    assert [context.doc_id for context in ready.contexts] == ["7.md", "6.md"]
+    assert {dropped.reason for dropped in ready.dropped} == {"limit of 2 passages"}
+    built_in = prepare(rf, "rotate the keys of cluster 5", rerank=True)
+    hits = rf.search("rotate the keys of cluster 5")
+    assert built_in.contexts[0].score != hits[0].score
+    assert {context.doc_id for context in built_in.contexts} == {hit.doc_id for hit in hits}
+
+
+# ----------------------------------------------------------------------------------------------- from files to an answer --
+
+
+class Topics:
+    """An embedder with a component for each topic, which counts the texts that it is asked for."""
+
+    words = ("rotate", "pod", "night")
+
+    def __init__(self):
+        self.model, self.asked = Model("topics", len(self.words) + 1), []
+
+    def embed(self, texts, role="document"):
+        self.asked += texts
+        rows = np.array([[*(text.lower().count(word) for word in self.words), 0.1] for text in texts], np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def uploads(tmp_path):
+    """What three people brought: Markdown in a folder, plain text, PDF."""
+    folder = tmp_path / "uploads"
+    (folder / "ops").mkdir(parents=True)
+    (folder / "ops" / "keys.md").write_text("# Guide\n\n## Keys\n\nRotate the keys with the job `rotate-keys`.\n")
+    (folder / "pods.txt").write_text("Restart a pod by deleting the pod.\n")
+    pages = ("Backups are taken every night.", "A night has an error code, E1234.")
+    (folder / "backup.pdf").write_bytes(source_files.pdf(*pages))
+    return folder
+
+
+def test_files_become_an_answer_with_its_sources(uploads, tmp_path):
+    pytest.importorskip("pypdfium2", reason="the extra for PDF is not installed")
+    embedder, path = Topics(), tmp_path / "kb.ragfile"
+    report = ragfile.build(uploads, path, embedder=embedder)
+    assert (report.files, report.documents, report.failures) == (3, 3, [])
+
+    def model(prompt):
+        assert prompt.startswith(TEMPLATE.partition("{{")[0])
+        return next(line for line in prompt.splitlines() if line.startswith("[Source: "))
+
+    questions = {
+        "how do I rotate keys?": {"file_id": "ops/keys.md", "section": "Guide > Keys"},
+        "which pod?": {"file_id": "pods.txt"},
+        "E1234": {"file_id": "backup.pdf", "page": 2},
+    }
+    with ragfile.open(path, embedder=embedder) as rf:
+        for question, place in questions.items():
+            ready = prepare(rf, question, k=3, rerank=True, limit=1)
+            assert place["file_id"] in model(ready.prompt)
+            (source,) = ready.sources
+            assert place.items() <= source.items()
+            assert source["checksum"] == rf.document(source["file_id"]).metadata["checksum"]
+
+
+def test_a_rare_word_is_found_by_both_legs_together_and_not_by_vectors_alone(uploads, tmp_path):
+    (uploads / "night.md").write_text("Night after night, a night shift.")
+    pytest.importorskip("pypdfium2", reason="the extra for PDF is not installed")
+    ragfile.build(uploads, tmp_path / "kb", embedder=Topics())
+    with ragfile.open(tmp_path / "kb", embedder=Topics()) as rf:
+        assert "E1234" in rf.search("E1234 at night", 1)[0].text
+        assert "E1234" not in rf.search("E1234 at night", 1, mode="vector")[0].text
+
+
+def test_stored_vectors_reorder_what_words_found_without_embedding_again(uploads, tmp_path):
+    embedder = Topics()
+    ragfile.build(uploads, tmp_path / "kb", embedder=embedder)
+    with ragfile.open(tmp_path / "kb", embedder=embedder) as rf:
+        hits = rf.search("the pod keys job", mode="bm25")
+        asked, vector = len(embedder.asked), embedder.embed(["pod"], "query")[0]
+        rows = [rf.row(hit.id) for hit in hits]
+        scores = rf.score(rows, vector=vector)
+        assert scores == pytest.approx(cosine(vector, [rf.vector(row) for row in rows]))
+        assert hits[int(np.argmax(scores))].doc_id == "pods.txt" != hits[0].doc_id
+        assert len(embedder.asked) == asked + 1
+
+
+def test_metadata_say_where_a_passage_is_from_and_filters_follow_it(uploads, tmp_path):
+    pytest.importorskip("pypdfium2", reason="the extra for PDF is not installed")
+    ragfile.build(uploads, tmp_path / "kb", embedder="none")
+    with ragfile.open(tmp_path / "kb") as rf:
+        by_file = {}
+        for row in range(len(rf)):
+            hit = rf.hit(row)
+            by_file.setdefault(hit.doc_id, []).append(hit)
+            assert {"file_id", "checksum", "folder_id", "mime", "created_at"} <= set(hit.metadata)
+            assert None not in hit.metadata.values()
+            for key in ("file_id", "checksum", "folder_id", "mime", "created_at"):
+                found = rf.search("the keys pod night job", 50, where={key: hit.metadata[key]})
+                assert {h.metadata[key] for h in found} == {hit.metadata[key]}
+        assert [h.metadata["page"] for h in by_file["backup.pdf"]] == [1, 2]
+        assert "page" not in by_file["ops/keys.md"][0].metadata
+        assert {h.doc_id for h in rf.search("pod keys", 9, where={"folder_id": "ops"})} == {"ops/keys.md"}
+        newest = max(h.metadata["created_at"] for hits in by_file.values() for h in hits)
+        assert rf.search("pod", where={"created_at": {"$gt": newest}}) == []
+        assert rf.search("pod", where={"created_at": {"$lte": newest}, "mime": "text/plain"})
+
+
+OFFLINE = """
+import socket, sys
+def refuse(*args, **kwargs):
+    raise AssertionError("a socket was opened")
+socket.socket = socket.create_connection = socket.getaddrinfo = refuse
+import ragfile
+from ragfile.answering import prepare
+ragfile.build(sys.argv[1], sys.argv[2])
+with ragfile.edit(sys.argv[2]) as w:
+    w.upsert([{"id": "late", "text": "A late page about nodes."}])
+ragfile.compact(sys.argv[2])
+with ragfile.open(sys.argv[2]) as rf:
+    print(prepare(rf, "nodes").sources[0]["file_id"])
+assert ragfile.verify(sys.argv[2])[0] == []
+"""
+
+
+def test_nothing_leaves_the_machine_by_default(uploads, tmp_path):
+    done = subprocess.run([sys.executable, "-c", OFFLINE, uploads, tmp_path / "kb"], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("late\n", 0), done.stderr
