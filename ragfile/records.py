@@ -9,6 +9,17 @@ its source:
 
 from dataclasses import dataclass, field, replace
 
+UUID_NAMESPACE = bytes.fromhex("6f1d7f0e2a5c5b0c9d0c3e8b7a41f652")
+
+
+def chunk_uuid(doc_id, chunk_index, collection=""):
+    """The UUID of a chunk, for stores whose ids are UUIDs: version 5, the same for the same three at any time and place."""
+    import hashlib  # both here, so that importing ragfile does not load them
+    from uuid import UUID
+
+    name = f"{collection}\0{doc_id}\0{chunk_index}".encode("utf-8", "surrogatepass")
+    return str(UUID(bytes=hashlib.sha1(UUID_NAMESPACE + name).digest()[:16], version=5))
+
 
 @dataclass(slots=True)
 class Segment:
@@ -57,6 +68,10 @@ class Chunk:
     @property
     def text(self):
         return self.content
+
+    @property
+    def uuid(self):
+        return chunk_uuid(self.doc_id, self.chunk_index)
 
     def to_dict(self):
         """The canonical five fields."""
@@ -157,6 +172,10 @@ class Hit:
     source: str = ""
     start: int = -1
     end: int = -1
+
+    @property
+    def uuid(self):
+        return chunk_uuid(self.doc_id, self.chunk_index)
 
 
 class Hits(list):

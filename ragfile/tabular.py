@@ -26,7 +26,7 @@ def records(archive):
     for row in live_rows(archive).tolist():
         hit = archive.hit(row)
         record = {
-            "node_id": hit.id, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
+            "node_id": hit.id, "uuid": hit.uuid, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
             "start": hit.start, "end": hit.end, "tags": list(hit.tags), "metadata": hit.metadata,
         }  # fmt: skip
         if archive.has_vectors:

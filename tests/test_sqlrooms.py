@@ -154,6 +154,7 @@ def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
         assert [line["node_id"] for line in lines] == ["keys.md#0", "keys.md#1"]
         row = rf.row("keys.md#1")
         assert lines[1]["text"] == rf.chunk(row).content
+        assert lines[1]["uuid"] == rf.chunk(row).uuid
         assert (np.array(lines[1]["embedding"], np.float32) == rf.vector(row)).all()
     out = str(tmp_path / "out.jsonl")
     assert json.loads(export(db, out, "--json").stdout)["chunks"] == 2

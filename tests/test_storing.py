@@ -2,13 +2,14 @@
 
 import copy
 import inspect
+import uuid
 
 import pytest
 
 import ragfile
 from ragfile.blocks import chunk, fuse, index, retrieve
 from ragfile.errors import ModelError
-from ragfile.records import Candidate, Chunk, Document, Plan
+from ragfile.records import Candidate, Chunk, Document, Plan, chunk_uuid
 
 PAGES = {
     "keys": "To rotate the keys run the rotation job. Old keys stay valid for one hour.",
@@ -108,6 +109,17 @@ def test_an_open_file_and_a_writer_are_stores_too(tmp_path, path):
         assert index([Chunk("new", 0, "Fresh words."), Chunk("more", 0, "Even more.")], w)["inserted"] == 1
     with ragfile.create(tmp_path / "other") as w:
         assert index(chunks_of(), w)["inserted"] == len(chunks_of())
+
+
+def test_a_chunk_has_the_uuid_of_what_names_it(path):
+    namespace = uuid.UUID("6f1d7f0e-2a5c-5b0c-9d0c-3e8b7a41f652")
+    assert chunk_uuid("guide.md", 3) == str(uuid.uuid5(namespace, "\0guide.md\x003"))
+    assert chunk_uuid("guide.md", 3) == "3054d887-803c-5508-92ea-182f8bbbbcdf"
+    assert len({chunk_uuid(*name) for name in (("a", 1), ("a", 2), ("b", 1), ("a", 1, "x"), ("a\ud800", 1))}) == 5
+    with ragfile.open(path) as rf:
+        for row in range(len(rf)):
+            chunk, hit = rf.chunk(row), rf.hit(row)
+            assert chunk.uuid == hit.uuid == chunk_uuid(chunk.doc_id, chunk.chunk_index)
 
 
 # ------------------------------------------------------------------------------------------------------------- retrieve --
