@@ -25,6 +25,7 @@ from ragfile.records import Chunk, Document
 from ragfile.text import normalize
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
+STEMMER = "porter"  # the first Porter stemmer, which that surface names; other files have its successor, "english"
 CHARACTERS_A_TOKEN = 4  # chunk_size counts tokens, as a budget; chunks here are cut by characters
 
 
@@ -50,7 +51,7 @@ def prepare_embeddings(
     fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else (("text", 1),)
     documents = (_cut(_read(source), policy) for source in sources)
     build_from(
-        documents, output_db, embedder=spec or embedder, chunking=policy, analysis=Analysis(fields=fields), progress=progress
+        documents, output_db, embedder=spec or embedder, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress
     )  # fmt: skip
     return open_file(output_db, embedder=embedder)
 
