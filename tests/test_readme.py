@@ -31,6 +31,9 @@ def desk(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
 def test_the_python_examples_run(desk, number):
+    for package in re.findall(r"^import (duckdb)$", blocks("python")[number], re.MULTILINE):
+        for needed in (package, "pyarrow"):
+            pytest.importorskip(needed, reason=f"{needed}, which this example is about, is not installed")
     exec(compile(blocks("python")[number], "README.md", "exec"), {})
 
 
