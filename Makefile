@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -86,6 +86,9 @@ bench-embed:
 
 bench-lookup bench-open bench-ragmd bench-living:
 	$(PY) bench/$(@:bench-%=%).py
+
+gate:                 ## this tree beside the commit BASE: what users wait for must not take a third longer
+	$(PY) bench/gate.py $(BASE)
 
 clean:
 	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info

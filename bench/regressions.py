@@ -1,7 +1,7 @@
 """Has anything become slower? What users wait for, one thing a test, timed by pytest-benchmark on a collection that is made here.
 
     python -m pytest bench/regressions.py -o addopts= --benchmark-only --benchmark-json=now.json
-    bench/gate origin/main            the same on a commit before and on this tree, in turns; a third slower fails
+    python bench/gate.py origin/main      the same on a commit before and on this tree, in turns; a third slower fails
 
 Peers are in the other files: here a tree is compared with itself, so the collection is small and a run takes a minute.
 """
