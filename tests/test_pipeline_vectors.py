@@ -1,5 +1,6 @@
 """The specification's vectors for the pipeline: the library gives every expected value, to the last bit."""
 
+import hashlib
 import importlib.util
 import json
 from pathlib import Path
@@ -95,9 +96,28 @@ def test_chunks_equal_those_of_the_slow_derivation(kind, raw, size, data):
 def test_the_vectors_are_what_their_derivation_gives(tmp_path, monkeypatch):
     monkeypatch.setattr(SLOW, "HERE", tmp_path)
     SLOW.main()
-    names = sorted(path.name for path in tmp_path.iterdir())
+    names = sorted(path.name for path in tmp_path.glob("*.json"))
     assert names == sorted(path.name for path in VECTORS.glob("*.json") if path.name != "search.json")
     assert all((tmp_path / name).read_bytes() == (VECTORS / name).read_bytes() for name in names)
+
+
+def test_the_vectors_are_those_that_were_pinned():
+    header, *lines = (VECTORS / "SHA256SUMS").read_text().splitlines()
+    assert header == f"# part 6, version {SLOW.VERSION}"
+    pinned = dict(reversed(line.split("  ")) for line in lines)
+    assert pinned == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VECTORS.glob("*.json")}
+
+
+def test_a_vector_that_would_change_is_refused_unless_the_version_moves(tmp_path, monkeypatch):
+    monkeypatch.setattr(SLOW, "HERE", tmp_path)
+    SLOW.main()
+    before = (tmp_path / "chunks.json").read_bytes()
+    with pytest.raises(SystemExit, match="version of part 6"):
+        SLOW.write("chunks.json", "[]\n")
+    assert (tmp_path / "chunks.json").read_bytes() == before
+    monkeypatch.setattr(SLOW, "VERSION", "1.1")
+    SLOW.write("chunks.json", "[]\n")
+    assert (tmp_path / "SHA256SUMS").read_text().startswith("# part 6, version 1.1\n")
 
 
 def test_the_golden_searches_are_those_of_the_slow_search():

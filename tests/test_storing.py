@@ -7,10 +7,12 @@ import uuid
 import pytest
 
 import ragfile
+from ragfile import blocks
 from ragfile.blocks import chunk, fuse, index, retrieve
 from ragfile.errors import ModelError
 from ragfile.records import Candidate, Chunk, Document, Plan, chunk_uuid
 
+EMPTY = inspect.Parameter.empty
 PAGES = {
     "keys": "To rotate the keys run the rotation job. Old keys stay valid for one hour.",
     "pods": "Restart a pod by deleting it. The scheduler makes another one.",
@@ -30,11 +32,32 @@ def path(tmp_path):
 
 
 def test_the_signatures_are_those_of_the_canonical_interface():
-    assert list(inspect.signature(index).parameters) == ["chunks", "store"]
-    assert list(inspect.signature(retrieve).parameters) == ["query", "plan", "store"]
-    assert list(inspect.signature(fuse).parameters) == ["candidate_sets", "method", "params"]
-    assert ragfile.index is index
-    assert ragfile.retrieve is retrieve
+    signatures = {
+        "chunk": {"text_or_segments": EMPTY, "policy": None}, "index": {"chunks": EMPTY, "store": EMPTY},
+        "retrieve": {"query": EMPTY, "plan": EMPTY, "store": EMPTY}, "fuse": {"candidate_sets": EMPTY, "method": "rrf", "params": None},
+        "rerank": {"query": EMPTY, "candidates": EMPTY, "model": None}, "compress": {"query": EMPTY, "candidates": EMPTY, "policy": None},
+    }  # fmt: skip
+    assert sorted(blocks.__all__) == sorted(signatures)
+    for name, parameters in signatures.items():
+        assert getattr(ragfile, name) is getattr(blocks, name)
+        found = inspect.signature(getattr(blocks, name)).parameters.values()
+        assert {parameter.name: parameter.default for parameter in found} == parameters
+
+
+def test_every_block_takes_plain_data(tmp_path):
+    chunks = [
+        c.to_dict() for c in chunk([{"text": "One of the keys.", "metadata": {"page": 1}}, "Two pods."], "words:8/2")
+    ]
+    assert [set(c) for c in chunks] == [{"doc_id", "chunk_index", "content", "tags", "metadata"}] * 2
+    for each in chunks:
+        each["doc_id"] = "d"
+    assert index(chunks, str(tmp_path / "kb"))["inserted"] == 2
+    found = [c.to_dict() for c in retrieve("keys", {"k": 5}, str(tmp_path / "kb"))]
+    assert [set(c) for c in found] == [{"doc_id", "chunk_index", "content", "score", "tags", "metadata"}] * 2
+    fused = [c.to_dict() for c in fuse([found, found[::-1]])]
+    ranked = [c.to_dict() for c in blocks.rerank("keys", fused)]
+    (span, *_) = blocks.compress("keys", ranked)
+    assert (span["text"], span["metadata"]) == ("One of the keys.", {"page": 1})
 
 
 def test_indexing_says_what_came_and_a_second_time_changes_nothing(tmp_path):

@@ -6,11 +6,13 @@ Chunks are cut character by character, fusion is computed in fractions that are 
 operation, and what a filter or the normalisation gives was worked out by hand, case by case.
 """
 
+import hashlib
 import json
 import pathlib
 from fractions import Fraction
 
 HERE = pathlib.Path(__file__).parent
+VERSION = "1.0"  # of part 6 in these files: what is pinned for a version does not change
 BLANK = " \t\n"
 
 
@@ -370,10 +372,21 @@ def normalization():
     ]
 
 
+def write(name, text):
+    """Writes a file and its hash to SHA256SUMS; refuses to change one that is pinned there for this version."""
+    sums, header = HERE / "SHA256SUMS", f"# part 6, version {VERSION}"
+    lines = sums.read_text().splitlines() if sums.exists() else []
+    pinned = dict(reversed(line.split("  ")) for line in lines[1:]) if lines[:1] == [header] else {}
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if pinned.setdefault(name, digest) != digest:
+        raise SystemExit(f"{name} would change, and the version of part 6 did not")
+    (HERE / name).write_text(text, encoding="utf-8")
+    sums.write_text("\n".join([header, *(f"{pinned[name]}  {name}" for name in sorted(pinned))]) + "\n")
+
+
 def main():
     for make in (chunks, fusion, filters, normalization):
-        text = json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True)
-        (HERE / f"{make.__name__}.json").write_text(text + "\n")
+        write(f"{make.__name__}.json", json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ Texts here are plain words between blanks, for an analysis without stemming and 
 
 import json
 import math
-import pathlib
 import struct
 from dataclasses import dataclass, field
 
@@ -201,5 +200,6 @@ def golden():
 
 
 if __name__ == "__main__":
-    out = pathlib.Path(__file__).parent / "search.json"
-    out.write_text(json.dumps(golden(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    from derive import write
+
+    write("search.json", json.dumps(golden(), ensure_ascii=False, indent=1) + "\n")
