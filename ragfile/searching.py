@@ -16,7 +16,7 @@ import numpy as np
 from . import _core, fusion, legs, reranking, tracing
 from .archive import Archive, of_one_commit
 from .embedding import embedded, embedder_of_file, open_embedder
-from .errors import ModelError, ProviderError
+from .errors import ModelError
 from .recent import Recent
 from .records import Hits
 
@@ -199,8 +199,10 @@ class KnowledgeBase(Archive):
             if self.embedder is None:
                 return None, "the file does not record its embedder: give embedder= to open, or vector="
             return self._remembered(queries), ""
-        except (ProviderError, ModelError, ImportError, OSError) as error:
-            return None, f"no embedding: {error}"
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - anybody may write an embedder, and it may raise anything
+            return None, f"no embedding: {str(error) or type(error).__name__}"
 
     def _remembered(self, queries):
         """Vectors of questions; the last few hundred are kept."""

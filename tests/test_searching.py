@@ -221,13 +221,21 @@ def test_a_keyword_is_found_by_id_and_by_the_metadata_that_lists_it(tmp_path):
 
 
 def test_a_provider_that_is_down_leaves_bm25_and_the_reason(whole):
-    for error in (ProviderError("no answer from the server"), ImportError("no package"), OSError("unreachable")):
+    errors = (
+        ProviderError("no answer from the server"),
+        ImportError("no package"),
+        OSError("unreachable"),
+        RuntimeError("own"),
+    )
+    for error in errors:
         with ragfile.open(whole[0], embedder=Hashed(error)) as rf:
             hits = rf.search("waa wbb")
             assert hits
             assert {h.score_type for h in hits} == {"bm25"}
             assert str(error) in hits.degraded
             assert rf.search("waa wbb", mode="vector").degraded
+    with ragfile.open(whole[0], embedder=Hashed(RuntimeError())) as rf:
+        assert rf.search("waa").degraded == "no embedding: RuntimeError"
 
 
 def test_a_file_that_knows_no_embedder_says_so(whole):
