@@ -65,13 +65,13 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     return report
 
 
-def build_from(documents, out, *, embedder="default", chunking=None, analysis=DEFAULT, precision=32, portable=False,
+def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=DEFAULT, precision=32, portable=False,
                resume=True, progress=None, created=None, why=lambda: "no documents"):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
 
-    why() says why there is nothing to build, where there is not.
+    spec is the name to record for an embedder that is open already. why() says why there is nothing to build, where there is not.
     """
-    spec = embedder if isinstance(embedder, str) else None
+    spec = embedder if isinstance(embedder, str) else spec
     made, policy = open_embedder(embedder), Policy.of(chunking)
     options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
     with Writer(out, portable=portable, created=created, **options) as writer:

@@ -11,6 +11,7 @@ import pytest
 
 import ragfile
 from ragfile.adapters import sqlrooms
+from ragfile.embedding import Model
 from ragfile.errors import ModelError
 
 MODEL = "default"
@@ -135,6 +136,29 @@ def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_d
     assert sqlrooms.get_embedding_metadata(str(tmp_path / "kb"))["model"].startswith("potion")
     with pytest.raises(ImportError):
         sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "other"), embed_model_name="some/model")
+
+
+def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before(folder, tmp_path, monkeypatch):
+    asked, fetched = [], set()
+
+    class Tiny:
+        model = Model("st:tiny", 2)
+
+        def embed(self, texts, role="document"):
+            return np.array([[len(text), 1.0] for text in texts], np.float32)
+
+    def opened(spec, offline=False, **options):
+        asked.append((spec, offline))
+        if offline and spec not in fetched:
+            raise OSError("not in the cache")
+        fetched.add(spec)
+        return Tiny()
+
+    monkeypatch.setattr(sqlrooms, "open_embedder", opened)
+    for _ in range(2):
+        with sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny") as rf:
+            assert rf.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
+    assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
 
 
 def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):

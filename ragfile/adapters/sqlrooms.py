@@ -51,7 +51,7 @@ def prepare_embeddings(
     fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else (("text", 1),)
     documents = (_cut(_read(source), policy) for source in sources)
     build_from(
-        documents, output_db, embedder=spec or embedder, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress
+        documents, output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress
     )  # fmt: skip
     return open_file(output_db, embedder=embedder)
 
@@ -72,12 +72,22 @@ def _embedder(name):
     """(the spec to record, embedder); a bare name is a sentence-transformers model."""
     spec = name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
     try:
-        return spec, open_embedder(spec)
+        return spec, _on_this_machine(spec) or open_embedder(spec)
     except (ImportError, OSError, ModelError, ProviderError) as error:
         if name != DEFAULT_MODEL:
             raise
-        warnings.warn(f"{name} cannot be loaded ({error}); the embedded model is used instead", stacklevel=3)
+        reason = str(error).partition("\n")[0]
+        warnings.warn(f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3)
         return "default", open_embedder("default")
+
+
+def _on_this_machine(spec):
+    """A model that was fetched once, opened without asking anybody for a newer one; None if there is none."""
+    if not spec.startswith("st:"):
+        return None
+    with contextlib.suppress(OSError):
+        return open_embedder(spec, offline=True)
+    return None
 
 
 def _read(source):
