@@ -486,6 +486,7 @@ class Archive:
     @of_one_commit
     def sources(self, chunk_ids):
         """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
         ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
         return [self.document(doc_id) for doc_id in ids]
 

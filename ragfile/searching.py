@@ -89,6 +89,8 @@ class KnowledgeBase(Archive):
         if k < 0 or pool < 0:
             raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
         queries, clock = _questions(queries), _Clock()
+        if vectors is not None and len(vectors) != len(queries):
+            raise ValueError(f"{len(queries)} questions have a vector each, not {len(vectors)} together")
         with tracing.request(request_id or tracing.new()) as request_id:
             if mode == "keyword":
                 found = [self._keyword(query, k, self.mask(where, tags_any, tags_all)) for query in queries]
@@ -243,6 +245,8 @@ class KnowledgeBase(Archive):
 
 def _questions(queries):
     """The questions as a list, if they are texts."""
+    if isinstance(queries, str):
+        raise TypeError("questions are a list of texts, not one text: that is what search is for")
     queries = list(queries)
     for query in queries:
         if not isinstance(query, str):

@@ -93,6 +93,7 @@ def test_context_is_the_exact_text_around_a_chunk(path):
     with ragfile.open(path) as rf:
         assert rf.context("d#1", 4, 4) == "".join(f"{i:04d}" for i in range(100))[46:104]
         assert [d.id for d in rf.sources(["d#1", "d#0", "nobody#0", "nothing"])] == ["d"]
+        assert rf.sources("d#1") == rf.sources(["d#1"])
         with pytest.raises(KeyError):
             rf.context("d#99")
 

@@ -85,6 +85,15 @@ def test_a_question_is_a_text(kb, question):
         rf.search(question)
 
 
+def test_a_batch_is_a_list_of_texts_with_a_vector_each(kb):
+    with ragfile.open(kb) as rf:
+        with pytest.raises(TypeError, match="a list of texts"):
+            rf.search_batch("keys")
+        for count in (1, 3):
+            with pytest.raises(ValueError, match=f"2 questions have a vector each, not {count}"):
+                rf.search_batch(["keys", "pods"], vectors=np.ones((count, rf.dim)))
+
+
 @pytest.mark.parametrize("k", [2.5, "3", None])
 def test_k_is_a_whole_number(kb, k):
     with ragfile.open(kb) as rf, pytest.raises(TypeError):
