@@ -350,5 +350,5 @@ def _copied(hits, request_id):
 def _record(base, query, k, mode, hits):
     return {
         "request_id": hits.request_id, "path": base.path, "generation": base.generation, "query": query, "k": k, "mode": mode, "found": len(hits),
-        "degraded": hits.degraded, "best": hits[0].score if hits else None, "timings": hits.timings,
+        "degraded": hits.degraded, "scores": [hit.score for hit in hits], "timings": hits.timings,
     }  # fmt: skip

@@ -363,6 +363,7 @@ def test_every_search_leaves_one_record_with_its_request_and_timings(whole, capl
     assert [r["request_id"] for r in records] == ["r-1", other.request_id]
     assert hits.request_id == "r-1" != other.request_id
     assert (records[0]["k"], records[0]["found"], records[0]["mode"]) == (3, 3, "hybrid")
+    assert records[0]["scores"] == [hit.score for hit in hits]
     assert set(records[0]["timings"]) == {"filter", "embed", "vector", "bm25", "fuse", "fetch"}
     assert rf.counters["searches"] == 2
     assert rf.counters["embedding_calls"] == 2
