@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -317,3 +318,34 @@ def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, n
     w.commit()
     with pytest.raises(ragfile.CorruptError, match=f"needs section {needs}"):
         ragfile.open(path)
+
+
+@pytest.mark.parametrize("leg", ["nearest", "match"])
+def test_other_threads_run_while_a_file_is_searched(tmp_path, leg):
+    """With a switch interval of minutes, only a released GIL lets the main thread see the work unfinished."""
+    rng = np.random.default_rng(1)
+    words = np.array([f"w{i}" for i in range(50)])
+    with ragfile.create(tmp_path / "kb", dim=64) as w:
+        w.add(
+            [{"doc_id": "d", "chunk_index": i, "content": " ".join(rng.choice(words, 20))} for i in range(3000)],
+            rng.standard_normal((3000, 64)),
+        )
+    with ragfile.open(tmp_path / "kb") as rf:
+        asked = rng.standard_normal((3000, 64)) if leg == "nearest" else [" ".join(words)] * 3000
+        before, started, finished = sys.getswitchinterval(), threading.Event(), []
+
+        def work():
+            started.set()
+            getattr(rf, leg)(asked, 10, threads=1)
+            finished.append(True)
+
+        thread = threading.Thread(target=work)
+        sys.setswitchinterval(1000)
+        try:
+            thread.start()
+            started.wait()
+            seen_unfinished = not finished
+        finally:
+            sys.setswitchinterval(before)
+        thread.join()
+    assert seen_unfinished
