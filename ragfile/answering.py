@@ -30,9 +30,10 @@ class Ready:
 
 def prepare(
     rf, question, *, k=12, rerank=False, budget=BUDGET, template=TEMPLATE, count=estimate_tokens, system=(), limit=None,
-    **search,
+    per_file=None, **search,
 ):  # fmt: skip
-    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages, and renders the template.
+    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and `per_file` of one file, and renders the
+    template.
 
     rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The budget is for the passages with
     their source lines; the question and the template's own words come on top. search are options of rf.search, such as mode,
@@ -45,7 +46,9 @@ def prepare(
     ]
     if rerank:
         found = reranked(question, found, None if rerank is True else rerank)
-    packed = pack(found, budget, count=count, frame=_frame(question, found, template, count), limit=limit)
+    packed = pack(
+        found, budget, count=count, frame=_frame(question, found, template, count), limit=limit, per_file=per_file
+    )
     return Ready(
         render(question, packed.contexts, template, system=system), sources(packed.contexts), packed.contexts, packed.dropped,
         packed.tokens, hits.degraded, hits.request_id,

@@ -117,8 +117,10 @@ class Packed:
     tokens: int = 0
 
 
-def pack(candidates, budget, *, count: Callable[[str], int] = estimate_tokens, frame=0, close=CLOSE, limit=None):
-    """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`.
+def pack(
+    candidates, budget, *, count: Callable[[str], int] = estimate_tokens, frame=0, close=CLOSE, limit=None, per_file=None
+):  # fmt: skip
+    """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`; at most `limit`, and `per_file` of a file.
 
     The best come first; among those whose scores are within `close` of the best one left, the one from the
     file that is least used so far. The first that does not fit is cut at the end of a sentence, or dropped,
@@ -127,6 +129,8 @@ def pack(candidates, budget, *, count: Callable[[str], int] = estimate_tokens, f
     if budget < 0:
         raise ValueError(f"a token budget must not be negative, not {budget}")
     packed, order = Packed(), _covering(best_first(map(Candidate.of, candidates)), close)
+    if per_file is not None:
+        order = _thinned(order, per_file, packed.dropped)
     for i, candidate in enumerate(order):
         cost = count(candidate.content) + frame
         if limit is not None and i >= limit:
@@ -142,9 +146,22 @@ def pack(candidates, budget, *, count: Callable[[str], int] = estimate_tokens, f
     return _closed(packed, [], "")
 
 
+def _thinned(order, per_file, dropped):
+    """The candidates without those of which their file has `per_file` before them; these are dropped."""
+    used, kept = {}, []
+    for candidate in order:
+        used[candidate.doc_id] = used.get(candidate.doc_id, 0) + 1
+        if used[candidate.doc_id] <= per_file:
+            kept.append(candidate)
+        else:
+            dropped.append(Dropped(candidate, f"limit of {per_file} passages of one file"))
+    return kept
+
+
 def _closed(packed, left, reason):
     packed.contexts = best_first(packed.contexts)
-    packed.dropped = [Dropped(candidate, reason) for candidate in best_first(left)]
+    packed.dropped += [Dropped(candidate, reason) for candidate in left]
+    packed.dropped.sort(key=lambda d: (-d.candidate.score, *d.candidate.key))
     return packed
 
 

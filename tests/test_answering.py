@@ -73,6 +73,7 @@ def test_a_limit_and_a_reranking_model_are_honoured(rf):
     ready = prepare(rf, "rotate the keys", rerank=Last(), limit=2)
     assert [context.doc_id for context in ready.contexts] == ["7.md", "6.md"]
     assert {dropped.reason for dropped in ready.dropped} == {"limit of 2 passages"}
+    assert prepare(rf, "rotate the keys", per_file=0).contexts == []
     built_in = prepare(rf, "rotate the keys of cluster 5", rerank=True)
     hits = rf.search("rotate the keys of cluster 5")
     assert built_in.contexts[0].score != hits[0].score

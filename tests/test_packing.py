@@ -113,6 +113,19 @@ def test_a_limit_on_passages_is_a_reason_too():
     assert [d.reason for d in packed.dropped] == ["limit of 1 passages"]
 
 
+def test_a_limit_on_passages_of_one_file_lets_other_files_follow():
+    candidates = [passage("a", i, 1.0 - i / 10) for i in range(4)] + [passage("b", 0, 0.05)]
+    packed = pack(candidates, 40, count=by_words, per_file=2)
+    assert [c.key for c in packed.contexts] == [("a", 0), ("a", 1), ("b", 0)]
+    assert [(d.candidate.key, d.reason) for d in packed.dropped] == [
+        (("a", 2), "limit of 2 passages of one file"), (("a", 3), "limit of 2 passages of one file"),
+    ]  # fmt: skip
+    packed = pack(candidates, 10, count=by_words, per_file=2)
+    assert [(d.candidate.key, d.reason.split()[0]) for d in packed.dropped] == [
+        (("a", 1), "budget"), (("a", 2), "limit"), (("a", 3), "limit"), (("b", 0), "budget"),
+    ]  # fmt: skip
+
+
 def test_the_default_estimate_counts_as_documented():
     assert estimate_tokens("") == 0
     assert estimate_tokens("abcd efg") == 2
