@@ -188,6 +188,12 @@ def test_a_window_does_not_part_an_emoji_from_its_joiners():
     assert not any(c.content.startswith("\u200d") or c.content.endswith("\u200d") for c in chunks)
 
 
+def test_sizes_left_out_are_the_policys_own():
+    sizes = {kind: (Policy(kind).size, Policy(kind).overlap) for kind in KINDS}
+    assert sizes == {"characters": (1000, 200), "words": (200, 40), "sentences": (1000, 200), "markdown": (1000, 200)}
+    assert (Policy("characters", 800).overlap, Policy("characters", 300).overlap) == (160, 60)  # a fifth at most
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -68,6 +68,12 @@ def test_a_thousand_texts_in_batches_of_64_are_16_requests(server, provider):
 
 
 @PROVIDERS
+def test_a_batch_has_64_texts_unless_said_otherwise(server, provider):
+    provider(server).embed([f"text {i}" for i in range(130)])
+    assert [len(question["input"]) for _, question, *_ in server.requests] == [64, 64, 2]
+
+
+@PROVIDERS
 def test_a_blank_text_is_zeros_and_is_not_sent(server, provider):
     found = provider(server).embed(["", "one", " \n"])
     assert_same(found, np.stack([np.zeros(DIMS), vector_of("one"), np.zeros(DIMS)]))

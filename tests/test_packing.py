@@ -37,6 +37,13 @@ def test_a_candidate_without_the_words_gives_its_beginning():
     assert span["text"] == "Pods are small."
 
 
+def test_three_sentences_with_a_neighbour_on_both_sides_are_kept_unless_said_otherwise():
+    text = " ".join(f"{'Keys' if i in (3, 10, 17, 24) else 'Pods'} number {i} here." for i in range(30))
+    spans = compress("keys", [Candidate("a", 0, text, 1.0)])
+    assert [span["text"].split()[2] for span in spans] == ["2", "9", "16"]
+    assert [span["text"].count("here.") for span in spans] == [3, 3, 3]
+
+
 def test_compressing_is_deterministic_and_leaves_its_input_alone():
     given = [Candidate("d", 0, PROBES, 1.0, metadata={"page": 1}), Candidate("e", 1, "", 0.5)]
     before = copy.deepcopy(given)

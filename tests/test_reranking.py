@@ -88,6 +88,18 @@ def test_near_equal_vectors_leave_the_first():
     assert distinct_vectors(vectors, threshold=1.1) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize(("cosine_of_both", "kept"), [(0.981, [0]), (0.979, [0, 1])])
+def test_vectors_are_near_equal_from_a_cosine_of_98_hundredths(cosine_of_both, kept):
+    assert distinct_vectors([[1, 0], [cosine_of_both, (1 - cosine_of_both**2) ** 0.5]]) == kept
+
+
+@pytest.mark.parametrize(("bits", "kept"), [(3, [0]), (4, [0, 1])])
+def test_texts_are_near_equal_up_to_three_bits(monkeypatch, bits, kept):
+    marks = {"a": 0b1111 << 7, "b": (0b1111 << 7) ^ ((1 << bits) - 1)}
+    monkeypatch.setattr("ragfile.reranking.simhash", marks.get)
+    assert distinct_texts(["a", "b"]) == kept
+
+
 def test_near_equal_texts_leave_the_first():
     text = " ".join(f"word{i}" for i in range(300))
     texts = [text, text.replace("word150", "other"), TEXTS[0], TEXTS[1], TEXTS[0].upper()]

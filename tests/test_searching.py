@@ -1,5 +1,6 @@
 """Search equals a slow plain oracle in every mode, under filters, over one segment or many; and what is missing is said."""
 
+import inspect
 import logging
 import os
 import pickle
@@ -13,6 +14,8 @@ import ragfile
 from ragfile.analysis import Analysis
 from ragfile.embedding import Model
 from ragfile.errors import ModelError, ProviderError
+from ragfile.records import Plan
+from ragfile.searching import KnowledgeBase
 
 PLAIN = Analysis(stemmer="none", stop_words="none")
 DIM = 24
@@ -106,6 +109,13 @@ def check_all_modes(rf, rows, text, vector, k, pool, where=None, tags_any=(), ta
         for hit, (row, _) in zip(hits, expected, strict=True):
             assert hit.scores == {"bm25": slow.words[row.key], "vector": slow.near[row.key]}
             assert (hit.text, hit.metadata, hit.tags) == (row.text, row.metadata, row.tags)
+
+
+def test_defaults_are_those_of_a_plan(file):
+    for method in (KnowledgeBase.search, KnowledgeBase.search_batch):
+        found = {p.name: p.default for p in inspect.signature(method).parameters.values()}
+        assert (found["k"], found["pool"], found["mode"]) == (Plan().k, Plan().pool, "hybrid") == (12, 50, "hybrid")
+        assert (found["where"], found["tags_any"], found["tags_all"], found["distinct"]) == (None, (), (), False)
 
 
 def test_every_mode_and_fusion_equals_the_oracle(file):

@@ -13,6 +13,8 @@ import ragfile
 from ragfile.adapters import sqlrooms
 from ragfile.embedding import Model
 from ragfile.errors import ModelError
+from ragfile.loading import timestamp
+from ragfile.searching import KnowledgeBase
 
 MODEL = "default"
 
@@ -60,6 +62,25 @@ def test_a_fresh_file_answers_hybrid_without_a_further_step(db):
     assert (hits[0]["node_id"], hits[0]["score_type"], hits[0]["source_doc"]) == ("keys.md#0", "rrf", None)
     assert {"path", "name", "headers"} <= set(hits[0]["metadata"])
     assert sqlrooms.hybrid_query("OAuth2", db)[0]["node_id"] == "deep/pods.md#0"
+
+
+@pytest.mark.parametrize(("top_k", "candidates"), [(1, 10), (5, 10), (6, 12), (40, 80)])
+def test_each_leg_proposes_twice_as_many_and_ten_at_least(db, monkeypatch, top_k, candidates):
+    asked, search = [], KnowledgeBase.search
+    monkeypatch.setattr(
+        KnowledgeBase, "search", lambda self, *args, **options: asked.append(options) or search(self, *args, **options)
+    )
+    sqlrooms.hybrid_query("keys", db, top_k=top_k)
+    sqlrooms.hybrid_query("keys", db, top_k=top_k, use_rrf=False)
+    assert [options["pool"] for options in asked] == [candidates] * 2
+
+
+def test_metadata_name_the_file_and_its_time(folder, db, monkeypatch):
+    hit = sqlrooms.vector_query("old keys", db, include_source_docs=True)[0]
+    path = folder / hit["metadata"]["path"]
+    assert (hit["metadata"]["file_path"], hit["metadata"]["name"]) == (str(path), path.name)
+    assert hit["metadata"]["created_at"] == timestamp(path.stat().st_mtime)
+    assert hit["source_doc"]["metadata"].items() <= hit["metadata"].items()
 
 
 def test_weighted_scores_follow_the_weight(db):
