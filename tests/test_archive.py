@@ -320,6 +320,14 @@ def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, n
         ragfile.open(path)
 
 
+def test_sources_come_once_in_order_of_first_mention(tmp_path):
+    names = [f"d{i}" for i in (3, 9, 1, 7, 0, 8, 2, 6, 4, 5)]
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add([{"doc_id": name, "chunk_index": i, "content": "x"} for name in sorted(names) for i in range(2)])
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert [d.id for d in rf.sources([f"{name}#{i}" for i in (1, 0) for name in names])] == names
+
+
 @pytest.mark.parametrize("leg", ["nearest", "match"])
 def test_other_threads_run_while_a_file_is_searched(tmp_path, leg):
     """With a switch interval of minutes, only a released GIL lets the main thread see the work unfinished."""

@@ -206,7 +206,11 @@ def test_system_texts_come_first_in_their_order():
 
 def test_sources_are_one_per_file_and_place_in_rank_order():
     again = Candidate("a.pdf", 5, "More.", 0.4, metadata={"page": 3, "checksum": "aa"})
-    assert sources([*CONTEXTS, again]) == [
+    slide, row = ({"headers": "H", place: 7} for place in ("slide", "row"))
+    others = [Candidate("c", 0, "x", 0.3, metadata=slide), Candidate("c", 1, "x", 0.2, metadata=row)]
+    assert sources([*CONTEXTS, again, *others]) == [
         {"file_id": "a.pdf", "page": 3, "checksum": "aa", "score": 0.9, "chunks": [0, 5]},
         {"file_id": "b.md", "section": "Guide > Use", "checksum": "bb", "score": 0.5, "chunks": [4]},
+        {"file_id": "c", "slide": 7, "checksum": None, "score": 0.3, "chunks": [0]},
+        {"file_id": "c", "row": 7, "checksum": None, "score": 0.2, "chunks": [1]},
     ]
