@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 import search_oracle as oracle
+import xxhash
 
 import ragfile
 from ragfile.analysis import Analysis
@@ -129,6 +130,26 @@ def test_random_filters_equal_brute_force_in_every_mode(file):
     for _ in range(FILTERS):
         where, tags_any, tags_all, passes = oracle.random_filter(rng)
         check_all_modes(*file, *question(rng), 10, 20, where, tags_any, tags_all, passes)
+
+
+def test_the_sample_is_of_the_1024_smallest_hashes(tmp_path):
+    keys = [(f"d{i % 300}", i // 300) for i in range(1500)]
+    with ragfile.create(tmp_path / "kb", dim=2) as w:
+        w.add([{"doc_id": d, "chunk_index": i, "content": "x"} for d, i in keys], np.ones((1500, 2)))
+    hashes = {key: xxhash.xxh3_64_intdigest(key[0].encode() + key[1].to_bytes(4, "little")) for key in keys}
+    with ragfile.open(tmp_path / "kb") as rf:
+        sampled = [(hit.doc_id, hit.chunk_index) for hit in map(rf.hit, rf.sample)]
+    assert sampled == sorted(keys, key=hashes.get)[:1024]
+
+
+@pytest.mark.parametrize(("is_static", "w"), [(True, 6), (False, 4)])
+def test_a_file_records_the_weight_of_its_kind_of_model(tmp_path, is_static, w):
+    embedder = Hashed()
+    embedder.is_static = is_static
+    with ragfile.create(tmp_path / "kb", embedder=embedder) as writer:
+        writer.add([{"doc_id": "a", "chunk_index": 0, "content": "x"}])
+    with ragfile.open(tmp_path / "kb", embedder=embedder) as rf:
+        assert rf.config["fusion"] == {"method": "calibrated", "w": w}
 
 
 def test_a_mask_and_row_numbers_restrict_as_a_condition_does(file):
