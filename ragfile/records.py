@@ -9,17 +9,6 @@ its source:
 
 from dataclasses import dataclass, field, replace
 
-UUID_NAMESPACE = bytes.fromhex("6f1d7f0e2a5c5b0c9d0c3e8b7a41f652")
-
-
-def chunk_uuid(doc_id, chunk_index, collection=""):
-    """The UUID of a chunk, for stores whose ids are UUIDs: version 5, the same for the same three at any time and place."""
-    import hashlib  # both here, so that importing ragfile does not load them
-    from uuid import UUID
-
-    name = f"{collection}\0{doc_id}\0{chunk_index}".encode("utf-8", "surrogatepass")
-    return str(UUID(bytes=hashlib.sha1(UUID_NAMESPACE + name).digest()[:16], version=5))
-
 
 @dataclass(slots=True)
 class Segment:
@@ -139,6 +128,18 @@ class Candidate:
 def best_first(candidates):
     """Candidates by falling score, ties by (doc_id, chunk_index)."""
     return sorted(candidates, key=lambda c: (-c.score, c.doc_id, c.chunk_index))
+
+
+UUID_NAMESPACE = bytes.fromhex("6f1d7f0e2a5c5b0c9d0c3e8b7a41f652")
+
+
+def chunk_uuid(doc_id, chunk_index, collection=""):
+    """The UUID of a chunk, for stores whose ids are UUIDs: version 5, the same for the same three at any time and place."""
+    import hashlib  # both here, so that importing ragfile does not load them
+    from uuid import UUID
+
+    name = f"{collection}\0{doc_id}\0{chunk_index}".encode("utf-8", "surrogatepass")
+    return str(UUID(bytes=hashlib.sha1(UUID_NAMESPACE + name).digest()[:16], version=5))
 
 
 @dataclass(slots=True)

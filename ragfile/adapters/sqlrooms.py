@@ -68,6 +68,15 @@ def _markdown_files(input_dir):
     return found
 
 
+def _on_this_machine(spec):
+    """A model that was fetched once, opened without asking anybody for a newer one; None if there is none."""
+    if not spec.startswith("st:"):
+        return None
+    with contextlib.suppress(OSError):
+        return open_embedder(spec, offline=True)
+    return None
+
+
 def _embedder(name):
     """(the spec to record, embedder); a bare name is a sentence-transformers model."""
     spec = name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
@@ -79,15 +88,6 @@ def _embedder(name):
         reason = str(error).partition("\n")[0]
         warnings.warn(f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3)
         return "default", open_embedder("default")
-
-
-def _on_this_machine(spec):
-    """A model that was fetched once, opened without asking anybody for a newer one; None if there is none."""
-    if not spec.startswith("st:"):
-        return None
-    with contextlib.suppress(OSError):
-        return open_embedder(spec, offline=True)
-    return None
 
 
 def _read(source):
