@@ -192,6 +192,20 @@ def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):
         sqlrooms.hybrid_query("keys", db, embed_model_name="BAAI/bge-small-en-v1.5")
 
 
+def test_a_leg_that_is_missing_is_said_and_the_other_answers(folder, tmp_path):
+    words, vectors = str(tmp_path / "words"), str(tmp_path / "vectors")
+    sqlrooms.prepare_embeddings(str(folder), words, embed_model_name="none").close()
+    ragfile.build(folder, vectors, analysis=None)
+    for path, has, reason in ((words, "fts", "has no vectors"), (vectors, "vector", "has no BM25 index")):
+        capabilities = {"vector": False, "fts": False, "hybrid": False, has: True}
+        assert sqlrooms.get_embedding_metadata(path)["capabilities"] == capabilities
+        for use_rrf in (True, False):
+            with pytest.warns(UserWarning, match=reason):
+                hits = sqlrooms.hybrid_query("restart a pod", path, use_rrf=use_rrf)
+            assert hits[0]["node_id"] == "deep/pods.md#0"
+            assert hits[0]["score_type"] == ("rrf" if use_rrf else "weighted")
+
+
 # ------------------------------------------------------------------------------------------------------------ ways out --
 
 

@@ -150,6 +150,8 @@ def _query(query_text, db_path, top_k, model, include_source_docs, score_type, o
         raise ValueError(f"top_k is at least 1, not {top_k}")
     with _opened(db_path, model) as rf:
         hits = rf.search(query_text, top_k, **options)
+        if hits.degraded:
+            warnings.warn(f"{db_path}: {hits.degraded}: the other leg answers alone", stacklevel=3)
         documents = {}
         if include_source_docs:
             documents = {document.id: _source(document) for document in rf.sources([hit.id for hit in hits])}
