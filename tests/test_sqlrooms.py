@@ -242,6 +242,14 @@ def test_arrow_columns_are_those_of_the_chunk_table(db):
         assert pyarrow.table(rf).equals(table)
 
 
+def test_parquet_holds_the_same_columns(db, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra 'arrow' is not installed")
+    done = export(db, str(tmp_path / "out.parquet"), "--to", "parquet")
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(db) as rf:
+        assert parquet.read_table(tmp_path / "out.parquet").equals(rf.to_arrow())
+
+
 def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     out = str(tmp_path / "out.duckdb")
