@@ -2,7 +2,12 @@
  *
  * One job runs at a time: a caller that finds the pool busy runs its tasks itself, which keeps many-threaded callers
  * from queueing behind one another. Tasks are handed out one by one through a shared counter. The pool belongs to one
- * process: after a fork the child's copy has no threads, sees another pid and starts afresh. */
+ * process: after a fork the child's copy has no threads, sees another pid and starts afresh.
+ *
+ * Linux likes to wake a thread on the CPU that wakes it. There it queues behind its caller, who is about to compute for
+ * milliseconds, while another CPU may be idle; on two CPUs with a recent history of work it is not even looked for. So
+ * the caller shuts its workers out of its own CPU before it wakes them, and each, once it runs, may again run wherever
+ * its caller may. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,23 +21,49 @@
 
 enum { WORKERS_MAX = 63 };
 
+#ifdef __linux__
+typedef cpu_set_t cpus;
+
+/* The CPUs that this thread may run on, and none when that is not to be had. */
+static void read_cpus(cpus *allowed) {
+    if (sched_getaffinity(0, sizeof *allowed, allowed) != 0) CPU_ZERO(allowed);
+}
+
+/* Refusals do not matter: the kernel then places the thread as it would have. */
+static void move_to(pthread_t thread, const cpus *allowed) {
+    if (CPU_COUNT(allowed) > 0) pthread_setaffinity_np(thread, sizeof *allowed, allowed);
+}
+
+static void leave_this_cpu(cpus *allowed) {
+    const int here = sched_getcpu();
+    if (here >= 0 && here < CPU_SETSIZE) CPU_CLR(here, allowed);
+}
+#else
+typedef int cpus;
+static void read_cpus(cpus *allowed) { *allowed = 0; }
+static void move_to(pthread_t thread, const cpus *allowed) { (void)thread, (void)allowed; }
+static void leave_this_cpu(cpus *allowed) { (void)allowed; }
+#endif
+
 struct job {
     void (*task)(void *context, size_t i);
     void *context;
     size_t count;
     atomic_size_t next;
+    cpus allowed; /* to the caller */
 };
 
 static struct pool {
     pthread_mutex_t busy;  /* held by the caller whose job runs */
     pthread_mutex_t guard; /* of the fields below */
     pthread_cond_t work, done;
+    pthread_t threads[WORKERS_MAX];
     int workers;     /* started */
     int wanted;      /* of the current job and not yet taken up */
     int running;     /* workers inside the current job */
     struct job *job; /* NULL between jobs */
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER,
-          0, 0, 0, NULL};
+} pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .guard = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static void run_tasks(struct job *job) {
     for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count;)
@@ -48,6 +79,7 @@ static void *worker(void *unused) {
         pool.wanted--;
         pool.running++;
         pthread_mutex_unlock(&pool.guard);
+        move_to(pthread_self(), &job->allowed);
         run_tasks(job);
         pthread_mutex_lock(&pool.guard);
         if (--pool.running == 0) pthread_cond_signal(&pool.done);
@@ -71,15 +103,22 @@ static void start_workers(int count) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_fork_handler);
     while (pool.workers < count) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, worker, NULL) != 0) return; /* fewer threads: slower, never wrong */
-        pthread_detach(thread);
+        pthread_t *thread = &pool.threads[pool.workers];
+        if (pthread_create(thread, NULL, worker, NULL) != 0) return; /* fewer threads: slower, never wrong */
+        pthread_detach(*thread);
         pool.workers++;
     }
 }
 
+static void place_workers(struct job *job) {
+    read_cpus(&job->allowed);
+    cpus elsewhere = job->allowed;
+    leave_this_cpu(&elsewhere);
+    for (int i = 0; i < pool.workers; i++) move_to(pool.threads[i], &elsewhere);
+}
+
 void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context) {
-    struct job job = {task, context, count, 0};
+    struct job job = {.task = task, .context = context, .count = count};
     if ((size_t)(threads > 0 ? threads : 1) > count) threads = (int)count;
     if (threads > WORKERS_MAX + 1) threads = WORKERS_MAX + 1;
     if (threads <= 1 || pthread_mutex_trylock(&pool.busy) != 0) {
@@ -88,6 +127,7 @@ void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t 
     }
     pthread_mutex_lock(&pool.guard);
     start_workers(threads - 1);
+    place_workers(&job);
     pool.job = &job;
     pool.wanted = threads - 1 < pool.workers ? threads - 1 : pool.workers;
     pthread_cond_broadcast(&pool.work);
