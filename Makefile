@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -68,6 +68,11 @@ compare:              ## the package's reader against spec/reader.py on 100,000 
 digest:               ## one number over BM25 answers: equal on every architecture
 	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/bm25*.c \
 		csrc/cpu.c csrc/hash.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
+
+race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer and UndefinedBehaviorSanitizer
+	mkdir -p build && for sanitizer in thread address,undefined; do \
+		$(CC) -std=gnu11 -O1 -g -fsanitize=$$sanitizer -Icsrc tests/drivers/pool_race.c csrc/pool.c -lpthread -o build/race && \
+		TSAN_OPTIONS=die_after_fork=0 build/race || exit 1; done
 
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets
