@@ -4,6 +4,7 @@
  *   TARGET_CODE                      its attribute
  *   ABOVE(sums, threshold)           one bit for each of 64 sums that is above
  *   SUM_GROUP(out, sums, scan, g)    the 64 sums of a group with the shares of its dense containers added
+ *   SHARES(out, codes, n, weight)    the shares of n <= 64 codes; out has room for 64
  *
  * A share is (code * weight) >> 8. Sums cannot wrap: the weights of a query add up to at most 65535. */
 
@@ -35,19 +36,15 @@ static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32
 enum { TARGET(STEP) = 64 };
 
 /* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its last. */
-static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, uint32_t from, uint32_t count, uint32_t last,
+static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, uint32_t from, uint32_t count, uint16_t last,
                                              uint16_t *shares, uint16_t *rows) {
-    const uint16_t weight = (uint16_t)sparse->weight;
-    const uint8_t *codes = sparse->codes + from;
+    SHARES(shares, sparse->codes + from, count, (uint16_t)sparse->weight);
     memcpy(rows, sparse->rows + 2 * (size_t)from, 2 * (size_t)count);
-    for (uint32_t i = 0; i < count; i++) {
-        shares[i] = (uint16_t)((uint32_t)(uint16_t)(codes[i] << 8) * weight >> 16);
-        rows[i] = rows[i] < last ? rows[i] : (uint16_t)last;
-    }
+    for (uint32_t i = 0; i < count; i++) rows[i] = rows[i] < last ? rows[i] : last;
 }
 
 static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
-    const uint32_t last = scan->groups * LEX_GROUP - 1;
+    const uint16_t last = (uint16_t)(scan->groups * LEX_GROUP - 1);
     uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))), rows[TARGET(STEP)] __attribute__((aligned(64)));
     uint16_t *sums = scan->sums;
     for (size_t t = 0; t < scan->sparse_count; t++) {
@@ -84,10 +81,12 @@ static TARGET_CODE void TARGET(sweep)(struct lex_scan *scan, bool track) {
 
 /* What a group's rows can have from the dense containers at most. */
 static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct lex_dense *dense, size_t groups) {
-    const uint8_t *maxima = dense->maxima;
-    const uint16_t weight = (uint16_t)dense->weight;
-    for (size_t g = 0; g < groups; g++)
-        bounds[g] = (uint16_t)(bounds[g] + (uint16_t)((uint32_t)(uint16_t)(maxima[g] << 8) * weight >> 16));
+    uint16_t shares[TARGET(STEP)] __attribute__((aligned(64)));
+    for (size_t from = 0; from < groups; from += TARGET(STEP)) {
+        const size_t rest = groups - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
+        SHARES(shares, dense->maxima + from, count, (uint16_t)dense->weight);
+        for (size_t i = 0; i < count; i++) bounds[from + i] = (uint16_t)(bounds[from + i] + shares[i]);
+    }
 }
 
 static inline TARGET_CODE uint16_t TARGET(bound)(const struct lex_scan *scan, uint32_t group, uint32_t dense) {

@@ -1,7 +1,8 @@
 /* bm25_kernels.c - the window scan of bm25_kernel.h for each target, and the choice among them.
  *
- * A target says how 64 sums are compared with the threshold and how the codes of a dense container, which stand packed
- * behind a bit for each row, are spread over the 64 rows of a group. */
+ * A target says how 64 sums are compared with the threshold, how codes become shares (compilers multiply 32 bits where the
+ * upper half of 16 would do), and how the codes of a dense container, which stand packed behind a bit for each row, are
+ * spread over the 64 rows of a group. */
 #include "bm25_search.h"
 
 #define JOIN_(a, b) a##_##b
@@ -26,6 +27,10 @@ static inline void sum_group_plain(uint16_t *out, const uint16_t *sums, const st
             *sum = (uint16_t)(*sum + (*code++ * dense->weight >> 8));
         }
     }
+}
+
+static inline void shares_plain(uint16_t *out, const uint8_t *codes, size_t count, uint16_t weight) {
+    for (size_t i = 0; i < count; i++) out[i] = (uint16_t)((uint32_t)codes[i] * weight >> 8);
 }
 
 #if defined(__x86_64__)
@@ -69,11 +74,13 @@ static inline uint64_t above_plain(const uint16_t *sums, uint32_t threshold) {
 #define ABOVE above_plain
 #endif
 #define SUM_GROUP sum_group_plain
+#define SHARES shares_plain
 #define TARGET(name) JOIN(name, baseline)
 #define TARGET_CODE
 #include "bm25_kernel.h"
 #undef ABOVE
 #undef SUM_GROUP
+#undef SHARES
 #undef TARGET
 #undef TARGET_CODE
 
@@ -114,12 +121,24 @@ static inline TARGET_CODE void sum_group_avx2(uint16_t *out, const uint16_t *sum
     for (size_t t = 0; t < scan->dense_count; t++) add_dense_avx2(out, &scan->dense[t], group);
 }
 
+static inline TARGET_CODE void shares_avx2(uint16_t *out, const uint8_t *codes, size_t count, uint16_t weight) {
+    const __m256i weights = _mm256_set1_epi16((short)weight);
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(codes + i)));
+        _mm256_storeu_si256((__m256i *)(out + i), _mm256_mulhi_epu16(_mm256_slli_epi16(wide, 8), weights));
+    }
+    shares_plain(out + i, codes + i, count - i, weight);
+}
+
 #define ABOVE above_avx2
 #define SUM_GROUP sum_group_avx2
+#define SHARES shares_avx2
 #define TARGET(name) JOIN(name, avx2)
 #include "bm25_kernel.h"
 #undef ABOVE
 #undef SUM_GROUP
+#undef SHARES
 #undef TARGET
 #undef TARGET_CODE
 
@@ -139,7 +158,7 @@ static inline TARGET_CODE void sum_group_avx512vnni(uint16_t *out, const uint16_
     for (size_t t = 0; t < scan->dense_count; t++) {
         const struct lex_dense *dense = &scan->dense[t];
         const __mmask64 bits = load_u64(dense->bits + 8 * (size_t)group);
-        const __m512i codes = _mm512_maskz_expandloadu_epi8(bits, group_codes(dense, group));
+        const __m512i codes = _mm512_maskz_expand_epi8(bits, _mm512_loadu_si512(group_codes(dense, group)));
         const __m512i weight = _mm512_set1_epi16((short)dense->weight);
         const __m512i first = _mm512_slli_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(codes)), 8);
         const __m512i second = _mm512_slli_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(codes, 1)), 8);
@@ -150,12 +169,23 @@ static inline TARGET_CODE void sum_group_avx512vnni(uint16_t *out, const uint16_
     _mm512_storeu_si512(out + 32, high);
 }
 
+static inline TARGET_CODE void shares_avx512vnni(uint16_t *out, const uint8_t *codes, size_t count, uint16_t weight) {
+    const __mmask64 some = count < 64 ? ((uint64_t)1 << count) - 1 : ~(uint64_t)0;
+    const __m512i weights = _mm512_set1_epi16((short)weight), packed = _mm512_maskz_loadu_epi8(some, codes);
+    const __m512i low = _mm512_slli_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), 8);
+    const __m512i high = _mm512_slli_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(packed, 1)), 8);
+    _mm512_storeu_si512(out, _mm512_mulhi_epu16(low, weights));
+    _mm512_storeu_si512(out + 32, _mm512_mulhi_epu16(high, weights));
+}
+
 #define ABOVE above_avx512vnni
 #define SUM_GROUP sum_group_avx512vnni
+#define SHARES shares_avx512vnni
 #define TARGET(name) JOIN(name, avx512vnni)
 #include "bm25_kernel.h"
 #undef ABOVE
 #undef SUM_GROUP
+#undef SHARES
 #undef TARGET
 #undef TARGET_CODE
 
