@@ -443,11 +443,11 @@ class Archive:
         return legs.match(segments, texts, k, legs.row_sets(segments, self.mask(where)), threads, k1, b)
 
     @of_one_commit
-    def score(self, rows, *, text=None, vector=None):
+    def score(self, rows, *, text=None, vector=None, k1=None, b=None):
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
         if vector is not None:
             return legs.vector_scores(self._searched("vector"), rows, vector)
-        return legs.bm25_scores(self._searched("rag.terms"), rows, text)
+        return legs.bm25_scores(self._searched("rag.terms"), rows, text, k1, b)
 
     # ------------------------------------------------------------------------------------------------------- tables --
 

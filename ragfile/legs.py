@@ -59,7 +59,7 @@ def match(segments, texts, k, sets, threads, k1, b):
     return merge(segments, np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1), k)
 
 
-def bm25_scores(segments, rows, text, k1=None, b=None):
+def bm25_scores(segments, rows, text, k1, b):
     """The exact BM25 score of each row; 0 where no term occurs."""
     queries = segments[0].lexicon.queries([text])
     stats = statistics(segments, queries)

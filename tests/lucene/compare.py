@@ -14,11 +14,14 @@ Lucene keeps a row's length in a byte, which is exact below 40 tokens. So there 
   printed: what exact lengths change. Lucene computes a term as w - w / (1 + tf / K) in binary32, so that a row much
   longer than the average keeps fewer digits than TOLERANCE asks for; ROUNDING of the weights w is allowed besides.
 
-Lucene 9.9.1 is the one that was compared; it has been BM25's formula since 8.0. Without a jar pip is asked for
-pyserini's, which contains one (165 MB, into build/). Java 17 is needed.
+Lucene 9.9.1 is the one that was compared; its formula is that of every version since 8.0. Without a jar pip is asked
+for pyserini's, which contains one (165 MB, into build/). Java 17 is needed.
+
+Where bm25s is installed, the scores of its method "lucene" for all rows are compared too: its lengths are exact.
 """
 
 import argparse
+import importlib.util
 import json
 import lzma
 import math
@@ -232,6 +235,31 @@ def compare_lossy(jar, name, rows, asked, ks):
     return failures
 
 
+def compare_bm25s(name, rows, asked):
+    import bm25s
+
+    lexicon, every = opened(rows), np.arange(len(rows))
+    index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+    index.index(rows, show_progress=False)
+    failures = scores = 0
+    worst = 0.0
+    for question in asked:
+        known = [token for token in question if lexicon.df(token)]
+        ours = lexicon.score(every, " ".join(question))
+        theirs = index.get_scores(known) if known else np.zeros(len(rows), np.float32)
+        hit = ours > 0
+        failures += not np.allclose(theirs, ours, rtol=TOLERANCE, atol=0)
+        scores += int(hit.sum())
+        if hit.any():
+            worst = max(worst, float(np.max(np.abs(theirs[hit] / ours[hit] - 1))))
+    print(
+        f"{name}, bm25s {bm25s.__version__}: {len(rows):,} rows, {len(asked)} questions: {scores:,} scores, "
+        f"largest relative difference {worst:.1e}, {failures} answers differ",
+        flush=True,
+    )
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jar", type=Path)
@@ -245,6 +273,8 @@ def main():
     for name, rows, asked in corpora:
         failures += compare_exact(jar, name, cut(rows), asked, ks)
         failures += compare_lossy(jar, name, rows, asked, ks)
+        if importlib.util.find_spec("bm25s"):
+            failures += compare_bm25s(name, rows, asked)
     return failures > 0
 
 
