@@ -28,25 +28,30 @@ enum { WORKERS_MAX = 63, LINGER = 50000 };
 #ifdef __linux__
 typedef cpu_set_t cpus;
 
+static int this_cpu(void) { return sched_getcpu(); }
+
 /* The CPUs that this thread may run on, and none when that is not to be had. */
 static void read_cpus(cpus *allowed) {
     if (sched_getaffinity(0, sizeof *allowed, allowed) != 0) CPU_ZERO(allowed);
 }
+
+static bool same_cpus(const cpus *a, const cpus *b) { return CPU_EQUAL(a, b); }
 
 /* Refusals do not matter: the kernel then places the thread as it would have. */
 static void move_to(pthread_t thread, const cpus *allowed) {
     if (CPU_COUNT(allowed) > 0) pthread_setaffinity_np(thread, sizeof *allowed, allowed);
 }
 
-static void leave_this_cpu(cpus *allowed) {
-    const int here = sched_getcpu();
-    if (here >= 0 && here < CPU_SETSIZE) CPU_CLR(here, allowed);
+static void leave_cpu(cpus *allowed, int cpu) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, allowed);
 }
 #else
 typedef int cpus;
+static int this_cpu(void) { return 0; }
 static void read_cpus(cpus *allowed) { *allowed = 0; }
+static bool same_cpus(const cpus *a, const cpus *b) { return *a == *b; }
 static void move_to(pthread_t thread, const cpus *allowed) { (void)thread, (void)allowed; }
-static void leave_this_cpu(cpus *allowed) { (void)allowed; }
+static void leave_cpu(cpus *allowed, int cpu) { (void)allowed, (void)cpu; }
 #endif
 
 struct job {
@@ -54,19 +59,26 @@ struct job {
     void *context;
     size_t count;
     atomic_size_t next;
-    cpus allowed; /* to the caller */
+};
+
+enum { NOWHERE = -1 };
+struct worker {
+    pthread_t thread;
+    int cpu;    /* where it lingers, or NOWHERE */
+    bool moved; /* shut out of its caller's CPU */
 };
 
 static struct pool {
     pthread_mutex_t busy;  /* held by the caller whose job runs */
     pthread_mutex_t guard; /* of the fields below */
     pthread_cond_t work, done;
-    pthread_t threads[WORKERS_MAX];
-    int workers;     /* started */
-    int asleep;      /* of them */
+    struct worker workers[WORKERS_MAX];
+    int started;
+    int asleep;         /* of those started */
     atomic_int wanted;  /* of the current job and not yet taken up; changed under the guard */
     atomic_int running; /* workers inside the current job; likewise */
-    struct job *job; /* NULL between jobs */
+    struct job *job;    /* NULL between jobs */
+    cpus allowed;       /* to the last caller */
 } pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .guard = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
@@ -96,25 +108,34 @@ static void linger_until(const atomic_int *count, bool zero) {
         for (int i = 0; i < 16; i++) pause_briefly();
 }
 
-/* The job that a worker is to join, with the guard held. */
-static struct job *await_job(void) {
+/* The job that a worker is to join, with the guard held; *home tells where it may run again, if it was moved. */
+static struct job *await_job(struct worker *worker, bool *moved, cpus *home) {
     pool.asleep++;
-    while (!pool.job || pool.wanted == 0) pthread_cond_wait(&pool.work, &pool.guard);
+    while (!pool.job || pool.wanted == 0) {
+        worker->cpu = NOWHERE;
+        pthread_cond_wait(&pool.work, &pool.guard);
+    }
     pool.asleep--;
     pool.wanted--;
     pool.running++;
+    *moved = worker->moved;
+    *home = pool.allowed;
+    worker->moved = false;
     return pool.job;
 }
 
-static void *worker(void *unused) {
-    (void)unused;
+static void *work(void *given) {
+    struct worker *worker = given;
     for (;;) {
+        bool moved;
+        cpus home;
         pthread_mutex_lock(&pool.guard);
-        struct job *job = await_job();
+        struct job *job = await_job(worker, &moved, &home);
         pthread_mutex_unlock(&pool.guard);
-        move_to(pthread_self(), &job->allowed);
+        if (moved) move_to(pthread_self(), &home);
         run_tasks(job);
         pthread_mutex_lock(&pool.guard);
+        worker->cpu = this_cpu();
         if (--pool.running == 0) pthread_cond_signal(&pool.done);
         pthread_mutex_unlock(&pool.guard);
         linger_until(&pool.wanted, false);
@@ -128,7 +149,7 @@ static void after_fork_in_child(void) {
     pthread_mutex_init(&pool.guard, NULL);
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.done, NULL);
-    pool.workers = pool.asleep = 0;
+    pool.started = pool.asleep = 0;
     pool.wanted = pool.running = 0;
     pool.job = NULL;
 }
@@ -138,21 +159,30 @@ static void register_fork_handler(void) { pthread_atfork(NULL, NULL, after_fork_
 static void start_workers(int count) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_fork_handler);
-    while (pool.workers < count) {
-        pthread_t *thread = &pool.threads[pool.workers];
-        if (pthread_create(thread, NULL, worker, NULL) != 0) return; /* fewer threads: slower, never wrong */
-        pthread_detach(*thread);
-        pool.workers++;
+    while (pool.started < count) {
+        struct worker *worker = &pool.workers[pool.started];
+        *worker = (struct worker){.cpu = NOWHERE};
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0) return; /* fewer threads: slower, never wrong */
+        pthread_detach(worker->thread);
+        pool.started++;
     }
 }
 
-/* Those that linger need no call and run elsewhere already. */
-static void call_workers(const struct job *job) {
-    if (pool.asleep == 0) return;
-    cpus elsewhere = job->allowed;
-    leave_this_cpu(&elsewhere);
-    for (int i = 0; i < pool.workers; i++) move_to(pool.threads[i], &elsewhere);
-    pthread_cond_broadcast(&pool.work);
+/* Wakes them; those that linger elsewhere see the job themselves, one that lingers here may be queued behind us. */
+static void call_workers(void) {
+    const int here = this_cpu();
+    cpus allowed, elsewhere;
+    read_cpus(&allowed);
+    const bool changed = !same_cpus(&allowed, &pool.allowed);
+    pool.allowed = elsewhere = allowed;
+    leave_cpu(&elsewhere, here);
+    for (int i = 0; i < pool.started; i++) {
+        struct worker *worker = &pool.workers[i];
+        if (!changed && worker->cpu != NOWHERE && worker->cpu != here) continue;
+        move_to(worker->thread, &elsewhere);
+        worker->moved = true;
+    }
+    if (pool.asleep > 0) pthread_cond_broadcast(&pool.work);
 }
 
 void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context) {
@@ -165,10 +195,9 @@ void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t 
     }
     pthread_mutex_lock(&pool.guard);
     start_workers(threads - 1);
-    read_cpus(&job.allowed);
     pool.job = &job;
-    pool.wanted = threads - 1 < pool.workers ? threads - 1 : pool.workers;
-    call_workers(&job);
+    pool.wanted = threads - 1 < pool.started ? threads - 1 : pool.started;
+    call_workers();
     pthread_mutex_unlock(&pool.guard);
     run_tasks(&job);
     pthread_mutex_lock(&pool.guard);
