@@ -33,7 +33,7 @@ static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
 }
 
-enum { TARGET(STEP) = 64 };
+enum { TARGET(STEP) = 64, TARGET(AHEAD) = 256 };
 
 /* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its last. */
 static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, uint32_t from, uint32_t count, uint16_t last,
@@ -41,6 +41,13 @@ static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, ui
     SHARES(shares, sparse->codes + from, count, (uint16_t)sparse->weight);
     memcpy(rows, sparse->rows + 2 * (size_t)from, 2 * (size_t)count);
     for (uint32_t i = 0; i < count; i++) rows[i] = rows[i] < last ? rows[i] : last;
+}
+
+/* A list is read in order, but the processor forgets that at the end of each page. */
+static inline TARGET_CODE void TARGET(prefetch)(const struct lex_sparse *sparse, uint32_t at) {
+    __builtin_prefetch(sparse->codes + at);
+    __builtin_prefetch(sparse->rows + 2 * (size_t)at);
+    __builtin_prefetch(sparse->rows + 2 * (size_t)at + 64);
 }
 
 static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
@@ -51,6 +58,7 @@ static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
         const struct lex_sparse *sparse = &scan->sparse[t];
         for (uint32_t from = 0; from < sparse->count; from += TARGET(STEP)) {
             const uint32_t rest = sparse->count - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
+            if (rest > TARGET(AHEAD)) TARGET(prefetch)(sparse, from + TARGET(AHEAD));
             if (count == TARGET(STEP)) TARGET(weigh)(sparse, from, TARGET(STEP), last, shares, rows);
             else TARGET(weigh)(sparse, from, count, last, shares, rows);
             for (uint32_t i = 0; i < count; i++) sums[rows[i]] = (uint16_t)(sums[rows[i]] + shares[i]);
