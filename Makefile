@@ -90,8 +90,9 @@ bench-bm25:
 	$(PY) bench/bm25.py query --short $(SHORT) --long $(LONG)
 	$(PY) bench/bm25.py first --short $(SHORT)
 
-bench-bm25-memory:    ## 4 GB of text under 1 GB of address space, two to eight minutes
-	nice $(PY) bench/bm25_memory.py
+GIGABYTES ?= 4
+bench-bm25-memory:    ## so much text under 1 GB of address space; half a minute of one core a gigabyte
+	nice $(PY) bench/bm25_memory.py --gigabytes $(GIGABYTES)
 
 bench-embed:
 	$(PY) bench/embed.py $(PASSAGES) --potion $(POTION)
