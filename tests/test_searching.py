@@ -370,12 +370,34 @@ def test_a_question_is_embedded_once_and_a_commit_forgets_the_answer(tmp_path):
         assert embedder.calls == [["waa"]]
         assert rf.counters["cached"] == 1
         assert found(rf.search("waa", cache=False)) == found(first)
-        assert rf.counters["cached"] == 1
+        assert (embedder.calls, rf.counters["cached"]) == ([["waa"]], 1)
         with ragfile.edit(tmp_path / "kb") as w:
             w.delete([first[0].doc_id])
         assert rf.refresh()
         assert first[0].doc_id not in {h.doc_id for h in rf.search("waa")}
         assert rf.counters["cached"] == 1
+
+
+def test_an_answer_is_kept_for_the_very_same_question_only(whole):
+    asked = [
+        {}, {"k": 5}, {"mode": "bm25"}, {"mode": "vector"}, {"pool": 1}, {"fusion": "rrf"}, {"fusion": ("rrf", {"rrf_k": 1})},
+        {"where": {"lang": "en"}}, {"tags_any": ["red"]}, {"tags_all": ["red"]}, {"distinct": True}, {"vector": vector_of("x")},
+    ]  # fmt: skip
+    with ragfile.open(whole[0], embedder=Hashed()) as rf:
+        fresh = [found(rf.search("waa wbb", cache=False, **options)) for options in asked]
+        assert [found(rf.search("waa wbb", **options)) for options in asked] == fresh
+        assert rf.counters["cached"] == 0
+        assert [found(rf.search("waa wbb", **options)) for options in asked] == fresh
+        assert rf.counters["cached"] == len(asked)
+
+
+def test_an_answer_that_lacks_a_leg_is_not_kept(whole):
+    embedder = Hashed(OSError("down"))
+    with ragfile.open(whole[0], embedder=embedder) as rf:
+        assert rf.search("waa").degraded
+        embedder.error = None
+        assert rf.search("waa").degraded == ""
+        assert rf.counters["cached"] == 0
 
 
 def test_a_cached_answer_is_the_callers_own(whole):
