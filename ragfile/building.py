@@ -6,6 +6,7 @@ The same sources give the same bytes. A source that cannot be read is reported a
 leaves no file under the final name, and the next one takes up the vectors that it had made.
 """
 
+import json
 import os
 import time
 from dataclasses import dataclass, field
@@ -57,7 +58,8 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
     report = build_from(
         _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
-        portable=portable, resume=resume, progress=progress, created=created, why=lambda: _why_nothing(sources, loading),
+        portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
+        why=lambda: _why_nothing(sources, loading),
     )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
@@ -66,15 +68,15 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
 
 
 def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=DEFAULT, precision=32, portable=False,
-               resume=True, progress=None, created=None, why=lambda: "no documents"):  # fmt: skip
+               resume=True, progress=None, created=None, config=None, why=lambda: "no documents"):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
 
-    spec is the name to record for an embedder that is open already. why() says why there is nothing to build, where there is not.
+    spec is the name to record for an embedder that is open already, config what else the file records. why() says why there is nothing to build, where there is not.
     """
     spec = embedder if isinstance(embedder, str) else spec
     made, policy = open_embedder(embedder), Policy.of(chunking)
     options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
-    with Writer(out, portable=portable, created=created, **options) as writer:
+    with Writer(out, portable=portable, created=created, config=config, **options) as writer:
         work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress)
         for document in documents:
             work.take(*(document if isinstance(document, tuple) else (document, None)))
@@ -82,6 +84,14 @@ def build_from(documents, out, *, embedder="default", spec=None, chunking=None, 
         if not work.report.documents:
             raise ValueError(why())
     return work.finish()
+
+
+def _labels(tags, metadata):
+    """What a sync has to put on documents that it reads anew, recorded if there is any; the configuration knows no lone surrogates."""
+    said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
+    said = {name: value for name, value in said.items() if value}
+    is_told = said and not any("\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str))
+    return {"labels": said} if is_told else None
 
 
 def _labelled(documents, tags, metadata):

@@ -85,6 +85,15 @@ def _is_fusion(value):
     )
 
 
+def _are_labels(value):
+    tags = value.get("tags", []) if isinstance(value, dict) else None
+    return (
+        isinstance(tags, list)
+        and all(isinstance(tag, str) for tag in tags)
+        and isinstance(value.get("metadata", {}), dict)
+    )
+
+
 FIELDS = {
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
@@ -94,4 +103,5 @@ FIELDS = {
     "model": _is_model,
     "fusion": _is_fusion,
     "chunking": is_policy,
+    "labels": _are_labels,
 }

@@ -49,7 +49,7 @@ def sync(path, sources, *, dry_run=False, **options):
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
-    for every document that is read, message, limits, errors, progress, created.
+    for every document that is read (those of the build unless given), message, limits, errors, progress, created.
     """
     return _run(path, sources, dry_run, True, **options)
 
@@ -71,7 +71,9 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
     else:
         with Editor(path, embedder=embedder, chunking=chunking, message=message, created=created) as writer:
             plan = _Plan(writer._archive, loading, report, removes, set(stale_in(writer._archive, chunking)))
-            _Work(writer, loading, plan, tuple(tags or ()), metadata or {}, progress).carry_out()
+            labels = writer._archive.config.get("labels", {})
+            tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
+            _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
         with Archive(path) as archive:
             report.generation = archive.generation
     report.skipped = loading.skipped

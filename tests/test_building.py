@@ -162,6 +162,15 @@ def test_tags_and_metadata_given_are_on_every_document(docs, tmp_path):
         )
 
 
+def test_tags_and_metadata_that_no_json_holds_are_refused_and_odd_ones_kept(docs, tmp_path):
+    with pytest.raises(TypeError, match="no JSON"):
+        build(docs, tmp_path / "kb", metadata={"when": object()})
+    build(docs, tmp_path / "kb", tags=["lone \ud800"])
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.document("03.md").tags == ("lone \ud800",)
+        assert "labels" not in rf.config
+
+
 def test_sources_without_a_document_are_an_error_and_leave_no_file(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="no document"):

@@ -79,7 +79,9 @@ def test_a_search_for_distinct_passages_that_finds_none_is_empty(tmp_path):
 ODD = [None, True, 0, -1, 2**70, float("nan"), "", "x", [], [1], {}, {"a": 1}]
 
 
-@pytest.mark.parametrize("field", ["dim", "metric", "precision", "portable", "bm25", "model", "fusion", "chunking"])
+@pytest.mark.parametrize(
+    "field", ["dim", "metric", "precision", "portable", "bm25", "model", "fusion", "chunking", "labels"]
+)
 def test_configuration_of_a_wrong_type_is_refused_or_harmless(tmp_path, field):
     for odd in ODD:
         path = with_config(tmp_path / "a", **{field: odd})
@@ -89,6 +91,8 @@ def test_configuration_of_a_wrong_type_is_refused_or_harmless(tmp_path, field):
             continue
         kb.search("pods", vector=QUERY)
         ragfile.stale(path)
+        (tmp_path / "new.md").write_text("new pods")
+        ragfile.add(path, [tmp_path / "new.md"], embedder=Hashed())
         with ragfile.edit(path, embedder=Hashed(), chunking="words:20/2") as w:
             w.delete(["d001"])
 

@@ -56,6 +56,23 @@ def test_sync_makes_the_file_equal_to_the_folder(path, folder, tmp_path):
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
 
 
+def test_documents_that_are_read_anew_get_the_tags_and_metadata_of_the_build(folder, tmp_path):
+    path, labels = tmp_path / "kb", {"tags": ["handbook"], "metadata": {"team": "ops"}}
+    ragfile.build([folder], path, embedder="none", **labels)
+    change(folder)
+    ragfile.sync(path, [folder])
+    with ragfile.open(path) as rf:
+        assert rf.config["labels"] == labels
+        assert len(rf.search("the text something", 50, tags_any=["handbook"], where={"team": "ops"})) == len(rf)
+    ragfile.build([folder], tmp_path / "fresh", embedder="none", **labels)
+    ragfile.compact(path)
+    assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
+    (folder / "a.md").write_text("a third text")
+    ragfile.sync(path, [folder], tags=["other"])
+    with ragfile.open(path) as rf:
+        assert (rf.document("a.md").tags, rf.document("a.md").metadata["team"]) == (("other",), "ops")
+
+
 def test_a_dry_run_tells_the_plan_and_writes_nothing(path, folder):
     before = path.read_bytes()
     change(folder)
