@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import types
 
 import pytest
 import source_files as made
@@ -265,6 +266,14 @@ def test_a_file_over_the_limit_is_not_parsed(tmp_path, monkeypatch):
         load(path, limits=Limits(max_bytes=100))
     with pytest.raises(LoadError, match="more than 100 characters"):
         load(path, limits=Limits(max_text=100))
+
+
+def test_a_file_that_says_nothing_of_its_size_is_read_up_to_the_limit(tmp_path, monkeypatch):
+    path = write(tmp_path, "grows.txt", "x" * 100)
+    monkeypatch.setattr("ragfile.loading.os.fstat", lambda _: types.SimpleNamespace(st_size=0, st_mtime=0))
+    with pytest.raises(LoadError, match="more than 99 bytes"):
+        load(path, limits=Limits(max_bytes=99))
+    assert only(path, limits=Limits(max_bytes=100)).text == "x" * 100
 
 
 def test_the_same_bytes_are_noted_and_left_out_on_request(tmp_path):
