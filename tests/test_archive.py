@@ -92,7 +92,9 @@ def test_context_is_the_exact_text_around_a_chunk(path):
     with ragfile.create(path, chunking="characters:50/0") as w:
         w.add_documents([{"id": "d", "text": "".join(f"{i:04d}" for i in range(100))}])
     with ragfile.open(path) as rf:
-        assert rf.context("d#1", 4, 4) == "".join(f"{i:04d}" for i in range(100))[46:104]
+        text = "".join(f"{i:04d}" for i in range(100))
+        assert rf.context("d#1", 4, 4) == text[46:104]
+        assert (rf.context("d#0", 1000, 4), rf.context("d#7", 4, 1000)) == (text[:54], text[346:])
         assert [d.id for d in rf.sources(["d#1", "d#0", "nobody#0", "nothing"])] == ["d"]
         assert rf.sources("d#1") == rf.sources(["d#1"])
         with pytest.raises(KeyError):
@@ -288,6 +290,9 @@ def test_a_third_party_writes_and_searches_a_strategy_of_its_own(path):
             rf.strategy("my.other")
     with pytest.raises(ValueError, match="belongs to the format"):
         ragfile.register("rag.text", Neighbours)
+    for name in ("graph", "hypergraph", "vector", "keyword"):
+        with pytest.raises(ValueError, match="belongs to the format"):
+            ragfile.register(name, Neighbours)
 
 
 def test_any_partition_of_the_bytes_gives_every_live_row_once(path):

@@ -1,5 +1,6 @@
 """sync and add: the file follows its folder, with as little work as the change asks for."""
 
+import hashlib
 import os
 
 import pytest
@@ -298,6 +299,27 @@ def test_a_file_says_when_compaction_pays(tmp_path):
     ragfile.compact(tmp_path / "kb")
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.info["compaction"] == ""
+
+
+def test_many_segments_are_a_reason_to_compact(tmp_path):
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add_documents([{"id": "d", "text": os.urandom(200_000).hex()}])
+    for number in range(16):
+        with ragfile.open(tmp_path / "kb") as rf:
+            assert rf.info["compaction"] == ""
+        with ragfile.edit(tmp_path / "kb") as w:
+            w.upsert([{"id": f"e{number}", "text": "one more"}])
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.info["compaction"] == "the rows lie in 17 segments"
+
+
+def test_a_deletion_tells_the_hash_of_the_text_that_is_gone(tmp_path):
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add_documents([{"id": "d", "text": "Grüße"}])
+    with ragfile.edit(tmp_path / "kb") as w:
+        w.delete("d")
+    sha256 = hashlib.sha256("Grüße".encode()).hexdigest()
+    assert w.deletions == [{"id": "d", "source": "", "chunks": 1, "checksum": None, "sha256": sha256}]
 
 
 def test_a_file_that_was_emptied_still_knows_its_model(tmp_path):
