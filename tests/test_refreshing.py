@@ -93,3 +93,16 @@ def test_threads_ask_while_the_file_grows(tmp_path):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_an_older_generation_stays_what_it_is_whatever_becomes_of_the_file(tmp_path):
+    path = tmp_path / "kb"
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": "d", "text": "first"}])
+    with ragfile.edit(path) as w:
+        w.upsert([{"id": "d", "text": "second"}])
+    with ragfile.open(path, generation=1) as rf:
+        for change in (lambda: ragfile.edit(path).close(), lambda: ragfile.compact(path)):
+            change()
+            assert rf.refresh() is False
+            assert rf.document("d").text == "first"
