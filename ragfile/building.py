@@ -41,7 +41,8 @@ class BuildReport:
 
 
 def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, tags=None, metadata=None, precision=32,
-          portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None):  # fmt: skip
+          portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None,
+          embedding_cache=None):  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
     embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
@@ -50,15 +51,16 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     chunks done).
 
     A source that is named and not there is an error; a file that cannot be read is one of the report's failures, one without a
-    loader is skipped. resume takes up the vectors of a build that was killed, dedupe leaves out files whose bytes were read
-    before, limits is loading.Limits, errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte
-    for byte.
+    loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
+    build to build (ragfile.embedding_cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
+    errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
     """
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
     report = build_from(
         _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
         portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
+        embedding_cache=embedding_cache,
         why=lambda: _why_nothing(sources, loading),
     )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
@@ -68,13 +70,13 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
 
 
 def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=DEFAULT, precision=32, portable=False,
-               resume=True, progress=None, created=None, config=None, why=lambda: "no documents"):  # fmt: skip
+               resume=True, progress=None, created=None, config=None, embedding_cache=None, why=lambda: "no documents"):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
 
     spec is the name to record for an embedder that is open already, config what else the file records. why() says why there is nothing to build, where there is not.
     """
     spec = embedder if isinstance(embedder, str) else spec
-    made, policy = open_embedder(embedder), Policy.of(chunking)
+    made, policy = open_embedder(embedder, cache=embedding_cache), Policy.of(chunking)
     options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
     with Writer(out, portable=portable, created=created, config=config, **options) as writer:
         work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress)
@@ -102,11 +104,17 @@ def _labelled(documents, tags, metadata):
 
 
 def _stash(out, embedder, resume):
-    """Where vectors are kept that would cost much to make again; a static model's do not."""
-    if embedder is None or getattr(embedder, "is_static", False) or not resume or embedder.model.dims is None:
+    """Where vectors are kept that would cost much to make again; a static model's do not, and a cache keeps its own."""
+    if embedder is None or getattr(embedder, "is_static", False) or not resume or _has_cache(embedder):
         return None
     folder, name = os.path.split(os.path.abspath(out))
-    return Stash(os.path.join(folder, f".{name}.vectors"), embedder.model.name, embedder.model.dims)
+    model = embedder.model
+    return Stash(os.path.join(folder, f".{name}.vectors"), model.identity("document"), model.dims)
+
+
+def _has_cache(embedder):
+    """Whether it counts what it had to make (misses) and what it had (hits)."""
+    return hasattr(embedder, "misses") and hasattr(embedder, "hits")
 
 
 def _why_nothing(sources, loading):
@@ -148,8 +156,7 @@ class _Work:
         if self.embedder is None or not texts:
             return None
         if self.stash is None:
-            self.report.embedded += len(texts)
-            return embedded(self.embedder, texts, "document")
+            return self._made(texts)
         found = [self.stash.find(text) for text in texts]
         new = list(dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None))
         if new:
@@ -158,6 +165,14 @@ class _Work:
         self.report.embedded += len(new)
         self.report.reused += len(texts) - sum(vector is None for vector in found)
         return np.array([v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)])
+
+    def _made(self, texts):
+        before = getattr(self.embedder, "hits", 0)
+        made = embedded(self.embedder, texts, "document")
+        known = getattr(self.embedder, "hits", 0) - before
+        self.report.embedded += len(texts) - known
+        self.report.reused += known
+        return made
 
     def finish(self):
         if self.stash is not None:

@@ -1,12 +1,14 @@
 """Calls to a provider's HTTP API: one JSON question, one JSON answer, time-outs, and retries that mind the server.
 
 Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a wait that doubles, with
-jitter, or that the server names (Retry-After). Every other status is final. Nothing is sent before the first call,
+jitter, or that the server names (Retry-After). Every other status is final. A call may be given a time for all of it, for
+somebody who waits: then there are two attempts, and no wait that would end after that time. Nothing is sent before the first call,
 redirects are not followed (they would carry the key along), and neither keys nor texts are ever logged.
 """
 
 import email.utils
 import logging
+import math
 import os
 import random
 import time
@@ -19,7 +21,9 @@ from ragfile.errors import ProviderError
 log = logging.getLogger("ragfile.calling")
 
 RETRIED = frozenset({408, 409, 425, 429})
+HURRIED = 2  # attempts of a call that somebody waits for
 FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})  # a 429 that waiting does not cure
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # of a body that has been read
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
@@ -57,22 +61,28 @@ class Caller:
         self._client = None
         self._process = None
 
-    def post(self, path: str, question: dict) -> dict:
-        """The answer to a question; CallError when it is refused or the attempts are spent."""
+    def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
+        """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
         import tenacity
 
+        allowed, stop = self.attempts, tenacity.stop_after_attempt(self.attempts)
+        if within is not None:
+            allowed = min(HURRIED, self.attempts)
+            stop = tenacity.stop_any(tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within))
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(TransientError),
-            stop=tenacity.stop_after_attempt(self.attempts),
+            stop=stop,
             wait=self._wait,
             sleep=self._sleep,
             reraise=True,
         )
+        until = math.inf if within is None else time.monotonic() + within
         request_id = tracing.current() or uuid.uuid4().hex  # the same for every attempt: one question
         try:
-            return attempts(self._attempt, path, question, request_id)
+            return attempts(self._attempt, path, question, request_id, until)
         except TransientError as error:
-            spent = f"after {self.attempts} attempts" if self.attempts > 1 else "at the only attempt"
+            made = attempts.statistics.get("attempt_number", allowed)
+            spent = f"after {made} attempts" if made > 1 else "at the only attempt"
             raise CallError(
                 f"{self.base_url}: {error}, {spent}",
                 status=getattr(error, "status", None),
@@ -85,17 +95,20 @@ class Caller:
             self._client.close()
         self._client = None
 
-    def _attempt(self, path, question, request_id):
+    def _attempt(self, path, question, request_id, until):
         import httpx2
 
         started = time.perf_counter()
+        most = max(min(self.timeout, until - time.monotonic()), 0.001)
         try:
-            response = self._connected().post(
-                self.base_url + path, json=question, headers={"X-Client-Request-Id": request_id}
-            )
-        except httpx2.TimeoutException as error:
+            with self._connected().stream(
+                "POST", self.base_url + path, json=question, headers={"X-Client-Request-Id": request_id},
+                timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
+            ) as response:  # fmt: skip
+                response = _whole(response, until)
+        except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
-            raise TransientError(f"no answer within {self.timeout:g} s") from error
+            raise TransientError(f"no answer within {most:.3g} s") from error
         except httpx2.RequestError as error:
             self._record(path, request_id, started, type(error).__name__)
             raise TransientError(f"the connection failed ({error})") from error
@@ -143,8 +156,7 @@ class Caller:
         import httpx2
 
         if self._client is None or self._process != os.getpid():
-            timeout = httpx2.Timeout(self.timeout, connect=min(self.timeout, 10.0))
-            self._client = httpx2.Client(headers=self.headers, timeout=timeout, follow_redirects=False)
+            self._client = httpx2.Client(headers=self.headers, follow_redirects=False)
             self._process = os.getpid()
         return self._client
 
@@ -159,6 +171,19 @@ class Caller:
 
     def __repr__(self):
         return f"Caller({self.base_url})"
+
+
+def _whole(response, until):
+    """The response with all of its body, read no longer than until: a server that sends a byte now and then is not waited for."""
+    import httpx2
+
+    pieces = []
+    for piece in response.iter_bytes():
+        pieces.append(piece)
+        if time.monotonic() > until:
+            raise TimeoutError
+    headers = [(name, value) for name, value in response.headers.items() if name.lower() not in FRAMING]
+    return httpx2.Response(response.status_code, headers=headers, content=b"".join(pieces))
 
 
 def bearer(key):

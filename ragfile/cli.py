@@ -79,6 +79,12 @@ def generation_option(command):
     return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
 
 
+def cache_option(command):
+    return click.option(
+        "--embedding-cache", metavar="FOLDER", help="Keep the vectors of slow embedders here. [env: RAGFILE_CACHE]"
+    )(command)
+
+
 @ragfile.command()
 @click.argument("file")
 @generation_option
@@ -229,8 +235,9 @@ def verify(file, full, as_json):
 @click.option("--precision", type=click.Choice(["32", "16"]), default="32", show_default=True, help="Bits a component.")
 @click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
 @click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
+@cache_option
 @json_option
-def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, as_json):
+def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, embedding_cache, as_json):
     """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
     from dataclasses import asdict
 
@@ -243,7 +250,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
     bar = Progress()
     report = build_file(
         named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
-        resume=not no_resume, progress=bar.show,
+        resume=not no_resume, progress=bar.show, embedding_cache=embedding_cache,
     )  # fmt: skip
     bar.close()
     for failure in report.failures:
@@ -288,16 +295,17 @@ class Progress:
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
 @click.option("--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one.")
 @click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
+@cache_option
 @generation_option
 @json_option
-def search(file, question, k, mode, where, tags, embedder, distinct, explain, generation, as_json):
+def search(file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, as_json):
     """Ask a file a question."""
     from dataclasses import asdict
 
     from .opening import open as open_file
 
     chosen = condition(where)
-    with open_file(file, embedder=embedder, generation=generation) as rf:
+    with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache) as rf:
         hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
     if as_json:
         return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})

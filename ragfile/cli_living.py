@@ -4,7 +4,7 @@ import os
 
 import click
 
-from .cli import Progress, condition, emit, json_option, moment, printable, readable
+from .cli import Progress, cache_option, condition, emit, json_option, moment, printable, readable
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
 
@@ -17,6 +17,7 @@ def _following(command):
     """The options of add and sync."""
     for decorate in (
         json_option,
+        cache_option,
         message_option,
         click.option("--tag", "tags", multiple=True, help="A tag for every document that is read."),
         click.option("--chunking", help="Another chunk policy for the file, such as words:200/40."),
@@ -31,16 +32,16 @@ def _following(command):
 
 @click.command()
 @_following
-def add(file, sources, dry_run, embedder, chunking, tags, message, as_json):
+def add(file, sources, dry_run, as_json, **options):
     """Add folders, globs and files. Documents of changed files are replaced, nothing is removed."""
-    _follow("add", file, sources, dry_run, as_json, embedder=embedder, chunking=chunking, tags=tags, message=message)
+    _follow("add", file, sources, dry_run, as_json, **options)
 
 
 @click.command()
 @_following
-def sync(file, sources, dry_run, embedder, chunking, tags, message, as_json):
+def sync(file, sources, dry_run, as_json, **options):
     """Make a file equal to its sources. Files may be new, changed, moved or gone."""
-    _follow("sync", file, sources, dry_run, as_json, embedder=embedder, chunking=chunking, tags=tags, message=message)
+    _follow("sync", file, sources, dry_run, as_json, **options)
 
 
 def _follow(way, file, sources, dry_run, as_json, **options):
@@ -89,14 +90,15 @@ def _hint(file):
 @click.option("--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256.")
 @click.option("--where", help='Documents of which a chunk passes a filter, such as \'{"year": {"$lt": 2000}}\'.')
 @message_option
+@cache_option
 @json_option
-def delete(file, ids, checksums, where, message, as_json):
-    """Delete documents by id, checksum or filter."""
+def delete(file, ids, checksums, where, message, embedding_cache, as_json):
+    """Delete documents by id, checksum or filter. Their texts' vectors leave the embedding cache, too."""
     from .editing import edit
 
     if not ids and not checksums and where is None:
         raise click.UsageError("name ids, --checksum or --where")
-    with edit(file, message=message) as w:
+    with edit(file, message=message, embedding_cache=embedding_cache) as w:
         found = w.delete(ids, checksums=checksums, where=condition(where))
     if as_json:
         return emit({"deleted": found, "documents": w.deletions, **w.report})
@@ -165,12 +167,13 @@ def stale(file, chunking, embedder, as_json):
 @click.option("--chunking", help="Another chunk policy for the file, such as words:200/40.")
 @click.option("--embedder", help="Another model for the file: everything is embedded again.")
 @message_option
+@cache_option
 @json_option
-def reindex(file, chunking, embedder, message, as_json):
+def reindex(file, chunking, embedder, message, embedding_cache, as_json):
     """Cut and embed stale documents again. Their texts are in the file."""
     from .upkeep import reindex as reindex_file
 
-    report = reindex_file(file, chunking=chunking, embedder=embedder, message=message)
+    report = reindex_file(file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache)
     if as_json:
         return emit(report)
     click.echo(f"{file}: {report['recut']} documents cut again, {report['embedded']} chunks embedded")

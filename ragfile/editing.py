@@ -17,6 +17,7 @@ from . import _core
 from .archive import Archive
 from .chunking import Policy, split
 from .embedding import embedded, open_embedder, open_recorded
+from .embedding_cache import Forgetting
 from .errors import FormatError, ModelError
 from .records import Chunk, Document
 from .staging import to_utf8
@@ -41,9 +42,11 @@ def _opened(path):
 class Editor(Writer):
     """The next commit of a file; see ragfile.edit()."""
 
-    def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False):
+    def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False,
+                 embedding_cache=None):  # fmt: skip
         file = _opened(path)
         try:
+            self._cache, self._forgetting = embedding_cache, Forgetting(embedding_cache)
             self._archive = Archive(path, strict=not accept_loss)
             record = dict(self._archive.config)
             self.policy = Policy.of(_recorded_policy(record) if chunking is None else chunking)
@@ -66,8 +69,8 @@ class Editor(Writer):
         """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
         if embedder is None:
             is_empty = not len(self._archive)
-            return Recorded(self._archive.config) if is_empty or self._archive.has_vectors else None
-        made, recorded = open_embedder(embedder), self._archive.config.get("model")
+            return Recorded(self._archive.config, self._cache) if is_empty or self._archive.has_vectors else None
+        made, recorded = open_embedder(embedder, cache=self._cache), self._archive.config.get("model")
         if made is not None and len(self._archive) and not self._archive.has_vectors:
             raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
         if made is not None and recorded and made.model.name != recorded["name"]:
@@ -188,6 +191,7 @@ class Editor(Writer):
 
     def _replace(self, old, document, chunks):
         vectors = self._vectors_for(old, chunks)
+        self._forgetting.note(lambda: {c.content for c in self._old_chunks(old)} - {c.content for c in chunks})
         self._remove(*old)
         super().add_document(document, chunks, vectors)
         self.report["updated"] += 1
@@ -241,6 +245,7 @@ class Editor(Writer):
                 "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
             }
         )  # fmt: skip
+        self._forgetting.note(lambda: (chunk.content for chunk in self._old_chunks((segment, number))))
         self._remove(segment, number)
         return True
 
@@ -284,6 +289,7 @@ class Editor(Writer):
                     # it describes what the file was converted from, which this is no more
                     self._file.drop("rag.origin")
                 self._file.commit(self.created, self.message)
+                self._forgetting.carry_out()
         finally:
             self.discard()
 
@@ -361,11 +367,11 @@ class Editor(Writer):
 class Recorded:
     """The model that a file records, opened when something has to be embedded: a deletion need not wait for it."""
 
-    def __init__(self, config):
-        self.config = config
+    def __init__(self, config, cache):
+        self.config, self.cache = config, cache
 
     def open(self):
-        return open_recorded(self.config.get("model"))
+        return open_recorded(self.config.get("model"), cache=self.cache)
 
 
 def recorded_analysis(archive):

@@ -14,6 +14,7 @@ Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512
 """
 
 import mmap
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -89,6 +90,10 @@ class Model:
             return self.document_prefix
         raise ValueError(f"a text is a query or a document, not {role!r}")
 
+    def identity(self, role: Role) -> str:
+        """What determines a text's vector besides the text and the dims."""
+        return "\0".join((self.name, str(self.normalised), self.prefix(role)))
+
 
 class Embedder(Protocol):
     """The role: anything with these two can be given wherever an embedder is asked for."""
@@ -144,13 +149,21 @@ def _map_model(path: Path):
         return _core.StaticModel(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, **options) -> "Embedder | None":
+def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, cache=None, **options) -> "Embedder | None":
     """The embedder that a name stands for; None for "none". An embedder stands for itself.
 
-    offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk.
+    offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
+    what embedders answer that are not static: see ragfile.embedding_cache.
     """
-    if spec is not None and not isinstance(spec, str):
-        return _in_role(spec)
+    made = _opened(spec, offline, options) if spec is None or isinstance(spec, str) else _in_role(spec)
+    if made is None or getattr(made, "is_static", False):
+        return made
+    if cache is None and not (isinstance(spec, str) and os.environ.get("RAGFILE_CACHE")):
+        return made
+    return _load("ragfile.embedding_cache:cached")(made, cache)
+
+
+def _opened(spec, offline, options):
     name, options = _split_options(spec or "none", options)
     if name in ("none", "default"):
         if name == "none" or not options:
@@ -173,7 +186,7 @@ def _in_role(embedder):
     if not callable(getattr(embedder, "embed", None)):
         raise TypeError(f"{type(embedder).__name__} is no embedder: it has no method embed(texts, role)")
     model = getattr(embedder, "model", None)
-    if not isinstance(getattr(model, "name", None), str) or not hasattr(model, "dims"):
+    if not isinstance(model, Model):
         raise TypeError(
             f"{type(embedder).__name__} is no embedder: its model is ragfile.embedding.Model(name, dims), not {model!r}"
         )
@@ -201,7 +214,7 @@ def embedded(embedder: "Embedder", texts: Sequence[str], role: Role) -> np.ndarr
     return rows
 
 
-def embedder_of_file(spec: str) -> "Embedder":
+def embedder_of_file(spec: str, *, cache=None) -> "Embedder":
     """The embedder that a file names, where that needs nobody's consent; ModelError where it does.
 
     A file comes from anywhere. It must not be able to send its reader's questions to a server, nor to load a model from
@@ -212,14 +225,14 @@ def embedder_of_file(spec: str) -> "Embedder":
         return StaticEmbedder()
     name = spec.removeprefix("st:")
     if name != spec and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name) and not Path(name).exists():
-        return open_embedder(spec, offline=True)
+        return open_embedder(spec, offline=True, cache=cache)
     raise ModelError(f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder=")
 
 
-def open_recorded(model: "dict | None") -> "Embedder | None":
+def open_recorded(model: "dict | None", *, cache=None) -> "Embedder | None":
     """The embedder of a file's own record, where the file may name it; None where its reader has to."""
     try:
-        found = embedder_of_file(model["spec"]) if model and model.get("spec") else None
+        found = embedder_of_file(model["spec"], cache=cache) if model and model.get("spec") else None
     except ModelError:
         return None
     if found is not None and found.model.name != model["name"]:

@@ -2,11 +2,15 @@
 
 Texts go out in batches and in order; texts without content are not sent and get zeros. An answer is taken only when it is
 complete: as many vectors as texts, each index once, all of one length, all numbers finite.
+
+A build waits for a server as long as it takes (timeout, attempts: see ragfile.calling). Behind a question somebody waits: a
+request with questions has QUERY_TIMEOUT seconds for everything, or what query_timeout says, and two attempts.
 """
 
 import base64
 import binascii
 import os
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -18,17 +22,19 @@ from ragfile.errors import ProviderError
 OPENAI_URL = "https://api.openai.com/v1"
 OLLAMA_URL = "http://127.0.0.1:11434"
 BATCH = 64
+QUERY_TIMEOUT = 5.0
 BATCH_CHARACTERS = 400_000  # one request of OpenAI's may have 300,000 tokens
 
 
 class HttpEmbedder:
     """Batches, prefixes and checks; what is asked and how an answer reads is the protocol's."""
 
-    def __init__(self, protocol, model: Model, *, batch: int = BATCH):
+    def __init__(self, protocol, model: Model, *, batch: int = BATCH, query_timeout: float = QUERY_TIMEOUT):
         if batch < 1:
             raise ValueError(f"a batch has at least one text, not {batch}")
         self.protocol = protocol
         self.batch = batch
+        self.query_timeout = float(query_timeout)
         self._model = model
 
     @property
@@ -38,14 +44,15 @@ class HttpEmbedder:
     def embed(self, texts, role="document"):
         prefix = self._model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
-        rows = [self._ask([prefix + texts[i] for i in batch]) for batch in batches(kept, texts, self.batch)]
+        within = self.query_timeout if role == "query" else None
+        rows = [self._ask([prefix + texts[i] for i in batch], within) for batch in batches(kept, texts, self.batch)]
         out = np.zeros((len(texts), self._model.dims or 0), np.float32)
         if rows:
             out[kept] = np.concatenate(rows)
         return out
 
-    def _ask(self, texts):
-        vectors = self.protocol.ask(texts)
+    def _ask(self, texts, within):
+        vectors = self.protocol.ask(texts, within)
         if len(vectors) != len(texts):
             raise ProviderError(f"{self._model.name} answered {len(vectors)} vectors to {len(texts)} texts")
         rows = unit_rows(vectors, dims=self._model.dims, source=self._model.name)
@@ -85,8 +92,8 @@ class OpenAIProtocol:
         if dimensions is not None:
             self.question["dimensions"] = dimensions
 
-    def ask(self, texts):
-        answer = self.caller.post("/embeddings", {**self.question, "input": texts})
+    def ask(self, texts, within=None):
+        answer = self.caller.post("/embeddings", {**self.question, "input": texts}, within=within)
         data = answer.get("data")
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             raise ProviderError(f"{self.caller.base_url}: the answer has no list called data")
@@ -108,7 +115,7 @@ def read_embedding(value, source):
 
 def openai(
     model, *, base_url=None, api_key=None, dimensions=None, encoding="base64", batch=BATCH,
-    query_prefix=None, document_prefix=None, **calling,
+    query_prefix=None, document_prefix=None, query_timeout=QUERY_TIMEOUT, **calling,
 ):  # fmt: skip
     """An embedder behind OpenAI's protocol. The key and address default to OPENAI_API_KEY and OPENAI_BASE_URL."""
     if encoding not in ("base64", "float"):
@@ -118,7 +125,8 @@ def openai(
     if not api_key and base_url.rstrip("/") == OPENAI_URL:
         raise ProviderError(f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url")
     protocol = OpenAIProtocol(Caller(base_url, headers=bearer(api_key), **calling), model, dimensions, encoding)
-    return HttpEmbedder(protocol, described("openai", model, dimensions, query_prefix, document_prefix), batch=batch)
+    described = description("openai", model, dimensions, query_prefix, document_prefix)
+    return HttpEmbedder(protocol, described, batch=batch, query_timeout=query_timeout)
 
 
 # ---------------------------------------------------------------------------------------------------------- Ollama ---
@@ -137,19 +145,23 @@ class OllamaProtocol:
             self.question["keep_alive"] = keep_alive
         self.dimensions = dimensions
 
-    def ask(self, texts):
+    def ask(self, texts, within=None):
+        until = None if within is None else time.monotonic() + within
         if not self.old:
             try:
-                return self._list(self.caller.post("/api/embed", {**self.question, "input": texts}), "embeddings")
+                answer = self.caller.post("/api/embed", {**self.question, "input": texts}, within=within)
+                return self._list(answer, "embeddings")
             except CallError as error:
                 if not is_missing_endpoint(error):
                     raise
                 self.old = True
-        return [self._ask_old(text) for text in texts]
+        return [self._ask_old(text, until) for text in texts]
 
-    def _ask_old(self, text):
+    def _ask_old(self, text, until):
         question = {key: value for key, value in self.question.items() if key != "dimensions"}
-        vector = self._list(self.caller.post("/api/embeddings", {**question, "prompt": text}), "embedding")
+        within = None if until is None else max(until - time.monotonic(), 0.0)
+        answer = self.caller.post("/api/embeddings", {**question, "prompt": text}, within=within)
+        vector = self._list(answer, "embedding")
         return vector[: self.dimensions] if self.dimensions is not None else vector
 
     def _list(self, answer, key):
@@ -172,12 +184,14 @@ def ollama(
     batch=BATCH,
     query_prefix=None,
     document_prefix=None,
+    query_timeout=QUERY_TIMEOUT,
     **calling,
 ):
     """A model of an Ollama server, whose address defaults to OLLAMA_HOST."""
     caller = Caller(ollama_url(host or os.environ.get("OLLAMA_HOST")), **calling)
     protocol = OllamaProtocol(caller, model, dimensions, keep_alive)
-    return HttpEmbedder(protocol, described("ollama", model, dimensions, query_prefix, document_prefix), batch=batch)
+    described = description("ollama", model, dimensions, query_prefix, document_prefix)
+    return HttpEmbedder(protocol, described, batch=batch, query_timeout=query_timeout)
 
 
 def ollama_url(host):
@@ -191,7 +205,7 @@ def ollama_url(host):
     return host.replace("//0.0.0.0", "//127.0.0.1")
 
 
-def described(scheme, model, dimensions, query_prefix, document_prefix):
+def description(scheme, model, dimensions, query_prefix, document_prefix):
     """The model's identity: the known prefixes, unless the caller says otherwise."""
     known_query, known_document = prefixes_of(model)
     return Model(

@@ -12,11 +12,12 @@ from .pairs import PairFile
 from .searching import KnowledgeBase
 
 
-def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False):
+def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False, embedding_cache=None):
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
     embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
-    generation opens an older commit of a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
+    embedding_cache is a folder that keeps the vectors of questions (ragfile.embedding_cache). generation opens an older commit of
+    a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
     0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
     "auto" (strict, else reference with a warning).
     """
@@ -25,8 +26,10 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
-        return KnowledgeBase(path, embedder=embedder, generation=generation, strict=strict)
-    return TextKnowledgeBase(path, embedder=embedder)
+        return KnowledgeBase(
+            path, embedder=embedder, generation=generation, strict=strict, embedding_cache=embedding_cache
+        )
+    return TextKnowledgeBase(path, embedder=embedder, embedding_cache=embedding_cache)
 
 
 def _looks_like_text(head):

@@ -30,12 +30,14 @@ log = logging.getLogger("ragfile.search")
 class KnowledgeBase(Archive):
     """A 1.0 file opened for asking; see the package's open()."""
 
-    def __init__(self, path, *, embedder=None, generation=0, strict=False):
+    def __init__(self, path, *, embedder=None, generation=0, strict=False, embedding_cache=None):
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._asked = Recent(REMEMBERED)
         super().__init__(path, generation=generation, strict=strict)
-        self._options["embedder"] = embedder
-        self._opened = {} if embedder is None else {"embedder": self._checked(open_embedder(embedder))}
+        self._options |= {"embedder": embedder, "embedding_cache": embedding_cache}
+        self._opened = {}
+        if embedder is not None:
+            self._opened["embedder"] = self._checked(open_embedder(embedder, cache=embedding_cache))
 
     def _open(self):
         super()._open()
@@ -179,7 +181,7 @@ class KnowledgeBase(Archive):
         if self._opened.get("embedder") is None:
             spec = (self.config.get("model") or {}).get("spec")
             if spec:
-                self._opened["embedder"] = self._checked(embedder_of_file(spec))
+                self._opened["embedder"] = self._checked(embedder_of_file(spec, cache=self._options["embedding_cache"]))
         return self._opened.get("embedder")
 
     def _checked(self, embedder):

@@ -2,6 +2,7 @@
 
 An mmap-ninja matrix of bytes, one row a text: its 128-bit hash, a checksum of the row, the vector. A row counts when its
 checksum holds, and an append that was cut short is cut off before the next one, so a torn tail costs a row, never a shift.
+The folder goes when the build is done. Where an embedding cache is in use, that holds the vectors and there is no stash.
 """
 
 import os
@@ -9,6 +10,8 @@ import shutil
 
 import numpy as np
 import xxhash
+
+from .errors import ModelError
 
 KEY, CHECK = 16, 8
 DATA, SHAPE = "data.ninja", "shape.ninja"  # what mmap-ninja calls the rows, and how many there are
@@ -22,14 +25,30 @@ def _ninja():
 
 
 class Stash:
-    """A folder of vectors of one model; made on the first append."""
+    """A folder of vectors of one model, named by all that makes its vectors what they are; made on the first append.
 
-    def __init__(self, folder, model, dims):
-        self.folder, self.dims = folder, dims
-        self._model = f"{model}/{dims}\0".encode()
-        self._known, self._rows = {}, None
-        if os.path.isdir(folder):
+    dims may be None for a model that has not said yet: then the folder says, or the first append.
+    """
+
+    def __init__(self, folder, model, dims=None):
+        self.folder, self._model = folder, model.encode("utf-8", "surrogatepass") + b"\0"
+        self._known, self._rows, self._is_used = {}, None, False
+        stated = self._stated()
+        self.dims = stated if dims is None else dims
+        if self.dims is not None and stated in (None, self.dims) and os.path.isdir(folder):
             self._recover()
+
+    def _stated(self):
+        """The dims of the rows that are there, or None. A folder that does not say, for a run was killed while it said so, is
+        taken up when the model has."""
+        try:
+            with open(os.path.join(self.folder, SHAPE), "rb") as file:
+                raw = file.read()
+        except OSError:
+            return None
+        width = int(np.frombuffer(raw, np.int64)[1]) if len(raw) == 16 else 0  # two numbers: rows, bytes a row
+        dims, rest = divmod(width - KEY - CHECK, 4)
+        return dims if dims > 0 and not rest else None
 
     def _width(self):
         return KEY + CHECK + 4 * self.dims
@@ -76,10 +95,13 @@ class Stash:
     def find(self, text):
         """The vector made for a text, or None."""
         row = self._known.get(self._key(text))
+        self._is_used |= row is not None
         return None if row is None else self._rows[row, KEY + CHECK :].view("<f4")
 
     def append(self, texts, vectors):
         """Keeps the vectors of texts."""
+        if vectors.shape[1] != self.dims:
+            self._learn(vectors.shape[1])
         rows = np.empty((len(texts), self._width()), dtype=np.uint8)
         for row, text, vector in zip(rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True):
             key, raw = self._key(text), vector.tobytes()
@@ -91,9 +113,22 @@ class Stash:
             _ninja().extend(self._rows, rows)
         self._take(_ninja().open_existing(self.folder), before)
 
+    def _learn(self, dims):
+        """The model has said how many dims it has: other rows than such are another model's, if none of them was taken up."""
+        if self._is_used:
+            raise ModelError(
+                f"the model answers with {dims} dims, and {self.folder} has vectors of it with {self.dims}: it is not the same "
+                "model any more; build without resuming"
+            )
+        was_known, self.dims = self.dims, dims
+        if was_known is None and os.path.isdir(self.folder):
+            self._recover()
+        else:
+            self.discard()
+
     def discard(self):
         """Removes the folder: the build is done."""
-        self._rows = None
+        self._known, self._rows = {}, None
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -49,7 +49,7 @@ def sync(path, sources, *, dry_run=False, **options):
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
-    for every document that is read (those of the build unless given), message, limits, errors, progress, created.
+    for every document that is read (those of the build unless given), message, limits, errors, progress, created, embedding_cache.
     """
     return _run(path, sources, dry_run, True, **options)
 
@@ -60,7 +60,7 @@ def add(path, sources, *, dry_run=False, **options):
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors="strict", progress=None, created=None):  # fmt: skip
+         errors="strict", progress=None, created=None, embedding_cache=None):  # fmt: skip
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), errors=errors)
     report = SyncReport(os.fspath(path), dry_run)
@@ -69,7 +69,8 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)))
             report.generation = archive.generation
     else:
-        with Editor(path, embedder=embedder, chunking=chunking, message=message, created=created) as writer:
+        options = {"chunking": chunking, "message": message, "created": created, "embedding_cache": embedding_cache}
+        with Editor(path, embedder=embedder, **options) as writer:
             plan = _Plan(writer._archive, loading, report, removes, set(stale_in(writer._archive, chunking)))
             labels = writer._archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})

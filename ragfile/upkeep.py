@@ -63,14 +63,15 @@ def _shown(policy):
     return "no known policy" if not policy else f"{policy.get('kind')}:{policy.get('size')}/{policy.get('overlap')}"
 
 
-def reindex(path, *, chunking=None, embedder=None, message="", created=None):
+def reindex(path, *, chunking=None, embedder=None, message="", created=None, embedding_cache=None):
     """Cuts stale documents again from the texts that the file holds, and embeds what is new; with another embedder, everything.
 
     One commit. Returns {"recut": documents, "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync
     with the sources is more exact.
     """
-    spec, made = embedder if isinstance(embedder, str) else None, open_embedder(embedder)
-    with _Reindexer(path, made, spec, chunking=chunking, message=message, created=created) as writer:
+    spec, made = embedder if isinstance(embedder, str) else None, open_embedder(embedder, cache=embedding_cache)
+    options = {"chunking": chunking, "message": message, "created": created, "embedding_cache": embedding_cache}
+    with _Reindexer(path, made, spec, **options) as writer:
         return writer.run()
 
 

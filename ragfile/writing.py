@@ -138,6 +138,8 @@ class Writer:
     def _write_rest(self):
         """What belongs to the whole file."""
         record = {**self.record, "dim": self._staging.dim}
+        if (model := record.get("model")) and model.get("dims") is None and self._staging.vector_rows:
+            record["model"] = {**model, "dims": self._staging.dim}  # a server says it with its first answer
         self._file.add("rag.config", json.dumps(record, sort_keys=True, ensure_ascii=False).encode(), items=1)
         for name, data, items, flags in self._extra:
             self._file.add(name, data, 0, flags, items)

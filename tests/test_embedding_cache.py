@@ -118,7 +118,7 @@ def test_a_torn_entry_is_as_if_it_were_not_there(tmp_path, damage):
     cached = CachedEmbedder(Counting(), tmp_path)
     wanted = cached.embed(["one", "two"])
     with contextlib.closing(sqlite3.connect(cached.path)) as store, store:
-        store.execute(f"UPDATE entries SET vector = {damage}")
+        store.execute(f"UPDATE vectors SET vector = {damage}")
     counting = Counting()
     assert CachedEmbedder(counting, tmp_path).embed(["one", "two"]).tobytes() == wanted.tobytes()
     assert counting.asked == [["one", "two"]]
