@@ -4,6 +4,7 @@ Part of verify. A fault is (kind, offset, what, section), as the container's.
 """
 
 from .errors import FormatError
+from .text import restored
 
 LEGS = ("vector", "rag.terms")
 
@@ -32,8 +33,22 @@ def _records(segment):
     for number in range(segment.records.documents):
         first, rows = segment.records.document(number)[8:]
         part = mask[first : first + rows]
+        yield from _original(segment, number)
         if len(part) != rows or (rows and part.any() != part.all()):
             yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
+
+
+def _original(segment, number):
+    """Where a document says what its text was before normalisation, the edits are such of its text, and its body is in it."""
+    record = segment.records.document(number)
+    fields = segment.fields(record[6], record[7])
+    if fields.get("body", 0) > record[4]:
+        yield _fault(f"the body of document {record[0]!r} begins behind its text", "rag.meta")
+    if fields.get("original"):
+        try:
+            restored(segment.text(record, 0, record[2]), fields["original"])
+        except ValueError as error:
+            yield _fault(f"the original text of document {record[0]!r}: {error}", "rag.meta")
 
 
 def _vectors(segment):

@@ -481,7 +481,10 @@ class Archive:
         fields = self._document_fields(segment, number, document)
         text = segment.text(document, 0, document[2])
         tags = tuple(fields.get("tags", ()))
-        return Document(document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags)
+        edits, body = fields.get("original", []), fields.get("body", 0)
+        return Document(
+            document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags, edits=edits, body=body
+        )
 
     @of_one_commit
     def sources(self, chunk_ids):

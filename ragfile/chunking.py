@@ -11,7 +11,8 @@ Four policies; sizes and overlaps count code points, except for `words`:
     markdown     a chunk never crosses a header and carries its header path; long sections become windows that
                  end at a paragraph, line, sentence or word, in that order of preference
 
-A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing.
+A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing. Front matter that a document
+knows of (`body`) is in no chunk; its title leads the header paths.
 """
 
 import hashlib
@@ -92,9 +93,11 @@ def split(document, policy=None):
     """
     policy = Policy.of(policy)
     cut, text, doc_id, tags = _CUTTERS[policy.kind], document.text, document.id, tuple(document.tags)
-    chunks = []
-    for segment in document.segments or (Segment(0, len(text)),):
+    chunks, body = [], min(document.body, len(document.text))
+    title = _title(text, body) if policy.kind == "markdown" else ""
+    for segment in document.segments or (Segment(body, len(text)),):
         for start, end, headers in cut(text, segment.start, segment.end, policy.size, policy.overlap):
+            headers = " > ".join(part for part in (title, headers) if part)
             metadata = {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
             chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
@@ -223,7 +226,12 @@ def _sections(text, start, end):
 
 def _front_title(text, start, end):
     front = _FRONT_MATTER.match(text, start, end)
-    found = front and _TITLE.search(text, start, front.end())
+    return _title(text, front.end(), start) if front else ""
+
+
+def _title(text, end, start=0):
+    """What front matter that lies in text[start:end] calls its document."""
+    found = _TITLE.search(text, start, end)
     return found[2].strip(" \t") if found else ""
 
 

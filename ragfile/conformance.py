@@ -16,7 +16,7 @@ import warnings
 
 from ragfile import _core, filters, fusion
 from ragfile.chunking import Policy, split
-from ragfile.errors import FormatError, VersionError
+from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.pairs import PairFile
 from ragfile.records import Candidate, Document
 from ragfile.segment import Segment
@@ -138,11 +138,16 @@ def _document(segment, number):
     record = segment.records.document(number)
     id_, _, size, _, _, own, meta_at, meta_size, first, rows = record
     chunks = [_chunk(segment, record, row) for row in range(first, first + rows)]
-    return {
+    text, meta = segment.text(record, 0, size), segment.fields(meta_at, meta_size)
+    found = {
         "id": id_, "deleted": not segment.document_is_live(number), "own_text": own,
-        "text": segment.text(record, 0, size) if own else None,
-        "meta": segment.fields(meta_at, meta_size) if meta_size else None, "chunks": chunks,
+        "text": text if own else None, "meta": meta if meta_size else None, "chunks": chunks,
     }  # fmt: skip
+    if meta.get("body", 0) > len(text):
+        raise CorruptError(f"the body of document {id_!r} begins behind its text", section="rag.meta")
+    if "original" in meta:
+        found["original"] = Document(id_, text, edits=meta["original"]).original
+    return found
 
 
 def _chunk(segment, document, row):

@@ -205,6 +205,8 @@ class Editor(Writer):
         there = self._archive._document(*old)
         if (there.text, there.source, there.metadata) != (document.text, document.source, document.metadata):
             return False
+        if (there.edits, there.body) != (list(document.edits), document.body):
+            return False
         if tuple(there.tags) != tuple(document.tags):
             return False
         cut = [(c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks]

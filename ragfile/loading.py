@@ -12,6 +12,10 @@ decides.
 A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's
 name). Where two sources would give the same id, the later one is led by as many of its parent folders as it
 takes.
+
+A document's metadata are what is known of its file (path, name, folder_id, mime, created_at), over that the front
+matter of Markdown or the other fields of a JSON line, and last file_id and checksum. Front matter does not change what
+is known of the file, but for created_at; its tags are the document's tags.
 """
 
 import glob
@@ -22,11 +26,12 @@ import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from .loaders import LimitError, Limits, LoadError, loader, sniff, suffixes
+from .loaders import LimitError, Limits, LoadError, front_matter, loader, sniff, suffixes
 from .records import Document, Segment
 from .text import normalize
 
 GAP = "\n\n"  # between the segments of a document
+KNOWN = ("path", "name", "folder_id", "mime", "file_id", "checksum")  # of a file, whatever its front matter says
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +99,11 @@ class Loading:
             if extracted.problem:
                 self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
                 continue
-            text, segments = _assembled(extracted, self.limits)
-            doc_id = f"{source.id}#{extracted.id}" if extracted.id else source.id
-            metadata = described | extracted.metadata
-            yield Document(
-                doc_id, text, source.path, metadata | {"file_id": doc_id, "checksum": checksum}, (), segments
-            )
+            document = _assembled(extracted, self.limits)
+            document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
+            document.source = source.path
+            document.metadata = described | document.metadata | {"file_id": document.id, "checksum": checksum}
+            yield document
 
 
 _TEXTUAL = ("txt", "md", "html", "csv", "jsonl")
@@ -133,10 +137,10 @@ def _read(path, limits):
 
 
 def _assembled(extracted, limits):
-    """(text, segments), normalised. Stops as soon as there is more text than there is room for."""
+    """A Document without a name yet, normalised. Stops as soon as there is more text than there is room for."""
     if extracted.parts is None:
         _check_room(len(extracted.text), limits)
-        return normalize(extracted.text).text, ()
+        return _whole(extracted)
     pieces, segments, at = [], [], 0
     for raw, metadata in extracted.parts:
         text = normalize(raw).text.strip(" \t\n")
@@ -145,7 +149,17 @@ def _assembled(extracted, limits):
             segments.append(Segment(at, at + len(text), metadata))
             pieces.append(text)
             at += len(text) + len(GAP)
-    return GAP.join(pieces), tuple(segments)
+    return Document("", GAP.join(pieces), metadata=dict(extracted.metadata), segments=tuple(segments))
+
+
+def _whole(extracted):
+    """A text in one piece: what it was before normalisation is kept, front matter is taken out of what is cut into chunks."""
+    normal = normalize(extracted.text)
+    said, tags, body = front_matter(normal.text) if extracted.has_front else ({}, (), 0)
+    metadata = {name: value for name, value in said.items() if name not in KNOWN}
+    if not isinstance(said.get("title"), str):
+        metadata |= extracted.metadata
+    return Document("", normal.text, metadata=metadata, tags=tags, edits=normal.edits(), body=body)
 
 
 def _check_room(size, limits):

@@ -9,6 +9,9 @@ its source:
 
 from dataclasses import dataclass, field, replace
 
+from .errors import CorruptError
+from .text import restored
+
 
 @dataclass(slots=True)
 class Segment:
@@ -24,7 +27,10 @@ class Segment:
 
 @dataclass(slots=True)
 class Document:
-    """One source text, normalised. Without segments it is one piece."""
+    """One source text, normalised. Without segments it is one piece, whose chunks begin at `body`, behind its front matter.
+
+    `edits` lead back to the text as it was read (text.restored), none where that was no other.
+    """
 
     id: str
     text: str
@@ -32,6 +38,16 @@ class Document:
     metadata: dict = field(default_factory=dict)
     tags: tuple = ()
     segments: tuple = ()
+    edits: list = ()
+    body: int = 0
+
+    @property
+    def original(self):
+        """The text as its loader read it: of text and Markdown files, character for character what is in the file."""
+        try:
+            return restored(self.text, self.edits)
+        except ValueError as error:
+            raise CorruptError(f"the original text of document {self.id!r}: {error}", section="rag.meta") from None
 
     @classmethod
     def of(cls, value):

@@ -38,6 +38,9 @@ def _are_fields(fields):
         and isinstance(fields.get("source", ""), str)
         and isinstance(fields.get("tags", []), list)
         and all(isinstance(tag, str) for tag in fields.get("tags", ()))
+        and isinstance(fields.get("original", []), list)
+        and type(body := fields.get("body", 0)) is int
+        and body >= 0
     )
 
 

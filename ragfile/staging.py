@@ -13,6 +13,7 @@ import numpy as np
 
 from . import recorded
 from .errors import CorruptError
+from .text import restored
 
 LOOSE = 1 << 63  # a place with this bit is an offset in the spool; without it, in the document's own text
 NO_SPAN = 0xFFFFFFFF
@@ -58,6 +59,15 @@ def described(fields, whose):
         return to_json(fields)
     except (TypeError, ValueError) as error:
         raise type(error)(f"metadata of {whose} is no JSON: {error}") from None
+
+
+def _checked(document):
+    """The edits of a document, if they lead to an original, and its body if it has one."""
+    if document.edits:
+        restored(document.text, document.edits)
+    if not 0 <= document.body <= len(document.text):
+        raise ValueError(f"the body of document {document.id!r} begins within its text, not at {document.body}")
+    return list(document.edits)
 
 
 class Spool:
@@ -136,6 +146,7 @@ class Staging:
         entry.text_at, entry.text_size = self.texts.append(raw), len(raw)
         entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
         fields = {"source": document.source, "metadata": document.metadata, "tags": list(document.tags)}
+        fields |= {"original": _checked(document), "body": document.body}
         packed = described({name: value for name, value in fields.items() if value}, whose)
         entry.json = self.texts.append(packed), len(packed)
         return raw

@@ -4,6 +4,7 @@ Everything here is fixed by this file and VERSION, never by a locale or the runn
 classes of characters are written out, and composition (NFC) uses the Unicode 3.2 data that every CPython has.
 
     normalize(raw) -> Normalized      .text, and .raw_span(start, end) back into raw; .restore() == raw
+    restored(text, edits) -> raw      the same from what a file keeps of the way back: normalize(raw).edits()
 
 Layers, each a list of edits (most texts need none of them, and then nothing is copied):
     characters   line ends become LF, other spaces U+0020; controls, zero-width marks and soft hyphens go;
@@ -13,6 +14,7 @@ Layers, each a list of edits (most texts need none of them, and then nothing is 
     gaps         more than two empty lines become two
 """
 
+import itertools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -20,6 +22,8 @@ from dataclasses import dataclass
 from functools import cache
 
 VERSION = 1
+LAYERS = 8
+ORIGINAL_LIMIT = 1 << 28  # characters of a raw text that edits may give back
 
 _UNICODE = unicodedata.ucd_3_2_0
 _CHARACTERS = re.compile(
@@ -93,6 +97,14 @@ class Normalized:
             text = layer.undo(text)
         return text
 
+    def edits(self):
+        """What a file keeps of the layers, last one first: nothing for a text that was as it is. JSON, see restored()."""
+        text, kept = self.text, []
+        for layer in reversed(self.layers):
+            kept.append(_grouped(layer, text))
+            text = layer.undo(text)
+        return kept if len(text) <= ORIGINAL_LIMIT else []
+
     def _bounds(self, i):
         start, end = i, i + 1
         for layer in reversed(self.layers):
@@ -101,6 +113,69 @@ class Normalized:
 
     def _end(self):
         return self._bounds(len(self.text) - 1)[1] if self.text else 0
+
+
+def _grouped(layer, text):
+    """The edits of a layer as [raw, new, places…] for each pair of texts: the first place in its output, then distances. Where a
+    pair is every occurrence of a single character, the places are left out."""
+    groups = {}
+    for at, size, raw in zip(layer.at, layer.size, layer.raw, strict=True):
+        groups.setdefault((raw, text[at : at + size]), []).append(at)
+    kept = []
+    for (raw, new), places in groups.items():
+        is_all = len(new) == 1 and text.count(new) == len(places)
+        distances = (b - a for a, b in itertools.pairwise([0, *places]))
+        kept.append([raw, new] if is_all else [raw, new, *distances])
+    return kept
+
+
+def restored(text, edits):
+    """The raw text of a normalised one, from Normalized.edits(). ValueError for edits that are not such, of this text."""
+    if len(edits) > LAYERS:
+        raise ValueError(f"more than {LAYERS} layers of edits")
+    for layer in edits:
+        text = _undone(text, layer)
+    return text
+
+
+def _undone(text, layer):
+    if not isinstance(layer, list) or not all(map(_is_group, layer)):
+        raise ValueError("an edit is a raw text, what it became, and where")
+    places = []
+    for group in layer:
+        places += [(at, len(group[1]), group) for at in _places(text, group)]
+        if len(places) > 2 * len(text) + 1:
+            raise ValueError("more edits than there is text")
+    if len(text) + sum(len(group[0]) - size for _, size, group in places) > ORIGINAL_LIMIT:
+        raise ValueError(f"the original is over the limit of {ORIGINAL_LIMIT} characters")
+    places.sort(key=lambda place: place[:2])
+    pieces, last = [], 0
+    for at, size, (raw, new, *_) in places:
+        if at < last or text[at : at + size] != new:
+            raise ValueError(f"no edit can have been made at {at}")
+        pieces += (text[last:at], raw)
+        last = at + size
+    return "".join(pieces) + text[last:]
+
+
+def _is_group(group):
+    return (
+        isinstance(group, list)
+        and len(group) >= 2
+        and all(isinstance(part, str) for part in group[:2])
+        and (len(group) > 2 or len(group[1]) == 1)
+        and all(type(step) is int and step >= 0 for step in group[2:])
+    )
+
+
+def _places(text, group):
+    """Where a group's edits lie, in order and within the text."""
+    if len(group) > 2:
+        places = list(itertools.accumulate(group[2:]))
+        if places[-1] > len(text):
+            raise ValueError("an edit behind the end of the text")
+        return places
+    return [m.start() for m in re.finditer(re.escape(group[1]), text)]
 
 
 def normalize(raw):

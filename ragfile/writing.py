@@ -20,7 +20,8 @@ TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth m
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
-DEFAULT = Analysis()
+# A page's title is in its header path and, where it comes from front matter, nowhere else.
+DEFAULT = Analysis(fields=(("text", 1), ("headers", 2)))
 
 
 def creation_time():
@@ -287,10 +288,12 @@ class SegmentWriter:
         if names == ["text"]:
             self.lexicon.add(texts)
             return
-        shared = _metadata(self.staging.texts.read(*entry.json))
+        marks = [json.dumps(name, ensure_ascii=False).encode() for name in names if name != "text"]
+        shared, rows = _metadata_with(marks, self.staging.texts.read(*entry.json)), []
         for text, own in zip(texts, own_fields, strict=True):
-            known = {**shared, **_metadata(own)}
-            self.lexicon.add([tuple(text if name == "text" else _field(known.get(name)) for name in names)])
+            known = {**shared, **_metadata_with(marks, own)}
+            rows.append(tuple(text if name == "text" else _field(known.get(name)) for name in names))
+        self.lexicon.add(rows)
 
     def _write_meta(self, meta, documents):
         self.file.begin("rag.meta", self.segment)
@@ -341,6 +344,11 @@ def _metadata(raw):
         return json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}) if raw else {}
     except (ValueError, AttributeError, RecursionError):  # only what is carried over as it is
         raise CorruptError("the metadata of a document is not what it must be", section="rag.meta") from None
+
+
+def _metadata_with(marks, raw):
+    """The metadata, if one of these names can be in it."""
+    return _metadata(raw) if any(mark in raw for mark in marks) else {}
 
 
 def _field(value):

@@ -44,7 +44,8 @@ KNOWN = (
 
 
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
-FIELDS = {"source": str, "metadata": dict, "tags": list}
+FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
+ORIGINAL_LIMIT, LAYERS = 1 << 28, 8
 
 
 class Refused(ValueError):
@@ -759,10 +760,44 @@ def documents(parts, rows, tombs):
         need(indexes == sorted(set(indexes)), blob_at + 32, "3.3", "chunk indexes do not ascend")
         record = {"id": spelled(id_, 0, len(id_), ids_at), "deleted": i in gone or (count > 0 and dead == count)}
         record |= {"text": whole if flags & 1 else None, "own_text": bool(flags & 1)}
-        found.append(record | {"meta": object_at(meta, meta_at, meta_size, blob_at + 16), "chunks": chunks_of})
+        said = object_at(meta, meta_at, meta_size, blob_at + 16)
+        if "original" in (said or {}):
+            record["original"] = original(whole or "", said["original"], blob_at + 16)
+        need(0 <= (said or {}).get("body", 0) <= points, blob_at + 16, "3.4", "a body that begins behind the text")
+        found.append(record | {"meta": said, "chunks": chunks_of})
         next_row = first + count
     need(next_row == rows, at, "3.3", "documents do not share out the rows")
     return found
+
+
+def original(text, layers, at):
+    """The text as it was before normalisation (3.4), from the text and what says how it was changed."""
+    need(len(layers) <= LAYERS, at, "3.4", "too many layers")
+    for layer in layers:
+        need(isinstance(layer, list), at, "3.4", "a layer that is no list")
+        spots = []
+        for group in layer:
+            need(isinstance(group, list) and len(group) > 1, at, "3.4", "a group without two texts")
+            raw, new, *steps = group
+            need(isinstance(raw, str) and isinstance(new, str), at, "3.4", "a group without two texts")
+            need(all(type(step) is int and step >= 0 for step in steps), at, "3.4", "a distance that is none")
+            need(steps or len(new) == 1, at, "3.4", "all places of something else than one character")
+            here, everywhere = 0, not steps
+            if everywhere:
+                spots += [(i, 1, raw) for i, character in enumerate(text) if character == new]
+            for step in steps:
+                here += step
+                need(text[here : here + len(new)] == new and here <= len(text), at, "3.4", "an edit of another text")
+                spots.append((here, len(new), raw))
+            need(len(spots) <= 2 * len(text) + 1, at, "3.4", "more edits than text")
+        size = len(text) + sum(len(raw) - length for _, length, raw in spots)
+        need(size <= ORIGINAL_LIMIT, at, "3.4", "an original over the limit")
+        before, end = "", 0
+        for spot, length, raw in sorted(spots, key=lambda each: each[:2]):
+            need(spot >= end, at, "3.4", "edits that overlap")
+            before, end = before + text[end:spot] + raw, spot + length
+        text = before + text[end:]
+    return text
 
 
 def gone_documents(parts, count):
@@ -821,6 +856,7 @@ def object_at(meta, at, size, where):
         raise Refused(where, "3.4", "not JSON") from None
     need(isinstance(fields, dict), where, "3.4", "not an object")
     kinds = all(isinstance(fields[key], kind) for key, kind in FIELDS.items() if key in fields)
+    kinds = kinds and not isinstance(fields.get("body"), bool)
     need(kinds and all(isinstance(tag, str) for tag in fields.get("tags", [])), where, "3.4", "a field of another kind")
     return fields
 

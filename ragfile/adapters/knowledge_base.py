@@ -181,6 +181,7 @@ def _document(archive, segment, number, first_row):
     first, count = record[8:]
     document = {"id": made.id, "source": made.source, "content": {}, "full_text": made.text if record[5] else None}
     document |= {"metadata": made.metadata, "tags": list(made.tags), "chunks": {}}
+    document |= {name: value for name, value in (("original", made.edits), ("body", made.body)) if value}
     for place, row in enumerate(range(first, first + count)):
         _, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(row)
         key, own = f"chunk-{index}", segment.fields(meta_at, meta_size)
@@ -216,7 +217,8 @@ def _write_records(collection, path):
                 chunks = [_chunk_from(doc_id, document, key, entry) for key, entry in document["chunks"].items()]
                 rows, text = [entry["faiss_id"] for entry in document["chunks"].values()], document.get("full_text")
                 source, tags = document.get("source", ""), tuple(document["tags"])
-                made, held = Document(doc_id, text or "", source, document["metadata"], tags), vectors[rows]
+                way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
+                made, held = Document(doc_id, text or "", source, document["metadata"], tags, **way_back), vectors[rows]
                 w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
 

@@ -4,8 +4,8 @@
     for hit in hybrid_query("how do I rotate the keys?", "kb.ragfile", top_k=5): print(hit["score"], hit["text"])
     get_source_documents([hit["node_id"]], "kb.ragfile")
 
-Vectors and words are in the one file, exact, and always in step; nothing is to be set up besides. Source documents are kept as
-they were read, to the character: chunks are spans of that text. `export_duckdb` writes the tables that SQL users know.
+Vectors and words are in the one file, exact, and always in step; nothing is to be set up besides. Source documents come back as
+they were read, to the character; chunks are spans of their normalised text. `export_duckdb` writes the tables that SQL users know.
 """
 
 import contextlib
@@ -17,12 +17,11 @@ from pathlib import Path
 from ragfile import loading, tabular
 from ragfile.analysis import Analysis
 from ragfile.building import build_from
-from ragfile.chunking import Policy, split
+from ragfile.chunking import Policy
 from ragfile.embedding import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
 from ragfile.opening import open as open_file
-from ragfile.records import Chunk, Document
-from ragfile.text import normalize
+from ragfile.writing import DEFAULT
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 STEMMER = "porter"  # the first Porter stemmer, which that surface names; other files have its successor, "english"
@@ -42,16 +41,15 @@ def prepare_embeddings(
 
     embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. Where the default cannot be loaded on
     this machine, the embedded model takes its place with a warning; the file records which one it was.
-    include_headers_weight counts each word of a chunk's header path so many times in BM25.
+    include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what files have by default.
     """
     sources = _markdown_files(input_dir)
     spec, embedder = _embedder(embed_model_name)
     kind = "markdown" if use_markdown_chunking else "sentences"
     policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
-    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else (("text", 1),)
-    documents = (_cut(_read(source), policy) for source in sources)
+    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else DEFAULT.fields
     build_from(
-        documents, output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress
+        _read(sources), output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress,
     )  # fmt: skip
     return open_file(output_db, embedder=embedder)
 
@@ -90,31 +88,15 @@ def _embedder(name):
         return "default", open_embedder("default")
 
 
-def _read(source):
-    """A file as a document with its exact text, but for a byte-order mark."""
-    text = Path(source.path).read_bytes().decode("utf-8-sig", "replace")
-    path = os.path.abspath(source.path)
-    metadata = {
-        "path": source.id,
-        "name": source.id.rpartition("/")[2],
-        "file_path": path,
-        "created_at": _modified(path),
-    }
-    return Document(source.id, text, path, metadata)
-
-
-def _modified(path):
-    return loading.timestamp(os.stat(path).st_mtime)
-
-
-def _cut(document, policy):
-    """(document, chunks): cut as normalised text is, with spans of the text as it was read."""
-    normal = normalize(document.text)
-    chunks = []
-    for c in split(Document(document.id, normal.text), policy):
-        start, end = normal.raw_span(c.start, c.end)
-        chunks.append(Chunk(c.doc_id, c.chunk_index, document.text[start:end], c.tags, c.metadata, start, end))
-    return document, chunks
+def _read(sources):
+    """Files as documents. What cannot be read is said, and the rest is built."""
+    reading = loading.Loading((), errors="replace")
+    for source in sources:
+        for document in reading.file(source):
+            document.metadata["file_path"] = os.path.abspath(source.path)
+            yield document
+    for failure in reading.failures:
+        warnings.warn(f"{failure.path} is left out: {failure.reason}", stacklevel=2)
 
 
 # ----------------------------------------------------------------------------------------------------------- asking --
@@ -204,7 +186,7 @@ def _names(model, recorded):
 def _source(document):
     return {
         "doc_id": document.id, "file_path": document.metadata.get("file_path", document.source),
-        "file_name": document.metadata.get("name", os.path.basename(document.source or document.id)), "text": document.text,
+        "file_name": document.metadata.get("name", os.path.basename(document.source or document.id)), "text": document.original,
         "metadata": document.metadata,
     }  # fmt: skip
 

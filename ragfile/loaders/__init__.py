@@ -14,6 +14,7 @@ import zipfile
 
 from . import html, office, pdf, plain
 from .contract import Extracted, LimitError, Limits, Loader, LoadError, UnsupportedType
+from .front import front_matter
 
 __all__ = [
     "Extracted",
@@ -22,6 +23,7 @@ __all__ = [
     "LoadError",
     "Loader",
     "UnsupportedType",
+    "front_matter",
     "loader",
     "register",
     "sniff",

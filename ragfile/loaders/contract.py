@@ -33,7 +33,8 @@ class Extracted:
     """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment that no
     chunk crosses.
 
-    `id` tells apart the documents of one file; `problem` stands for a record that could not be read.
+    `id` tells apart the documents of one file; `problem` stands for a record that could not be read. A text that `has_front`
+    may begin with front matter.
     """
 
     text: str = ""
@@ -41,6 +42,7 @@ class Extracted:
     metadata: dict = field(default_factory=dict)
     id: str = ""
     problem: str = ""
+    has_front: bool = False
 
 
 @dataclass(frozen=True, slots=True)

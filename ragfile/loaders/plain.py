@@ -21,30 +21,34 @@ _FIRST_HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MU
 
 def decode(raw, errors="strict"):
     """UTF-8, or what a byte order mark says. Invalid bytes are an error, or U+FFFD with errors="replace"."""
-    for mark, encoding in _MARKS:
-        if raw.startswith(mark):
-            return raw[len(mark) :].decode(encoding, errors)
-    return raw.decode("utf-8", errors)
+    return whole(raw, errors).removeprefix("\ufeff")
+
+
+def whole(raw, errors):
+    """As decode, with the mark as a first character: nothing of the file is lost."""
+    encoding = next((encoding for mark, encoding in _MARKS if raw.startswith(mark)), "utf-8")
+    return raw.decode(encoding, errors)
 
 
 def text(raw, limits, errors="strict"):
-    yield Extracted(decode(raw, errors))
+    yield Extracted(whole(raw, errors))
 
 
 def markdown(raw, limits, errors="strict"):
     """The text as it is; its title is that of the front matter, else the first top header."""
-    whole = decode(raw, errors)
-    front, header = _TITLE.match(whole[:10_000]), _FIRST_HEADER.search(whole[:10_000])
+    read = whole(raw, errors)
+    start = read[:10_000].removeprefix("\ufeff")
+    front, header = _TITLE.match(start), _FIRST_HEADER.search(start)
     title = front[2] if front else header[1] if header else ""
-    yield Extracted(whole, metadata={"title": title.strip()} if title.strip() else {})
+    yield Extracted(read, metadata={"title": title.strip()} if title.strip() else {}, has_front=True)
 
 
 def table(raw, limits, errors="strict"):
     """A row becomes lines `column: value`, a segment of its own with its number (the header is row 1)."""
-    whole = decode(raw, errors)
-    first = whole.partition("\n")[0]
+    table_text = decode(raw, errors)
+    first = table_text.partition("\n")[0]
     delimiter = max(",;\t|", key=first.count)
-    rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter, strict=True)
+    rows = csv.reader(io.StringIO(table_text, newline=""), delimiter=delimiter, strict=True)
     names = [name.strip() for name in next(rows, [])]
     yield Extracted(parts=_rows(names, rows))
 

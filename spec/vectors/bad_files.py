@@ -377,6 +377,16 @@ def documents():
             "3.4",
         ),
     )
+    for name, fields, note in (
+        ("overlap", {"original": [[["a", "te", 0], ["b", "xt", 1]]]}, "edits that overlap, and of another text"),
+        ("behind", {"original": [[["a", "", 5]]]}, "an edit behind the text"),
+        ("all", {"original": [[["a", "te"]]]}, "every place of two characters"),
+        ("layers", {"original": [[]] * 9}, "nine layers of edits"),
+        ("body", {"body": 5}, "a body that begins behind the text"),
+        ("body-kind", {"body": True}, "a body that is no number"),
+    ):
+        held = segment(1, {"o": ("text", fields, [(0, (0, 4), None)])})
+        yield f"1-original-{name}", bad(File().commit(held, rows=[(1, 1, 1)]).bytes(), None, "3.4", note)
     yield "1-stream-magic", made("rag.text", behind(-64, b"R_G"), "no trailer", "3.4")
     yield "1-stream-size", made("rag.text", behind(-56, b"\0\0\1"), "raw size and blocks contradict each other", "3.4")
     yield "1-stream-block", made("rag.text", behind(-48, b"\1\0\0\1"), "blocks of more than 16 MiB", "3.4")

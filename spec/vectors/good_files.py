@@ -379,6 +379,11 @@ def knowledge():
             data, "text in Zstandard frames", says_1(segments=[{"documents": [{"id": "d"}]}]), marks={"packed": True}
         ),
     )
+    layers = [[[" ", "", 6], ["\t\t", "", 9]], [["\r\n", "\n"], ["\ufeff", "", 0]]]
+    held = {"f": ("---\nx\ny\nz", {"original": layers, "body": 4}, [(0, (4, 9), None)])}
+    data = File().commit(segment(1, held), rows=[(1, 1, 1)]).bytes()
+    found = [{"text": "---\nx\ny\nz", "original": "\ufeff---\r\nx\r\n y\r\nz\t\t"}]
+    yield "1-original", Vector(data, "a text before normalisation, a body", says_1(segments=[{"documents": found}]))
     surrogate = File().commit(surrogates(), rows=[(1, 1, 1)]).bytes()
     yield (
         "1-surrogate",
