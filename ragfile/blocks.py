@@ -8,11 +8,16 @@ better = rerank("how long do pods live", ranked)
 spans = compress("how long do pods live", better)
 """
 
+from dataclasses import replace
+
+import xxhash
+
 from .chunking import Policy, split
 from .fusion import fuse
 from .packing import compress
 from .records import Chunk, Document, Segment
 from .reranking import rerank
+from .staging import to_utf8
 from .storing import index, retrieve
 from .text import normalize
 
@@ -25,10 +30,13 @@ def chunk(text_or_segments, policy=None) -> list[Chunk]:
     """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
 
     A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and
-    segments are normalised first; a Document is taken to be so already. Metadata is the document's, then the
+    segments are normalised first; a Document is taken to be so already. What has no id gets one from its text: the same
+    text is the same document, and can be indexed as it is. Metadata is the document's, then the
     segment's, then the chunk's own, the later winning.
     """
     document = _document(text_or_segments)
+    if not document.id:
+        document = replace(document, id=xxhash.xxh3_128_hexdigest(to_utf8(document.text)))
     chunks = split(document, Policy.of(policy))
     for each in chunks:
         each.metadata = {**document.metadata, **each.metadata}

@@ -50,6 +50,22 @@ class Failure:
     kind: str = "LoadError"
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that was passed over, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A file with the bytes of one that was read before it."""
+
+    path: str
+    first: str
+
+
 @dataclass(slots=True)
 class Loading:
     """An iterable of Documents that keeps account of what it could not or did not load."""
@@ -61,8 +77,8 @@ class Loading:
     files: int = 0
     bytes: int = 0
     failures: list = field(default_factory=list)
-    duplicates: list = field(default_factory=list)  # (path, path of the same bytes before)
-    skipped: list = field(default_factory=list)  # (path, why)
+    duplicates: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
     _seen: dict = field(default_factory=dict)
 
     def __post_init__(self):
@@ -80,7 +96,7 @@ class Loading:
             checksum = hashlib.sha256(raw).hexdigest()
             first = self._seen.setdefault(checksum, source.path)
             if first != source.path:
-                self.duplicates.append((source.path, first))
+                self.duplicates.append(Duplicate(source.path, first))
                 if self.dedupe:
                     return
             self.files += 1
@@ -188,7 +204,7 @@ def timestamp(modified):
 def find(sources, skipped=None, wanted=None):
     """The files of some sources, in a fixed order:
 
-    sources as given, folders by name. `skipped` collects (path, why). `wanted` are the suffixes that folders give, those of
+    sources as given, folders by name. `skipped` collects Skipped. `wanted` are the suffixes that folders give, those of
     all loaders if None.
     """
     taken, used = set(), set()
@@ -197,7 +213,7 @@ def find(sources, skipped=None, wanted=None):
             real = os.path.realpath(path)
             if real in taken:
                 if skipped is not None:
-                    skipped.append((path, "a file that was read before, under this or another name"))
+                    skipped.append(Skipped(path, "a file that was read before, under this or another name"))
                 continue
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
@@ -226,7 +242,7 @@ def _files(source, is_named, skipped, wanted):
     elif stat.S_ISREG(status.st_mode):
         yield source, os.path.basename(source)
     else:
-        skipped.append((source, "neither a file nor a folder"))
+        skipped.append(Skipped(source, "neither a file nor a folder"))
 
 
 def _walk(root, skipped, wanted):
@@ -246,7 +262,7 @@ def _walk(root, skipped, wanted):
             elif _is_wanted(path, relative, home, wanted, skipped):
                 yield path, relative
         except OSError as error:
-            skipped.append((path, error.strerror or str(error)))
+            skipped.append(Skipped(path, error.strerror or str(error)))
 
 
 def _enters(path, relative, home, entered, skipped):
@@ -255,7 +271,9 @@ def _enters(path, relative, home, entered, skipped):
     status = os.stat(path)
     place = status.st_dev, status.st_ino
     if place in entered or not _is_inside(path, home):
-        skipped.append((path, "a link to a folder seen before" if place in entered else "a link out of the folder"))
+        skipped.append(
+            Skipped(path, "a link to a folder seen before" if place in entered else "a link out of the folder")
+        )
         return False
     entered.add(place)
     return True
@@ -266,11 +284,11 @@ def _is_wanted(path, relative, home, wanted, skipped):
     if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
         return False
     if os.path.splitext(path)[1].lower() not in wanted:
-        skipped.append((path, "no loader for this suffix"))
+        skipped.append(Skipped(path, "no loader for this suffix"))
     elif not stat.S_ISREG(os.stat(path).st_mode):
-        skipped.append((path, "not a regular file"))
+        skipped.append(Skipped(path, "not a regular file"))
     elif not _is_inside(path, home):
-        skipped.append((path, "a link out of the folder"))
+        skipped.append(Skipped(path, "a link out of the folder"))
     else:
         return True
     return False

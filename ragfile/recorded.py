@@ -43,6 +43,13 @@ def is_too_deep(value):
     return True
 
 
+def has_other_keys(value):
+    """Whether a dict in it has a key that is no string: JSON would make one of it, and nothing would find it as it was."""
+    if isinstance(value, dict):
+        return any(not isinstance(key, str) for key in value) or any(map(has_other_keys, value.values()))
+    return isinstance(value, list | tuple) and any(map(has_other_keys, value))
+
+
 def is_policy(value):
     """A chunk policy as it is recorded, or None for one that is not known."""
     return value is None or (

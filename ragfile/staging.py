@@ -4,6 +4,7 @@ Rows of a segment lie in order of (document id, chunk index), and things arrive 
 go to temporary files without names, and what stays in memory is 36 bytes a chunk and the ids.
 """
 
+import contextlib
 import json
 import os
 import tempfile
@@ -31,6 +32,8 @@ def to_json(value):
     """One line of JSON, or nothing for nothing."""
     if recorded.is_too_deep(value):
         raise ValueError(f"metadata may nest {recorded.DEPTH} deep")
+    if recorded.has_other_keys(value):
+        raise TypeError("a key in it is not a string")
     return to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)) if value else b""
 
 
@@ -75,32 +78,46 @@ class Spool:
 
     def __init__(self, folder):
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115 - closed by close()
-        self._clean = True
+        self._clean, self.folder = True, folder
         self.size = 0
 
     def append(self, data):
         """Returns where data begins."""
         at = self.size
-        self._file.write(data)
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise self._named(error) from None
         self.size += len(data)
         self._clean = False
         return at
 
     def read(self, at, size):
-        if not self._clean:
-            self._file.flush()
-            self._clean = True
+        self._flush()
         return os.pread(self._file.fileno(), size, at) if size else b""
 
     def matrix(self, dtype, width):
         """All that was appended, as rows, mapped."""
-        self._file.flush()
+        self._flush()
         if not self.size:
             return np.empty((0, width), dtype)
         return np.memmap(self._file, dtype=dtype, mode="r").reshape(-1, width)
 
+    def _flush(self):
+        if not self._clean:
+            try:
+                self._file.flush()
+            except OSError as error:
+                raise self._named(error) from None
+            self._clean = True
+
+    def _named(self, error):
+        """The error with the folder of the file, which has no name."""
+        return OSError(error.errno, f"{error.strerror} (temporary file)", self.folder)
+
     def close(self):
-        self._file.close()
+        with contextlib.suppress(OSError):  # what could not be written is not needed any more
+            self._file.close()
 
 
 class StagedDocument:

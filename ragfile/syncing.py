@@ -113,7 +113,7 @@ class _Plan:
     def _closed_folders(self):
         """What ids begin with below folders that are there and cannot be listed: nobody knows what is gone of those."""
         found = []
-        for path, _ in self.loading.skipped:
+        for path in [skipped.path for skipped in self.loading.skipped]:
             if not os.path.isdir(path) or os.path.islink(path):
                 continue
             try:

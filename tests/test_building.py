@@ -122,8 +122,8 @@ def test_what_could_not_be_read_is_reported_and_the_rest_is_built(docs, tmp_path
     report = build(docs, tmp_path / "kb")
     assert {os.path.basename(f.path) for f in report.failures} == {"broken.pdf", "broken.md"}
     assert all(f.reason for f in report.failures)
-    assert [tuple(map(os.path.basename, pair)) for pair in report.duplicates] == [("copy.md", "03.md")]
-    skipped = {os.path.basename(path): why for path, why in report.skipped}
+    assert [tuple(map(os.path.basename, (d.path, d.first))) for d in report.duplicates] == [("copy.md", "03.md")]
+    skipped = {os.path.basename(s.path): s.reason for s in report.skipped}
     assert "suffix" in skipped["picture.xyz"]
     assert "link" in skipped["loop"]
     with ragfile.open(tmp_path / "kb") as rf:
@@ -348,3 +348,35 @@ def test_the_command_names_each_file_that_it_could_not_read(docs, tmp_path):
     assert "1 files could not be read" in done.stdout
     nothing = run("build", "-o", tmp_path / "none")
     assert (nothing.returncode, (tmp_path / "none").exists()) == (1, False)
+
+
+def test_the_report_as_json_names_the_parts_of_what_it_lists(docs, tmp_path):
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnot really")
+    (docs / "picture.xyz").write_bytes(b"\0\1\2")
+    (docs / "copy.md").write_bytes((docs / "03.md").read_bytes())
+    report = json.loads(run("build", docs, "-o", tmp_path / "kb", "--embedder", "none", "--json").stdout)
+    assert {key: set(report[key][0]) for key in ("failures", "duplicates", "skipped")} == {
+        "failures": {"path", "reason", "kind"}, "duplicates": {"path", "first"}, "skipped": {"path", "reason"},
+    }  # fmt: skip
+
+
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from ragfile import cli
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+cli.main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("limit", [1000, 50_000, 150_000])
+def test_a_disk_that_is_full_is_an_error_that_says_where(docs, tmp_path, limit):
+    (tmp_path / "out").mkdir()
+    for i in range(100):
+        (docs / f"more{i}.md").write_text(f"# {i}\n\n" + " ".join(str(i * j) for j in range(300)))
+    command = [sys.executable, "-c", LIMITED, str(limit), "build", str(docs), "-o", str(tmp_path / "out" / "kb")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"ragfile: {tmp_path / 'out'}")
+    assert done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path / "out") == []

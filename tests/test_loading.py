@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragfile import loaders
 from ragfile.chunking import split
 from ragfile.loaders import Extracted, Limits, Loader, LoadError, UnsupportedType, sniff
-from ragfile.loading import Loading, find, load, upload_path
+from ragfile.loading import Duplicate, Loading, find, load, upload_path
 
 
 def write(folder, name, content):
@@ -281,7 +281,7 @@ def test_the_same_bytes_are_noted_and_left_out_on_request(tmp_path):
     write(tmp_path, "b.txt", "same")
     loading = Loading(tmp_path)
     assert [d.id for d in loading] == ["a.txt", "b.txt"]
-    assert loading.duplicates == [(str(tmp_path / "b.txt"), str(tmp_path / "a.txt"))]
+    assert loading.duplicates == [Duplicate(str(tmp_path / "b.txt"), str(tmp_path / "a.txt"))]
     assert [d.id for d in Loading(tmp_path, dedupe=True)] == ["a.txt"]
 
 
@@ -307,7 +307,7 @@ def test_a_folder_is_walked_by_name_without_hidden_files_and_loops(tmp_path):
     os.mkfifo(root / "pipe.md")
     skipped = []
     assert [s.id for s in find(root, skipped)] == ["B.md", "a.md", "b/a.md", "b/z.md", "c.md"]
-    reasons = {os.path.basename(path): why for path, why in skipped}
+    reasons = {os.path.basename(s.path): s.reason for s in skipped}
     assert reasons == {
         "loop": "a link to a folder seen before",
         "d.md": "a file that was read before, under this or another name",

@@ -40,7 +40,7 @@ def test_a_text_with_one_kind_of_line_end_needs_few_bytes_to_come_back():
 
 
 FILES = {
-    "plain.txt": "one\ntwo\n".encode(),
+    "plain.txt": b"one\ntwo\n",
     "crlf.md": b"# A\r\n\r\nText with CRLF.   \r\n\r\n\r\n\r\n\r\nAnd gaps.\t\r\n",
     "bom.md": b"\xef\xbb\xbf---\r\ntitle: B\r\ntags: [x]\r\n---\r\n# Behind a mark\r\n\r\nText.\r\n",
     "mixed.txt": "a\rb\nc\r\nd\x85e\u2028f\x0cg\xa0h\u3000i\u200bj\xadk".encode(),
@@ -155,7 +155,7 @@ def test_extracted_documents_have_the_text_that_was_extracted(tmp_path):
     ids=lambda edits: repr(edits)[:40],
 )  # fmt: skip
 def test_edits_of_another_text_or_of_no_text_are_refused(edits):
-    with pytest.raises(ValueError, match="edit|limit|layers"):
+    with pytest.raises(ValueError, match=r"edit|limit|layers"):
         restored("text", edits)
     with pytest.raises(CorruptError):
         _ = Document("d", "text", edits=edits).original
@@ -163,7 +163,7 @@ def test_edits_of_another_text_or_of_no_text_are_refused(edits):
 
 def test_a_writer_does_not_take_a_way_back_that_leads_nowhere(tmp_path):
     for document in (Document("d", "text", edits=[[["a", "", 5]]]), Document("d", "text", body=5)):
-        with pytest.raises(ValueError, match="edit|body"), ragfile.create(tmp_path / "kb") as w:
+        with pytest.raises(ValueError, match=r"edit|body"), ragfile.create(tmp_path / "kb") as w:
             w.add_documents([document])
 
 

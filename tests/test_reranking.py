@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragfile.records import Candidate
-from ragfile.reranking import cosine, distinct_texts, distinct_vectors, mmr, rerank, simhash
+from ragfile.reranking import CrossEncoder, cosine, distinct_texts, distinct_vectors, mmr, rerank, simhash
 
 TEXTS = [
     "The kubelet restarts a container when its liveness probe fails.",
@@ -141,3 +141,41 @@ def test_a_missing_cross_encoder_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ImportError, match=r"ragfile\[st\]"):
         rerank("q", candidates(), "some/cross-encoder")
+
+
+@pytest.fixture
+def tiny_cross_encoder(tmp_path):
+    """A real cross-encoder with random weights, as a folder: two layers over a vocabulary of the texts' words."""
+    library = pytest.importorskip("sentence_transformers", reason="the extra 'st' is not installed")
+    import tokenizers
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    torch.manual_seed(7)
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    vocabulary = [*special.values(), *sorted({word for text in TEXTS for word in text.rstrip(".").split()})]
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, "[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=64, num_labels=1, initializer_range=0.5,
+    )  # fmt: skip
+    folder = tmp_path / "tiny-cross-encoder"
+    BertForSequenceClassification(config).eval().save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=made, **special).save_pretrained(folder)
+    return library.CrossEncoder(str(folder), device="cpu"), str(folder)
+
+
+def test_a_real_cross_encoder_gives_the_order_of_its_own_scores(tiny_cross_encoder):
+    own, folder = tiny_cross_encoder
+    scores = own.predict([("container probe", text) for text in TEXTS])
+    assert len(set(scores.tolist())) == len(TEXTS)
+    for _ in range(2):
+        ranked = rerank("container probe", candidates(), folder)
+        assert [c.score for c in ranked] == sorted(scores.tolist(), reverse=True)
+        assert {c.content: c.score for c in ranked} == dict(zip(TEXTS, scores.tolist(), strict=True))
+    one_by_one = rerank("container probe", candidates()[::-1], CrossEncoder(folder, batch_size=1))
+    assert [c.score for c in one_by_one] == pytest.approx([c.score for c in ranked], abs=1e-6)
+    assert [c.content for c in one_by_one] == [c.content for c in ranked]
+    assert rerank("container probe", [], folder) == []

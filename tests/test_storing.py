@@ -212,3 +212,20 @@ def test_inputs_are_left_alone_and_a_hundred_runs_agree(path):
         runs = {tuple((c.key, c.score) for c in retrieve("keys", plan, rf)) for _ in range(100)}
     assert len(runs) == 1
     assert (chunks, plan) == before
+
+
+def test_a_plain_text_is_chunked_and_indexed_as_it_is(tmp_path):
+    path, text = tmp_path / "kb", "To rotate the keys run the rotation job. " * 40
+    chunks = chunk(text, "words:20/5")
+    assert index(chunks, path)["inserted"] == len(chunks) > 1
+    assert index(chunk(text.replace(" ", "\xa0", 1), "words:20/5"), path)["unchanged"] == len(chunks)
+    index(chunk([text, {"text": "Pods are restarted."}]), path)
+    index(chunk(Document("", "A document without a name.")), path)
+    with ragfile.open(path) as rf:
+        assert len(list(rf.documents())) == 3
+    found = retrieve("who restarts pods", Plan(k=1), path)
+    assert found[0].content == "Pods are restarted."
+    named = Document("", "A document without a name.")
+    chunk(named)
+    assert named.id == ""
+    assert chunk("") == []
