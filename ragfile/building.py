@@ -48,7 +48,7 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
     policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. analysis=None leaves out BM25.
     portable adds a section in which readers of 0.1.0 find each passage by a keyword. progress is called with (documents done,
-    chunks done).
+    chunks done, the share of the sources' bytes that is done).
 
     A source that is named and not there is an error; a file that cannot be read is one of the report's failures, one without a
     loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
@@ -60,7 +60,7 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     report = build_from(
         _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
         portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
-        embedding_cache=embedding_cache,
+        embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
         why=lambda: _why_nothing(sources, loading),
     )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
@@ -70,16 +70,18 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
 
 
 def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=DEFAULT, precision=32, portable=False,
-               resume=True, progress=None, created=None, config=None, embedding_cache=None, why=lambda: "no documents"):  # fmt: skip
+               resume=True, progress=None, created=None, config=None, embedding_cache=None, share=None,
+               why=lambda: "no documents"):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
 
-    spec is the name to record for an embedder that is open already, config what else the file records. why() says why there is nothing to build, where there is not.
+    spec is the name to record for an embedder that is open already, config what else the file records. share() says how much of the
+    documents has come, for progress; why() why there is nothing to build, where there is not.
     """
     spec = embedder if isinstance(embedder, str) else spec
     made, policy = open_embedder(embedder, cache=embedding_cache), Policy.of(chunking)
     options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
     with Writer(out, portable=portable, created=created, config=config, **options) as writer:
-        work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress)
+        work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress, share)
         for document in documents:
             work.take(*(document if isinstance(document, tuple) else (document, None)))
         work.flush()
@@ -128,9 +130,9 @@ def _why_nothing(sources, loading):
 class _Work:
     """Documents on their way, embedded in batches that cross documents."""
 
-    def __init__(self, writer, embedder, stash, policy, report, progress):
+    def __init__(self, writer, embedder, stash, policy, report, progress, share):
         self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
-        self.report, self.progress, self.pending, self.waiting = report, progress, [], 0
+        self.report, self.progress, self.share, self.pending, self.waiting = report, progress, share, [], 0
 
     def take(self, document, chunks=None):
         chunks = split(document, self.policy) if chunks is None else chunks
@@ -150,7 +152,7 @@ class _Work:
             at += len(chunks)
         self.pending, self.waiting = [], 0
         if self.progress is not None:
-            self.progress(self.report.documents, self.report.chunks)
+            self.progress(self.report.documents, self.report.chunks, None if self.share is None else self.share())
 
     def _vectors(self, texts):
         if self.embedder is None or not texts:

@@ -75,6 +75,13 @@ def passages(rf):
     return rf
 
 
+def errors_option(command):
+    return click.option(
+        "--errors", type=click.Choice(["strict", "replace"]), default="strict", show_default=True,
+        help="Text that is not UTF-8: an error, or U+FFFD for what is not.",
+    )(command)  # fmt: skip
+
+
 def generation_option(command):
     return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
 
@@ -235,9 +242,10 @@ def verify(file, full, as_json):
 @click.option("--precision", type=click.Choice(["32", "16"]), default="32", show_default=True, help="Bits a component.")
 @click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
 @click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
+@errors_option
 @cache_option
 @json_option
-def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, embedding_cache, as_json):
+def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, errors, embedding_cache, as_json):
     """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
     from dataclasses import asdict
 
@@ -250,7 +258,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
     bar = Progress()
     report = build_file(
         named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
-        resume=not no_resume, progress=bar.show, embedding_cache=embedding_cache,
+        resume=not no_resume, progress=bar.show, errors=errors, embedding_cache=embedding_cache,
     )  # fmt: skip
     bar.close()
     for failure in report.failures:
@@ -260,9 +268,21 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
     rate = report.chunks / report.seconds if report.seconds else 0
     click.echo(
         f"{out}: {report.documents} documents, {report.chunks} chunks, {readable(report.file_bytes)} "
-        f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)"
-        + (f"; {len(report.failures)} files could not be read" if report.failures else "")
+        f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
     )
+
+
+def _with_errors(failures):
+    """How many files there was trouble with; a file of records may have it more than once."""
+    count = len({failure.path for failure in failures})
+    return f"; {count} file{'s' * (count != 1)} with errors" if count else ""
+
+
+def duration(seconds):
+    """A time to wait for, as people say it."""
+    seconds = max(1, round(seconds))
+    hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
 class Progress:
@@ -272,11 +292,14 @@ class Progress:
         self._stream, self._began = sys.stderr, time.monotonic()
         self._shown = False
 
-    def show(self, documents, chunks):
+    def show(self, documents, chunks, share=None):
         if not self._stream.isatty():
             return
-        rate = chunks / max(time.monotonic() - self._began, 1e-9)
-        self._stream.write(f"\r{documents:,} documents, {chunks:,} chunks, {rate:,.0f} chunks/s ")
+        spent = max(time.monotonic() - self._began, 1e-9)
+        line = f"{documents:,} documents, {chunks:,} chunks, {chunks / spent:,.0f} chunks/s"
+        if share:
+            line += f", {share:.0%}" + (f", {duration(spent * (1 - share) / share)} left" if share < 1 else ", writing")
+        self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._shown = True
 

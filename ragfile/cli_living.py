@@ -4,7 +4,7 @@ import os
 
 import click
 
-from .cli import Progress, cache_option, condition, emit, json_option, moment, printable, readable
+from .cli import Progress, cache_option, condition, emit, errors_option, json_option, moment, printable, readable
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
 
@@ -18,6 +18,7 @@ def _following(command):
     for decorate in (
         json_option,
         cache_option,
+        errors_option,
         message_option,
         click.option("--tag", "tags", multiple=True, help="A tag for every document that is read."),
         click.option("--chunking", help="Another chunk policy for the file, such as words:200/40."),

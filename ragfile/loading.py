@@ -80,18 +80,29 @@ class Loading:
     duplicates: list = field(default_factory=list)
     skipped: list = field(default_factory=list)
     _seen: dict = field(default_factory=dict)
+    _ids: set = field(default_factory=set)
+    _passed: int = 0  # bytes of files that were taken up
+    _total: int = 0
 
     def __post_init__(self):
         if self.errors not in ("strict", "replace"):
             raise ValueError(f"errors is 'strict' or 'replace', not {self.errors!r}")
 
     def __iter__(self):
+        self._ids.clear()
         for source in find(self.sources, self.skipped):
             yield from self.file(source)
+
+    def share(self):
+        """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of every file."""
+        if not self._total:
+            self._total = sum(_size(source.path) for source in find(self.sources))
+        return min(self._passed / self._total, 1.0) if self._total else 1.0
 
     def file(self, source):
         """The documents of one Source."""
         try:
+            self._passed += _size(source.path)
             raw, modified = _read(source.path, self.limits)
             checksum = hashlib.sha256(raw).hexdigest()
             first = self._seen.setdefault(checksum, source.path)
@@ -117,7 +128,12 @@ class Loading:
                 continue
             document = _assembled(extracted, self.limits)
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
+            if document.id in self._ids:
+                self.failures.append(Failure(source.path, f"the id {document.id!r} is there twice", "LoadError"))
+                continue
+            self._ids.add(document.id)
             document.source = source.path
+            document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
             document.metadata = described | document.metadata | {"file_id": document.id, "checksum": checksum}
             yield document
 
@@ -139,6 +155,13 @@ def _sentence(error):
     if isinstance(error, UnicodeDecodeError):
         return f"not valid {error.encoding}: byte {error.start} ({error.reason})"
     return str(error) or type(error).__name__
+
+
+def _size(path):
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _read(path, limits):

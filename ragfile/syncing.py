@@ -186,6 +186,8 @@ class _Work:
     def __init__(self, writer, loading, plan, tags, metadata, progress):
         self.writer, self.loading, self.plan, self.tags, self.metadata = writer, loading, plan, tags, metadata
         self.progress, self.done, self.pending, self.unread = progress, 0, [], set()
+        report = plan.report
+        self.total = sum(map(len, (report.moved, report.changed, report.recut, report.added)))
 
     def carry_out(self):
         report, writer = self.plan.report, self.writer
@@ -219,7 +221,7 @@ class _Work:
             self._flush()
         self.done += 1
         if self.progress is not None:
-            self.progress(self.done, len(self.writer))
+            self.progress(self.done, len(self.writer), self.done / self.total)
 
     def _flush(self):
         self.writer.upsert(self.pending)

@@ -184,7 +184,7 @@ def test_progress_counts_up_to_what_the_report_says(docs, tmp_path):
     seen = []
     report = build(docs, tmp_path / "kb", progress=lambda *counts: seen.append(counts))
     assert seen == sorted(seen)
-    assert seen[-1] == (report.documents, report.chunks)
+    assert seen[-1] == (report.documents, report.chunks, 1.0)
 
 
 # --------------------------------------------------------------------------------------------------------- being killed --
@@ -345,7 +345,7 @@ def test_the_command_names_each_file_that_it_could_not_read(docs, tmp_path):
     done = run("build", docs, "-o", tmp_path / "kb", "--embedder", "none")
     assert done.returncode == 0
     assert "broken.pdf" in done.stderr
-    assert "1 files could not be read" in done.stdout
+    assert "; 1 file with errors" in done.stdout
     nothing = run("build", "-o", tmp_path / "none")
     assert (nothing.returncode, (tmp_path / "none").exists()) == (1, False)
 
@@ -380,3 +380,56 @@ def test_a_disk_that_is_full_is_an_error_that_says_where(docs, tmp_path, limit):
     assert done.stderr.startswith(f"ragfile: {tmp_path / 'out'}")
     assert done.stderr.count("\n") == 1
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_an_id_that_is_there_twice_is_a_failure_and_not_the_end(tmp_path):
+    (tmp_path / "rows.jsonl").write_text(
+        '{"id": 1, "text": "one", "tags": ["a", 2]}\n{"id": "1", "text": "again"}\n{"text": "three"}\n'
+    )
+    report = ragfile.build([tmp_path / "rows.jsonl"], tmp_path / "kb", embedder="none")
+    assert [f.reason for f in report.failures] == ["the id 'rows.jsonl#1' is there twice"]
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert [(d.id, d.text, d.tags) for d in rf.documents()] == [
+            ("rows.jsonl#1", "one", ("a", "2")), ("rows.jsonl#3", "three", ()),
+        ]  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": "1", "text": "again"}\n{"text": "four"}\n')
+    synced = ragfile.sync(tmp_path / "kb", [tmp_path / "rows.jsonl"])
+    assert [f.reason for f in synced.failures] == ["the id 'rows.jsonl#1' is there twice"]
+
+
+def test_text_that_is_not_utf8_can_be_read_with_marks_in_its_place(docs, tmp_path):
+    (docs / "latin.txt").write_bytes("Grüße".encode("latin-1"))
+    done = run("build", docs / "latin.txt", "-o", tmp_path / "kb", "--embedder", "none", "--errors", "replace")
+    assert done.returncode == 0
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.document("latin.txt").text == "Gr\ufffd\ufffde"
+
+
+def test_a_terminal_shows_the_rate_and_the_time_left(docs, tmp_path):
+    import pty
+
+    here, there = pty.openpty()
+    command = [sys.executable, "-c", ONE_BY_ONE, str(docs), str(tmp_path / "kb")]
+    process = subprocess.Popen(command, stderr=there, stdout=subprocess.PIPE)
+    os.close(there)
+    shown = b""
+    try:
+        while piece := os.read(here, 4096):
+            shown += piece
+    except OSError:  # how a terminal ends
+        pass
+    os.close(here)
+    assert process.wait() == 0
+    lines = shown.decode().split("\r")
+    assert any("documents" in line and "chunks/s" in line and "%" in line and " left" in line for line in lines)
+    assert lines[-1].strip("\n") == "\x1b[K"  # nothing of it stays
+    assert b"14 documents" in process.stdout.read()
+    process.stdout.close()
+
+
+ONE_BY_ONE = """
+import sys, ragfile.building
+from ragfile import cli
+ragfile.building.BATCH = 1
+cli.main(["build", sys.argv[1], "-o", sys.argv[2], "--embedder", "none"])
+"""

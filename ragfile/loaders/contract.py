@@ -43,6 +43,7 @@ class Extracted:
     id: str = ""
     problem: str = ""
     has_front: bool = False
+    tags: tuple = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def front_matter(text):
         found = _document(yaml.parse(block[1], Loader=yaml.SafeLoader))
     except (yaml.YAMLError, _NotFrontMatter):
         return {}, (), 0
-    return found, _tags(found.get("tags")), block.end()
+    return found, tags_of(found.get("tags")), block.end()
 
 
 def _document(events):
@@ -88,7 +88,7 @@ def _scalar(event):
     return value if number is None or number in (float("inf"), float("-inf")) else number
 
 
-def _tags(value):
+def tags_of(value):
     """Tags from a list, or from a text with commas."""
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
     found = (str(each).strip() for each in values if isinstance(each, str | int | float) and not isinstance(each, bool))

@@ -7,6 +7,7 @@ import json
 import re
 
 from .contract import Extracted
+from .front import tags_of
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -62,7 +63,7 @@ def _rows(names, rows):
 
 
 def json_lines(raw, limits, errors="strict"):
-    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata."""
+    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata, and `tags` are its tags."""
     for number, line in enumerate(_json_lines(raw, errors), 1):
         if not line.strip():
             continue
@@ -86,7 +87,7 @@ def _record(record, number):
     if not isinstance(body, str):
         return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
     name = next((record.pop(k) for k in ("id", "_id") if k in record), number)
-    return Extracted(body, metadata=record, id=str(name))
+    return Extracted(body, metadata=record, id=str(name), tags=tags_of(record.get("tags")))
 
 
 def _refuse(name):
