@@ -113,5 +113,7 @@ include "_core_bm25.pxi"
 # (wordpiece)
 include "_core_wordpiece.pxi"
 
+include "_core_arrow.pxi"
+
 if rag_init(NULL) != RAG_OK:
     raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: this machine or this build does not have it")

@@ -452,8 +452,8 @@ class Archive:
     # ------------------------------------------------------------------------------------------------------- tables --
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id."""
-        return tabular.arrow_reader(self).__arrow_c_stream__(requested_schema)
+        """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id. Needs no extra."""
+        return tabular.arrow_stream(self)
 
     def to_arrow(self):
         """The live chunks as a pyarrow.Table."""

@@ -255,11 +255,14 @@ def expanded(sources):
         matches = sorted(glob.glob(path, recursive=True))
         if not matches:
             raise FileNotFoundError(f"nothing matches {path}")
-        yield from ((match, not os.path.isdir(match)) for match in matches)
+        yield from ((match, os.path.exists(match) and not os.path.isdir(match)) for match in matches)
 
 
 def _files(source, is_named, skipped, wanted):
-    status = os.stat(source)  # a source that is not there is the caller's error
+    if not is_named and not os.path.exists(source):
+        skipped.append(Skipped(source, "a link that leads nowhere"))
+        return
+    status = os.stat(source)  # a source that is named and not there is the caller's error
     if stat.S_ISDIR(status.st_mode):
         yield from _walk(source, skipped, wanted)
     elif stat.S_ISREG(status.st_mode):

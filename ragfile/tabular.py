@@ -11,8 +11,10 @@ import json
 
 import numpy as np
 
-COLUMNS = ("node_id", "text", "metadata_", "embedding", "doc_id")
+from . import _core
+
 BATCH = 4096
+BATCH_BYTES = 64 << 20  # of text, about
 
 
 def live_rows(archive):
@@ -40,39 +42,50 @@ def metadata_of(hit):
     return json.dumps({**hit.metadata, **tags}, ensure_ascii=False)
 
 
-def arrow_reader(archive):
-    """A pyarrow.RecordBatchReader over the live chunks."""
-    pyarrow = _pyarrow()
-    fields = [(name, pyarrow.string()) for name in ("node_id", "text", "metadata_")]
+def arrow_stream(archive):
+    """A PyCapsule of an Arrow stream over the live chunks: no library is needed on this side."""
+    columns = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
     if archive.has_vectors:
-        fields.append(("embedding", pyarrow.list_(pyarrow.float32(), archive.dim)))
-    schema = pyarrow.schema([*fields, ("doc_id", pyarrow.string())])
-    return pyarrow.RecordBatchReader.from_batches(schema, _batches(archive, schema, pyarrow))
+        columns.append((b"+w:%d" % archive.dim, b"embedding", [(b"f", b"item", [])]))
+    return _core.arrow_stream((b"+s", b"", [*columns, (b"u", b"doc_id", [])]), _batches(archive))
 
 
-def _batches(archive, schema, pyarrow):
-    rows = live_rows(archive)
-    for first in range(0, len(rows), BATCH):
-        part = rows[first : first + BATCH].tolist()
-        hits = [archive.hit(row) for row in part]
-        columns = {
-            "node_id": [_unicode(hit.id) for hit in hits], "text": [_unicode(hit.text) for hit in hits],
-            "metadata_": [_unicode(metadata_of(hit)) for hit in hits], "doc_id": [_unicode(hit.doc_id) for hit in hits],
-        }  # fmt: skip
-        if archive.has_vectors:
-            flat = np.array([archive.vector(row) for row in part], dtype=np.float32).reshape(-1)
-            columns["embedding"] = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(flat), archive.dim)
-        yield pyarrow.RecordBatch.from_pydict(columns, schema=schema)
+def _batches(archive):
+    rows, first = live_rows(archive).tolist(), 0
+    while first < len(rows):
+        hits, size = [], 0
+        while first + len(hits) < len(rows) and len(hits) < BATCH and size < BATCH_BYTES:
+            hits.append(archive.hit(rows[first + len(hits)]))
+            size += 4 * len(hits[-1].text)
+        yield _batch(archive, hits, rows[first : first + len(hits)])
+        first += len(hits)
 
 
-def _unicode(text):
-    """Text without lone surrogates, which no other store takes."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def _batch(archive, hits, rows):
+    columns = [_texts([hit.id for hit in hits]), _texts([hit.text for hit in hits]), _texts(map(metadata_of, hits))]
+    if archive.has_vectors:
+        flat = np.array([archive.vector(row) for row in rows], dtype=np.float32)
+        columns.append((len(rows), [None], [(flat.size, [None, flat.tobytes()], [])]))
+    columns.append(_texts([hit.doc_id for hit in hits]))
+    return len(rows), [None], columns
+
+
+def _texts(texts):
+    """A column of strings. Lone surrogates, which no other store takes, become question marks."""
+    raw = [text.encode("utf-8", "replace") for text in texts]
+    offsets = np.zeros(len(raw) + 1, np.int32)
+    np.cumsum([len(each) for each in raw], out=offsets[1:])
+    return len(raw), [None, offsets.tobytes(), b"".join(raw)], []
+
+
+def arrow_reader(archive):
+    """The stream as a pyarrow.RecordBatchReader."""
+    return _pyarrow().RecordBatchReader.from_stream(archive)
 
 
 def _pyarrow():
     try:
         import pyarrow
     except ImportError as missing:
-        raise ImportError("Arrow needs an extra: pip install 'ragfile[arrow]'") from missing
+        raise ImportError("this needs an extra: pip install 'ragfile[arrow]'") from missing
     return pyarrow

@@ -422,3 +422,13 @@ def test_an_upload_path_is_user_date_and_name():
 
 def test_unsupported_types_are_value_errors_of_ours():
     assert issubclass(UnsupportedType, ValueError)
+
+
+def test_a_glob_passes_over_links_that_lead_nowhere_and_a_name_does_not(tmp_path):
+    (tmp_path / "a.md").write_text("# A")
+    (tmp_path / "b.md").symlink_to(tmp_path / "gone")
+    skipped = []
+    assert [s.id for s in find(str(tmp_path / "*.md"), skipped)] == ["a.md"]
+    assert [(os.path.basename(s.path), s.reason) for s in skipped] == [("b.md", "a link that leads nowhere")]
+    with pytest.raises(FileNotFoundError):
+        list(find(tmp_path / "b.md"))

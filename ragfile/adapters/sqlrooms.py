@@ -214,7 +214,7 @@ def export_duckdb(archive, path) -> str:
     if os.path.exists(path):
         raise FileExistsError(f"{path} is there already")
     with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:
-        database.register("arriving", tabular.arrow_reader(archive))
+        database.register("arriving", archive)
         database.execute("CREATE TABLE documents AS SELECT * REPLACE (metadata_::JSON AS metadata_) FROM arriving")
         database.execute(SOURCES)
         for document in archive.documents():

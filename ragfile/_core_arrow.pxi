@@ -1,0 +1,195 @@
+# Arrow's C data interface: batches of Python bytes handed out as an ArrowArrayStream, so that whatever reads Arrow reads ours
+# and no library stands between. The structs are Arrow's ABI, field for field.
+#
+# What is handed out is described by tuples:
+#     field   (format, name, [fields])                 such as (b"u", b"text", [])
+#     array   (length, [bytes or None], [arrays])      the buffers of that format, None for "no nulls"
+# An exported struct owns a reference to its bytes and its children; its release gives both back. A consumer may move a child
+# away (and null its release), which then lives on alone: no struct refers to its parent.
+
+from cpython.bytes cimport PyBytes_AsString
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+cdef extern from *:
+    """
+    struct rag_arrow_schema {
+        const char *format, *name, *metadata;
+        int64_t flags, n_children;
+        struct rag_arrow_schema **children, *dictionary;
+        void (*release)(struct rag_arrow_schema *);
+        void *private_data;
+    };
+    struct rag_arrow_array {
+        int64_t length, null_count, offset, n_buffers, n_children;
+        const void **buffers;
+        struct rag_arrow_array **children, *dictionary;
+        void (*release)(struct rag_arrow_array *);
+        void *private_data;
+    };
+    struct rag_arrow_stream {
+        int (*get_schema)(struct rag_arrow_stream *, struct rag_arrow_schema *);
+        int (*get_next)(struct rag_arrow_stream *, struct rag_arrow_array *);
+        const char *(*get_last_error)(struct rag_arrow_stream *);
+        void (*release)(struct rag_arrow_stream *);
+        void *private_data;
+    };
+    """
+    ctypedef struct arrow_schema "struct rag_arrow_schema":
+        const char *format
+        const char *name
+        int64_t n_children
+        arrow_schema **children
+        void (*release)(arrow_schema *) noexcept
+        void *private_data
+    ctypedef struct arrow_array "struct rag_arrow_array":
+        int64_t length, n_buffers, n_children
+        const void **buffers
+        arrow_array **children
+        void (*release)(arrow_array *) noexcept
+        void *private_data
+    ctypedef struct arrow_stream_ "struct rag_arrow_stream":
+        int (*get_schema)(arrow_stream_ *, arrow_schema *) noexcept
+        int (*get_next)(arrow_stream_ *, arrow_array *) noexcept
+        const char *(*get_last_error)(arrow_stream_ *) noexcept
+        void (*release)(arrow_stream_ *) noexcept
+        void *private_data
+
+cdef enum:
+    ARROW_FAILED = 5  # EIO; the sentence comes by get_last_error
+
+
+cdef void release_schema(arrow_schema *schema) noexcept with gil:
+    for i in range(schema.n_children):
+        if schema.children[i].release != NULL:
+            schema.children[i].release(schema.children[i])
+        free(schema.children[i])
+    free(schema.children)
+    Py_XDECREF(<PyObject *>schema.private_data)
+    schema.release = NULL
+
+
+cdef void release_array(arrow_array *out) noexcept with gil:
+    for i in range(out.n_children):
+        if out.children[i].release != NULL:
+            out.children[i].release(out.children[i])
+        free(out.children[i])
+    free(out.children)
+    free(out.buffers)
+    Py_XDECREF(<PyObject *>out.private_data)
+    out.release = NULL
+
+
+cdef int fill_schema(arrow_schema *out, field) except -1:
+    """Exports a field; on failure, what was filled is released."""
+    memset(out, 0, sizeof(arrow_schema))
+    Py_INCREF(field)
+    out.private_data, out.release = <void *>field, release_schema
+    try:
+        out.format, out.name = <const char *>PyBytes_AsString(field[0]), <const char *>PyBytes_AsString(field[1])
+        out.children = <arrow_schema **>calloc(len(field[2]) + 1, sizeof(void *))
+        if out.children == NULL:
+            raise MemoryError
+        for child in field[2]:
+            out.children[out.n_children] = <arrow_schema *>calloc(1, sizeof(arrow_schema))
+            if out.children[out.n_children] == NULL:
+                raise MemoryError
+            out.n_children += 1
+            fill_schema(out.children[out.n_children - 1], child)
+    except:
+        out.release(out)
+        raise
+    return 0
+
+
+cdef int fill_array(arrow_array *out, batch) except -1:
+    """Exports an array; on failure, what was filled is released."""
+    memset(out, 0, sizeof(arrow_array))
+    out.length = batch[0]
+    Py_INCREF(batch)
+    out.private_data, out.release = <void *>batch, release_array
+    try:
+        out.buffers = <const void **>calloc(len(batch[1]) + 1, sizeof(void *))
+        out.children = <arrow_array **>calloc(len(batch[2]) + 1, sizeof(void *))
+        if out.buffers == NULL or out.children == NULL:
+            raise MemoryError
+        for data in batch[1]:
+            out.buffers[out.n_buffers] = NULL if data is None else <const void *>PyBytes_AsString(data)
+            out.n_buffers += 1
+        for child in batch[2]:
+            out.children[out.n_children] = <arrow_array *>calloc(1, sizeof(arrow_array))
+            if out.children[out.n_children] == NULL:
+                raise MemoryError
+            out.n_children += 1
+            fill_array(out.children[out.n_children - 1], child)
+    except:
+        out.release(out)
+        raise
+    return 0
+
+
+cdef class ArrowBatches:
+    """What a stream of ours reads from: a field, an iterator of arrays, and what went wrong last."""
+
+    cdef object field, batches
+    cdef bytes error
+
+    cdef int schema(self, arrow_schema *out) noexcept:
+        try:
+            return fill_schema(out, self.field)
+        except BaseException as error:
+            return self.fail(error)
+
+    cdef int next(self, arrow_array *out) noexcept:
+        memset(out, 0, sizeof(arrow_array))  # without a release: the end
+        try:
+            batch = next(self.batches, None)
+            return 0 if batch is None else fill_array(out, batch)
+        except BaseException as error:
+            return self.fail(error)
+
+    cdef int fail(self, error) noexcept:
+        self.error = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+        return ARROW_FAILED
+
+
+cdef int stream_schema(arrow_stream_ *stream, arrow_schema *out) noexcept with gil:
+    return (<ArrowBatches>stream.private_data).schema(out)
+
+
+cdef int stream_next(arrow_stream_ *stream, arrow_array *out) noexcept with gil:
+    return (<ArrowBatches>stream.private_data).next(out)
+
+
+cdef const char *stream_error(arrow_stream_ *stream) noexcept with gil:
+    error = (<ArrowBatches>stream.private_data).error
+    return NULL if error is None else <const char *>PyBytes_AsString(error)
+
+
+cdef void stream_release(arrow_stream_ *stream) noexcept with gil:
+    Py_XDECREF(<PyObject *>stream.private_data)
+    stream.release = NULL
+
+
+cdef void stream_forget(capsule) noexcept:
+    """Nobody took the stream out of its capsule, or somebody did and moved it: then its release is null."""
+    cdef arrow_stream_ *stream = <arrow_stream_ *>PyCapsule_GetPointer(capsule, "arrow_array_stream")
+    if stream.release != NULL:
+        stream.release(stream)
+    free(stream)
+
+
+def arrow_stream(field, batches):
+    """A PyCapsule of an Arrow stream: `field` describes the rows, `batches` yields arrays of it."""
+    cdef ArrowBatches held = ArrowBatches()
+    cdef arrow_stream_ *stream = <arrow_stream_ *>calloc(1, sizeof(arrow_stream_))
+    if stream == NULL:
+        raise MemoryError
+    held.field, held.batches = field, iter(batches)
+    Py_INCREF(held)
+    stream.private_data = <void *>held
+    stream.get_schema, stream.get_next, stream.get_last_error = stream_schema, stream_next, stream_error
+    stream.release = stream_release
+    return PyCapsule_New(stream, "arrow_array_stream", stream_forget)
