@@ -14,7 +14,7 @@ import os
 import warnings
 from pathlib import Path
 
-from ragfile import loading, tabular
+from ragfile import loading
 from ragfile.analysis import Analysis
 from ragfile.building import build_from
 from ragfile.chunking import Policy
