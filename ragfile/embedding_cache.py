@@ -38,9 +38,13 @@ TABLES = (
 
 
 def cached(embedder: Embedder, cache: "str | os.PathLike | bool | None") -> Embedder:
-    """The embedder with the cache that an option stands for, if it stands for one."""
+    """The embedder with the cache that an option stands for, if it stands for one; in the place of one that it has."""
+    if isinstance(embedder, CachedEmbedder):
+        if cache is None:
+            return embedder
+        embedder = embedder.embedder
     folder = chosen_folder(cache)
-    return embedder if folder is None or isinstance(embedder, CachedEmbedder) else CachedEmbedder(embedder, folder)
+    return embedder if folder is None else CachedEmbedder(embedder, folder)
 
 
 def chosen_folder(cache: "str | os.PathLike | bool | None") -> "Path | None":
@@ -56,6 +60,11 @@ def default_folder() -> Path:
     """Where entries are kept unless said otherwise: RAGFILE_CACHE, else ragfile in the user's cache folder."""
     if own := os.environ.get("RAGFILE_CACHE"):
         return Path(own)
+    return user_folder()
+
+
+def user_folder() -> Path:
+    """ragfile in the user's cache folder, as XDG_CACHE_HOME names it."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "ragfile"
 
@@ -82,11 +91,11 @@ class CachedEmbedder:
         self._recall_dims(role)
         keys = [text_key(text) for text in texts]
         found = self._use(lambda store: self._read(store, role, keys)) or {}
-        asked = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        asked = list({key: text for key, text in zip(keys, texts, strict=True) if key not in found}.items())
         self.hits += sum(key in found for key in keys)
         self.misses += sum(key not in found for key in keys)
         for start in range(0, len(asked), KEPT):
-            some = dict(list(asked.items())[start : start + KEPT])
+            some = dict(asked[start : start + KEPT])
             fresh = embedded(self.embedder, list(some.values()), role)
             self._learn_dims(fresh.shape[1])
             self._use(lambda store, some=some, fresh=fresh: self._write(store, role, some, fresh))
@@ -185,11 +194,11 @@ def use(path: Path, work):
 
 
 class Forgetting:
-    """Texts that leave a file, and the caches that forget them when they have left: the one that is named, RAGFILE_CACHE's or,
-    where there is one, the user's own. A text that another document has too is embedded again when it is next needed."""
+    """Texts that leave a file, and the caches that forget them when they have left: the one that is named, that of RAGFILE_CACHE and
+    the user's own, where there are such. A text that another document has too is embedded again when it is next needed."""
 
     def __init__(self, cache: "str | os.PathLike | bool | None" = None):
-        folders = () if cache is False else {chosen_folder(cache) or default_folder(), default_folder()}
+        folders = () if cache is False else {chosen_folder(cache) or default_folder(), default_folder(), user_folder()}
         self.paths = sorted(path for folder in folders if (path := folder / FILE_NAME).exists())
         self.keys = set()
 

@@ -195,7 +195,10 @@ def test_the_environment_speaks_for_embedders_that_are_named_and_no_stash_is_kep
     assert not isinstance(open_embedder(named, cache=False), CachedEmbedder)
     given = embedder(server, cache=False)
     assert open_embedder(given) is given
-    assert isinstance(open_embedder(given, cache=True), CachedEmbedder)
+    assert isinstance(kept := open_embedder(given, cache=True), CachedEmbedder)
+    assert open_embedder(kept) is kept
+    assert open_embedder(kept, cache=False) is given
+    assert open_embedder(kept, cache=tmp_path / "other").path.parent == tmp_path / "other"
     assert type(open_embedder("default")) is type(open_embedder("default", cache=True))
 
 
@@ -224,11 +227,14 @@ def contents(rf, doc_id):
     return [c.content for c in map(rf.chunk, range(rf.rows)) if c.doc_id == doc_id]
 
 
-@pytest.mark.parametrize("how", ["named", "the user's own", "environment"])
+@pytest.mark.parametrize("how", ["named", "the user's own", "the user's own beside others", "environment"])
 def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path, monkeypatch, how):
     cache, option = tmp_path / "cache", {"embedding_cache": tmp_path / "cache"}
-    if how == "the user's own":
+    if how.startswith("the user's own"):
         cache, option = tmp_path / "home" / "ragfile", {}
+    if how == "the user's own beside others":
+        monkeypatch.setenv("RAGFILE_CACHE", str(tmp_path / "environment"))
+        option = {"embedding_cache": tmp_path / "named"}
     elif how == "environment":
         monkeypatch.setenv("RAGFILE_CACHE", str(cache))
         option = {}
@@ -244,7 +250,11 @@ def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path
     (docs / "08.md").write_text("# Page 8\n\nAll about number 8.\n\n## More\n\nSomething else.\n")
     ragfile.sync(tmp_path / "kb", [docs], embedder=embedder(server, cache=cache), **option)
     kept, left = text_key("# Page 8\n\nAll about number 8."), text_key("## More\n\nEven more about 8.")
-    assert entries(cache) == everything - gone - {left} | {text_key("## More\n\nSomething else.")}
+    new = {text_key("## More\n\nSomething else.")}
+    if how == "the user's own beside others":  # it is made for the named one
+        assert entries(tmp_path / "named") == new
+        new = set()
+    assert entries(cache) == everything - gone - {left} | new
     assert kept in entries(cache)
 
 
