@@ -83,7 +83,8 @@ static void take_scored(const struct search *search, size_t q, struct podium *po
 
 static void put_results(struct search *search, size_t q, struct podium *podium) {
     const struct best *all = &podium->all;
-    const float bar = all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
+    const float worst = all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
+    const float bar = search->least ? fmaxf(worst, search->least[q]) : worst;
     for (size_t s = 0; s < search->segment_count; s++) {
         struct best *best = &podium->segments[s];
         int64_t *rows = search->rows + (q * search->segment_count + s) * search->width;

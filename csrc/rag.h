@@ -568,9 +568,10 @@ struct rag_segment {
     const uint64_t *where;
 };
 
-/* What is asked: count queries of dim finite floats, one after the other. */
+/* What is asked: count queries of dim finite floats, one after the other. A row that scores less than least (for each query
+ * a number below infinity; or NULL) is not found: a caller that knows what would be of no use to it saves most of the work. */
 struct rag_question {
-    const float *queries;
+    const float *queries, *least;
     size_t count;
     uint32_t dim;
     enum rag_metric metric;

@@ -230,6 +230,12 @@ static bool any_shadow(const struct search *search) {
     return any;
 }
 
+/* Where the floor of a query begins. */
+static float least_key(const struct search *search, size_t q) {
+    if (!search->least || search->queries[q].plain) return -INFINITY;
+    return rag_floor_of(&search->queries[q], search->least[q]);
+}
+
 static void run(struct search *search, const struct rag_question *question, uint8_t *memory, int threads) {
     const size_t chunk = chunk_queries(search, question->count), stride = search->segment_count * search->width;
     const size_t query_size = align_up(rag_query_size(search->dim), 64);
@@ -239,10 +245,11 @@ static void run(struct search *search, const struct rag_question *question, uint
             const float *values = question->queries + (first + q) * search->dim;
             rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric,
                               any_shadow(search));
-            search->floors[q] = -INFINITY;
+            search->floors[q] = least_key(search, q);
             search->known[q] = (struct best){0};
         }
         run_chunk(search, threads);
+        if (search->least) search->least += search->query_count;
         search->rows += search->query_count * stride;
         search->scores += search->query_count * stride;
     }
@@ -263,6 +270,7 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             .segment_count = segment_count,
                             .width = question->k,
                             .dim = question->dim,
+                            .least = question->least,
                             .rows = rows,
                             .scores = scores,
                             .fault = fault,

@@ -28,6 +28,7 @@ struct search {
     uint32_t dim;
     struct query *queries;
     float *floors; /* per query, shared by all slices */
+    const float *least; /* of this chunk: what a score must reach to be found; or NULL */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under the lock */
     pthread_mutex_t lock;
     struct slice *slices;

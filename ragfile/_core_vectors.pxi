@@ -140,14 +140,14 @@ cdef class Matrix:
         """How many bytes build_shadow writes."""
         return rag_shadow_size(self.matrix.count, self.matrix.dim)
 
-    def nearest(self, queries, k, where=None, threads=None):
+    def nearest(self, queries, k, where=None, threads=None, least=None):
         """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best first, ties by row.
 
-        Where fewer than k rows can be found, the rest is row -1 with score -inf.
+        Those that score less than least, a number for each query, are left out. Where fewer than k rows can be found, the rest is row -1 with score -inf.
         """
         if where is not None:
             where = row_set(where, self.matrix.count)
-        return answer(self, None, queries, k, where, threads)
+        return answer(self, None, queries, k, where, threads, least)
 
     def scores(self, rows, query):
         """The canonical scores of given rows for one query; a row with a NaN or an infinity scores NaN."""
@@ -220,7 +220,7 @@ cdef rag_status search(Matrix first, segments, wheres, rag_question *question, i
         free(legs)
 
 
-cdef answer(Matrix first, segments, queries, k, wheres, threads):
+cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
     """(rows, scores) of one matrix, shaped [m, k], or of several, shaped [m, s, k]."""
     cdef rag_question question
     cdef rag_fault fault
@@ -234,6 +234,8 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads):
     question.threads = 0 if threads is None else max(1, threads)
     take_queries(queries, &question, &view)
     try:
+        least = None if least is None else least_scores(least, question.count)
+        question.least = <const float *>address_of(least) if least is not None else NULL
         shape = (question.count, k) if segments is None else (question.count, len(segments), k)
         rows, scores = first.empty(shape, first.int64), first.empty(shape, first.float32)
         if question.count and question.k:
@@ -245,7 +247,17 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads):
     return rows, scores
 
 
-def nearest(segments, queries, k, where=None, threads=None):
+cdef least_scores(least, count):
+    """A binary32 score for each query, none of them infinite or no number, but for -inf: nothing is too little."""
+    import numpy
+
+    array = numpy.ascontiguousarray(least, dtype=numpy.float32).reshape(-1)
+    if array.size != count or not (array < numpy.inf).all():
+        raise ValueError(f"least is a number for each of {count} queries, not {least!r:.80}")
+    return array
+
+
+def nearest(segments, queries, k, where=None, threads=None, least=None):
     """The k best rows of several matrices together, exactly: (rows int64[m, s, k], scores float32[m, s, k]).
 
     Each segment's part lists its own rows among the k best of all, and those that tie with the last of them, best first
@@ -259,7 +271,7 @@ def nearest(segments, queries, k, where=None, threads=None):
     wheres = [None] * len(segments)
     if where is not None:
         wheres = [None if w is None else row_set(w, len(s)) for w, s in zip(where, segments, strict=True)]
-    return answer(first, segments, queries, k, wheres, threads)
+    return answer(first, segments, queries, k, wheres, threads, least)
 
 
 cdef class Outlet:

@@ -313,6 +313,7 @@ cdef extern from "rag.h" nogil:
 
     struct rag_question:
         const float *queries
+        const float *least
         size_t count
         uint32_t dim
         rag_metric metric

@@ -424,15 +424,16 @@ class Archive:
         return segments
 
     @of_one_commit
-    def nearest(self, vectors, k=10, *, where=None, threads=None):
+    def nearest(self, vectors, k=10, *, where=None, threads=None, least=None):
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
-        where is a filter, a bool for each row, or row numbers. What is left over is row -1 with score -inf.
+        where is a filter, a bool for each row, or row numbers. least is a score for each query that rows must reach: the
+        search is faster for knowing it. What is left over is row -1 with score -inf.
         """
         segments, queries = self._searched("vector"), np.asarray(vectors)
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
-        return legs.nearest(segments, queries, k, legs.row_sets(segments, self.mask(where)), threads)
+        return legs.nearest(segments, queries, k, legs.row_sets(segments, self.mask(where)), threads, least)
 
     @of_one_commit
     def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):

@@ -17,6 +17,7 @@ import numpy as np
 from .records import Candidate
 
 RRF_K = 60
+LARGEST = 1e38  # of scores that are looked at here, inside binary32
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated's w by kind of model
 PARAMETERS = {"rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w"}}  # what a search may say of each method
 
@@ -67,6 +68,27 @@ def calibrated(rows, bm25, dense, *, mean, deviation, w):
     lexical = bm25 / best if best > 0 else np.zeros(len(bm25))
     z = (dense - mean) / deviation if deviation > 0 else np.zeros(len(dense))
     return _best_first(np.asarray(rows, dtype=np.int64), lexical + z / w)
+
+
+def least_dense(bm25, dense, *, rest, k, mean, deviation, w):
+    """What a row's vector must score to be among the k best of `calibrated` though its BM25 score is `rest` at most; -inf if anything may do.
+
+    bm25 and dense are both scores of the best rows by words, one of which has the largest BM25 score of all; the k best of
+    them must be beaten. A fused score grows with each of its parts, however they are rounded, so that it is enough to see
+    that the next smaller dense score falls short: then all below it do.
+    """
+    best = float(bm25.max(initial=0.0))
+    if not (0 < k <= len(bm25) and best > 0 and deviation > 0):
+        return -math.inf
+    bm25, dense = bm25.astype(np.float64), dense.astype(np.float64)
+    bar = float(np.sort(bm25 / best + (dense - mean) / deviation / w)[-k])
+    share = rest / best
+    wanted = mean + (bar - share) * w * deviation
+    if not abs(wanted) < LARGEST:
+        return -math.inf
+    least = np.nextafter(np.float32(wanted), -np.float32(np.inf))
+    below = float(np.nextafter(least, -np.float32(np.inf)))
+    return float(least) if share + (below - mean) / deviation / w < bar else -math.inf
 
 
 def sample_statistics(scores):

@@ -30,12 +30,12 @@ def row_sets(segments, mask):
     return [w if s.alive is None else w & s.alive for s, w in zip(segments, sets, strict=True)]
 
 
-def nearest(segments, queries, k, sets, threads):
+def nearest(segments, queries, k, sets, threads, least=None):
     """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
     if len(segments) == 1:
-        found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads)
+        found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads, least)
         return numbered(segments[0], found), scores
-    found, scores = _core.nearest([s.matrix for s in segments], queries, k, sets, threads)
+    found, scores = _core.nearest([s.matrix for s in segments], queries, k, sets, threads, least)
     return merge(segments, found, scores, k)
 
 

@@ -1,6 +1,6 @@
 """From a question to passages: the legs that a mode asks for, one fusion, and what a caller wants to know of them.
 
-    query ─ [vector leg | bm25 leg] under one filter ─ union, both exact scores for every row ─ fusion ─ hits
+    query ─ [bm25 leg ─ vector leg] under one filter ─ union, both exact scores for every row ─ fusion ─ hits
 
 A leg that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded` says why.
 """
@@ -13,10 +13,11 @@ from operator import index
 
 import numpy as np
 
-from . import _core, fusion, legs, reranking, tracing
+from . import _core, tracing
 from .archive import Archive, of_one_commit
 from .embedding import embedded, embedder_of_file, open_embedder
 from .errors import ModelError
+from .hybrid import Asking
 from .recent import Recent
 from .records import Hits
 
@@ -109,12 +110,17 @@ class KnowledgeBase(Archive):
     def _fused(self, queries, k, mode, chosen, depth, fusion, vectors, distinct, threads, clock):
         vectors, lexical, degraded = self._legs(queries, mode, vectors)
         clock.note("embed")
-        ask = _Ask(self, queries, vectors, fusion, k, distinct)
-        dense = None if vectors is None else self.nearest(vectors, depth, where=chosen, threads=threads)
-        clock.note("vector")
-        words = self.match(queries, depth, where=chosen, threads=threads) if lexical else None
-        clock.note("bm25")
-        answers = [ask.answer(i, _row(dense, i), _row(words, i)) for i in range(len(queries))]
+        asking = Asking(self, queries, vectors, lexical, fusion, k, distinct)
+        least = dense = None
+        if lexical:
+            words = self.match(queries, depth, where=chosen, threads=threads)
+            clock.note("bm25")
+            least = asking.take_words(words, depth)
+            clock.note("fuse")
+        if vectors is not None:
+            dense = self.nearest(vectors, depth, where=chosen, threads=threads, least=least)
+            clock.note("vector")
+        answers = [asking.answer(i, dense) for i in range(len(queries))]
         clock.note("fuse")
         found = [self._hits(answer, degraded) for answer in answers]
         clock.note("fetch")
@@ -256,71 +262,6 @@ def _questions(queries):
     return queries
 
 
-class _Ask:
-    """One call's questions and how their legs are put together."""
-
-    def __init__(self, base, queries, vectors, chosen, k, distinct):
-        self.base, self.queries, self.vectors, self.k, self.distinct = base, queries, vectors, k, distinct
-        recorded = base.config.get("fusion") or {}
-        method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
-        self.method, self.params = method or recorded.get("method", "calibrated"), {**recorded, **params}
-        fusion.check(self.method, params)
-
-    def answer(self, i, dense, lexical):
-        """(score type, rows, scores, scores by leg) of question i."""
-        if dense is None and lexical is None:
-            return "none", [], [], []
-        if dense is None or lexical is None:
-            name, (rows, scores) = ("bm25", lexical) if dense is None else ("vector", dense)
-            order, scores = self._cut(rows, np.arange(len(rows)), scores)
-            return name, rows[order].tolist(), scores, [{name: score} for score in scores]
-        return self._fused(i, dense, lexical)
-
-    def _fused(self, i, dense, lexical):
-        base, vector = self.base, self.vectors[i]
-        rows = self._tie_order(np.unique(np.concatenate([dense[0], lexical[0]])))
-        bm25, near = base.score(rows, text=self.queries[i]), base.score(rows, vector=vector)
-        dense = dense[0], _finite(dense[1])
-        if self.method == "calibrated":
-            mean, deviation = base.sample_statistics(vector)
-            near = _finite(near, mean)
-            weight = self.params.get("w", fusion.TRANSFORMER_WEIGHT)
-            places = np.arange(len(rows))
-            order, scores = fusion.calibrated(places, bm25, near, mean=mean, deviation=deviation, w=weight)
-        else:
-            place = {row: at for at, row in enumerate(rows.tolist())}
-            legs_ = [([place[row] for row in leg[0].tolist()], leg[1]) for leg in (dense, lexical)]
-            if self.method == "rrf":
-                order, scores = fusion.rrf(legs_, self.params.get("rrf_k", fusion.RRF_K))
-            else:
-                order, scores = fusion.blend(legs_, fusion.alpha_weights(self.params.get("alpha", 0.5)))
-        order, scores = self._cut(rows, order, scores)
-        parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
-        return self.method, rows[order].tolist(), scores, [{"bm25": b, "vector": v} for b, v in parts]
-
-    def _tie_order(self, rows):
-        """Rows in the order of ties: their own in one segment, that of their keys in several."""
-        segments = self.base._segments
-        if len(segments) == 1:
-            return rows
-        return np.array(sorted(rows.tolist(), key=lambda row: legs.key(segments, row)), dtype=np.int64)
-
-    def _cut(self, rows, order, scores):
-        """The k best of rows[order]; with distinct, those that do not repeat a better one."""
-        if self.distinct and len(order):
-            if self.base.has_vectors:
-                kept = reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows[order]]))
-            else:
-                kept = reranking.distinct_texts([self.base.chunk(row).content for row in rows[order]])
-            order, scores = order[kept], scores[kept]
-        return order[: self.k], scores[: self.k].tolist()
-
-
-def _finite(scores, unknown=0.0):
-    """Scores of vectors as finite numbers: the largest for what is too large, `unknown` where a row has none."""
-    return np.nan_to_num(scores, nan=unknown)
-
-
 class _Clock:
     """Milliseconds by stage."""
 
@@ -329,17 +270,8 @@ class _Clock:
 
     def note(self, stage):
         now = time.perf_counter()
-        self.spent[stage] = (now - self._last) * 1e3
+        self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
         self._last = now
-
-
-def _row(leg, i):
-    """A leg's (rows, scores) for question i, without what is left over."""
-    if leg is None:
-        return None
-    rows, scores = leg[0][i], leg[1][i]
-    count = int((rows >= 0).sum())
-    return rows[:count], scores[:count]
 
 
 def _copied(hits, request_id):

@@ -12,7 +12,7 @@ STEPS = {
     "tabular",
 }  # fmt: skip
 FLOWS = {
-    "answering", "blocks", "building", "compacting", "conformance", "converting", "editing", "judging", "opening", "searching", "storing",
+    "answering", "blocks", "building", "compacting", "conformance", "converting", "editing", "hybrid", "judging", "opening", "searching", "storing",
     "syncing", "upkeep", "writing",
 }  # fmt: skip
 DOORS = {"__init__", "__main__", "cli", "cli_convert", "cli_eval", "cli_export", "cli_living", "adapters"}
