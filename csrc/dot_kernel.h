@@ -66,6 +66,46 @@ KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, dou
     *square = NAME(sum_lanes)(squares);
 }
 
+/* Several rows at a time, as many as fit the registers: the additions of one wait for one another, those of several do not. */
+enum { NAME(TOGETHER) = WIDTH / 4 };
+
+INLINE void NAME(dots_together)(const uint8_t *const *rows, const double *q, size_t dim, double *dots) {
+    vd sums[NAME(TOGETHER)][32 / WIDTH];
+    for (int r = 0; r < NAME(TOGETHER); r++)
+        for (int j = 0; j < 32 / WIDTH; j++) sums[r][j] = (vd){0};
+    for (size_t i = 0; i + 16 <= dim; i += 16)
+        for (int j = 0; j < 32 / WIDTH; j++) {
+            vd wide;
+            memcpy(&wide, q + i + WIDTH / 2 * j, sizeof wide);
+            for (int r = 0; r < NAME(TOGETHER); r++) {
+                vh half;
+                memcpy(&half, rows[r] + 4 * i + 2 * WIDTH * j, sizeof half);
+                sums[r][j] += wide * __builtin_convertvector(half, vd);
+            }
+        }
+    for (int r = 0; r < NAME(TOGETHER); r++) {
+        vd unused[32 / WIDTH];
+        if (dim % 16) {
+            uint8_t tail[64] = {0};
+            memcpy(tail, rows[r] + 4 * (dim - dim % 16), 4 * (dim % 16));
+            for (int j = 0; j < 32 / WIDTH; j++) unused[j] = (vd){0};
+            NAME(add_products)(tail, q + (dim - dim % 16), sums[r], unused);
+        }
+        dots[r] = NAME(sum_lanes)(sums[r]);
+    }
+}
+
+KERNEL void NAME(dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim, double *dots) {
+    for (size_t i = 0; i < count; i += NAME(TOGETHER)) {
+        const size_t rest = count - i < NAME(TOGETHER) ? count - i : NAME(TOGETHER);
+        const uint8_t *at[NAME(TOGETHER)];
+        double sums[NAME(TOGETHER)];
+        for (size_t r = 0; r < NAME(TOGETHER); r++) at[r] = rows + (i + (r < rest ? r : rest - 1)) * stride;
+        NAME(dots_together)(at, q, dim, sums);
+        memcpy(dots + i, sums, rest * sizeof *sums);
+    }
+}
+
 INLINE float NAME(sum_floats)(vf v) {
     float s[WIDTH];
     memcpy(s, &v, sizeof s);
@@ -297,6 +337,7 @@ KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, 
 
 static const struct kernels NAME(kernels) = {
     .canonical = NAME(canonical),
+    .dots = NAME(dots),
     .estimate = NAME(estimate),
     .widen_f16 = NAME(widen_f16),
     .sweep = NAME(sweep),

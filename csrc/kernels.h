@@ -1,7 +1,7 @@
 /* kernels.h - the inner loops of the vector engine, one table of them per target.
  *
- * Kernels see pointers and counts, never files; everything they read has been checked by their caller. canonical and
- * encode are exact to the bit on every target. The others may differ in the last bits between targets: their results
+ * Kernels see pointers and counts, never files; everything they read has been checked by their caller. canonical, dots
+ * and encode are exact to the bit on every target. The others may differ in the last bits between targets: their results
  * only decide which rows get a canonical score, inside the slack that spec/parts/vectors.md proves. */
 #ifndef RAG_KERNELS_H
 #define RAG_KERNELS_H
@@ -56,6 +56,9 @@ struct tile_hit {
 struct kernels {
     /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
+
+    /* The first of these for count rows, stride bytes apart. */
+    void (*dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim, double *dots);
 
     /* The same two in plain binary32 for count rows, for a filter: relative errors below
      * (dim / 16 + 16) / 2^24, of |q||row| and of |row|^2. */

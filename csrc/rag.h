@@ -568,15 +568,16 @@ struct rag_segment {
     const uint64_t *where;
 };
 
-/* What is asked: count queries of dim finite floats, one after the other. A row that scores less than least (for each query
- * a number below infinity; or NULL) is not found: a caller that knows what would be of no use to it saves most of the work. */
+/* What is asked: count queries of dim finite floats, one after the other. A row that scores less than its query's least (a
+ * number below infinity; NULL for none) is not found: who knows what would be of no use saves most of the work. */
 struct rag_question {
-    const float *queries, *least;
+    const float *queries;
     size_t count;
     uint32_t dim;
     enum rag_metric metric;
     uint64_t k;
     int threads;
+    const float *least;
 };
 
 /* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each segment's part lists,
@@ -588,6 +589,22 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
 /* The canonical scores of given rows of one matrix for one query; a row with a NaN or an infinity scores NaN. */
 enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question, const int64_t *rows,
                            size_t row_count, float *scores, struct rag_fault *fault);
+
+/* Vectors kept together, of which a query asks how it scores in general: count rows of dim floats and their canonical
+ * squares, which rag_sample_squares computes. */
+struct rag_sample {
+    const float *rows;
+    double *squares;
+    size_t count;
+    uint32_t dim;
+    enum rag_metric metric;
+};
+enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *fault);
+
+/* Mean and population deviation of a query's canonical scores over the sample, each from a sum that is rounded once; scores
+ * that are not finite are left out. */
+enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query, double *mean, double *deviation,
+                                   struct rag_fault *fault);
 
 /* The position of the first value that is not finite, or count. */
 size_t rag_first_not_finite(const float *values, size_t count);

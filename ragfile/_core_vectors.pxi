@@ -176,6 +176,49 @@ cdef class Matrix:
         return found
 
 
+cdef class Sample:
+    """Vectors kept together (rows of binary32, of which this keeps a copy), of which a query asks how it scores in general."""
+
+    cdef rag_sample sample
+    cdef object owners
+
+    def __init__(self, vectors, metric="cosine"):
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        rows = numpy.array(vectors, dtype=numpy.float32, order="C", ndmin=2)
+        squares = numpy.empty(len(rows))
+        self.owners = (rows, squares)
+        self.sample.rows, self.sample.squares = <const float *>address_of(rows), <double *>address_of(squares)
+        self.sample.count, self.sample.dim, self.sample.metric = rows.shape[0], rows.shape[1], METRICS[metric]
+        with nogil:
+            status = rag_sample_squares(&self.sample, &fault)
+        check(status, &fault)
+
+    def __len__(self):
+        return self.sample.count
+
+    def moments(self, query):
+        """(mean, deviation) of the query's canonical scores, each from a sum that is rounded once."""
+        cdef rag_question question
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Py_buffer view
+        cdef double mean = 0, deviation = 0
+        question.dim = self.sample.dim
+        take_queries(query, &question, &view)
+        try:
+            if question.count != 1:
+                raise ValueError(f"moments takes one query, not {question.count}")
+            with nogil:
+                status = rag_sample_moments(&self.sample, question.queries, &mean, &deviation, &fault)
+        finally:
+            PyBuffer_Release(&view)
+        check(status, &fault)
+        return mean, deviation
+
+
 cdef Section as_section(source):
     if isinstance(source, Section):
         return source

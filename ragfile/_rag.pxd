@@ -313,12 +313,12 @@ cdef extern from "rag.h" nogil:
 
     struct rag_question:
         const float *queries
-        const float *least
         size_t count
         uint32_t dim
         rag_metric metric
         uint64_t k
         int threads
+        const float *least
 
     ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     rag_status rag_matrix_check(const rag_matrix *matrix, rag_fault *fault)
@@ -329,6 +329,16 @@ cdef extern from "rag.h" nogil:
                            int64_t *rows, float *scores, rag_fault *fault)
     rag_status rag_scores(const rag_matrix *matrix, const rag_question *question, const int64_t *rows,
                           size_t row_count, float *scores, rag_fault *fault)
+    struct rag_sample:
+        const float *rows
+        double *squares
+        size_t count
+        uint32_t dim
+        rag_metric metric
+
+    rag_status rag_sample_squares(rag_sample *sample, rag_fault *fault)
+    rag_status rag_sample_moments(const rag_sample *sample, const float *query, double *mean, double *deviation,
+                                  rag_fault *fault)
     size_t rag_first_not_finite(const float *values, size_t count)
     void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words)
 

@@ -62,7 +62,8 @@ class Asking:
     def _fused(self, i, dense_rows, dense_scores):
         """The union of both legs, each row with both exact scores, ranked."""
         rows, bm25 = self.words[i]
-        new = ~np.isin(dense_rows, rows)
+        known = set(rows.tolist())
+        new = np.array([row not in known for row in dense_rows.tolist()], dtype=bool)
         added = dense_rows[new]
         if len(added):
             rows = np.concatenate([rows, added])

@@ -239,16 +239,11 @@ class KnowledgeBase(Archive):
 
     def sample_statistics(self, vector):
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
-        sampled = self._made.get("sample")
-        if sampled is None:
-            rows = self.sample
-            gathered = np.ascontiguousarray([self.vector(row) for row in rows])
-            metric = self.config.get("metric", "cosine")
-            sampled = self._made["sample"] = np.arange(len(rows)), _core.Matrix(
-                gathered.view(np.uint8).reshape(-1), len(rows), gathered.shape[1], dtype=f"f{8 * gathered.itemsize}", metric=metric
-            )  # fmt: skip
-        places, matrix = sampled
-        return _core.moments(matrix.scores(places, vector))
+        sample = self._made.get("sample")
+        if sample is None:
+            vectors = np.array([self.vector(row) for row in self.sample], dtype=np.float32).reshape(-1, self.dim)
+            sample = self._made["sample"] = _core.Sample(vectors, self.config.get("metric", "cosine"))
+        return sample.moments(vector)
 
 
 def _questions(queries):
