@@ -50,6 +50,46 @@ cdef class Records:
         return (text_of(d.id, d.id_size), d.blob_at, d.text_size, d.blob_size, d.text_chars, bool(d.has_text),
                 d.meta_at, d.meta_size, d.first_row, d.rows)
 
+    def documents_of_rows(self):
+        """The document of each row."""
+        import numpy
+
+        found = numpy.empty(self.records.rows, numpy.uint32)
+        self.read_all(found, None, None, True)
+        return found
+
+    def stretches(self, bint of_rows):
+        """(at, size) of the metadata of each row, or of each document."""
+        import numpy
+
+        count = self.records.rows if of_rows else self.records.count
+        at, size = numpy.empty(count, numpy.uint64), numpy.empty(count, numpy.uint32)
+        self.read_all(None, at, size, of_rows)
+        return at, size
+
+    cdef int read_all(self, documents, at, size, bint of_rows) except -1:
+        cdef uint32_t *document = <uint32_t *>address_of(documents) if documents is not None else NULL
+        cdef uint64_t *places = <uint64_t *>address_of(at) if at is not None else NULL
+        cdef uint32_t *sizes = <uint32_t *>address_of(size) if size is not None else NULL
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        cdef rag_chunk c
+        cdef rag_document d
+        cdef uint64_t i
+        with nogil:
+            for i in range(self.records.rows if of_rows else self.records.count):
+                if of_rows:
+                    status = rag_records_chunk(&self.records, i, &c, &fault)
+                else:
+                    status = rag_records_document(&self.records, i, &d, &fault)
+                if status != RAG_OK:
+                    break
+                if document != NULL:
+                    document[i] = c.document
+                else:
+                    places[i], sizes[i] = (c.meta_at if of_rows else d.meta_at), (c.meta_size if of_rows else d.meta_size)
+        return check(status, &fault)
+
     def key(self, uint64_t row):
         """(doc_id as UTF-8 bytes, chunk_index): what ties go by."""
         cdef rag_fault fault
@@ -151,14 +191,14 @@ cdef class RecordsBuilder:
 
 
 cdef enum:
-    KEPT_BYTES = 1 << 22  # unpacked blocks of a stream
+    KEPT_BYTES = 1 << 24  # unpacked blocks of a stream, the last ones: unpacking takes half of the time of reading a hit
 
 
 cdef class Stream:
     """Random access to a long run of bytes kept in compressed blocks."""
 
     cdef rag_stream stream
-    cdef object owner, unpack
+    cdef object owner, unpack, lock
     cdef dict cache
     cdef uint64_t kept
     cdef readonly uint64_t size
@@ -167,7 +207,7 @@ cdef class Stream:
         cdef rag_fault fault
         self.owner = section
         self.unpack = unpack
-        self.cache = {}
+        self.cache, self.lock = {}, threading.Lock()
         self.stream.guard = section.guard
         check(rag_stream_open(&self.stream, &fault), &fault)
         self.size = self.stream.raw_size
@@ -182,11 +222,12 @@ cdef class Stream:
         raw = (<const char *>b.bytes)[:b.size]
         if b.compressed:
             raw = self.unpack(raw, b.raw_size)
-        if self.kept > KEPT_BYTES:
-            self.cache.clear()
-            self.kept = 0
-        self.kept += b.size if not b.compressed else b.raw_size
-        self.cache[i] = raw
+        with self.lock:
+            if i not in self.cache:
+                self.cache[i] = raw
+                self.kept += len(raw)
+            while self.kept > KEPT_BYTES and len(self.cache) > 1:
+                self.kept -= len(self.cache.pop(next(iter(self.cache))))
         return raw
 
     def read(self, uint64_t at, uint64_t size):

@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from . import _core, filters, legs, recorded, strategies, tabular
+from . import _core, filters, labels, legs, recorded, strategies, tabular
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 from .segment import NO_METADATA, Segment
@@ -375,20 +375,8 @@ class Archive:
         """Metadata and tags of every row as columns, for filters; made on first use."""
         columns = self._made.get("columns")
         if columns is None:
-            read = [self._labels(segment, row) for segment in self._segments for row in range(segment.rows)]
-            columns = filters.Dicts([metadata for metadata, _ in read], [tags for _, tags in read])
-            self._made["columns"] = columns
+            columns = self._made["columns"] = labels.Labels(self._segments)
         return columns
-
-    def _labels(self, segment, row):
-        number, _, _, _, _, _, meta_at, meta_size = segment.records.chunk(row)
-        shared, own = self._document_fields(segment, number, segment.records.document(number)), NO_METADATA
-        if meta_size:
-            own = segment.fields(meta_at, meta_size)
-        metadata = shared.get("metadata", NO_METADATA)
-        if own.get("metadata"):
-            metadata = {**metadata, **own["metadata"]}
-        return metadata, own["tags"] if "tags" in own else shared.get("tags", ())
 
     @of_one_commit
     def mask(self, where=None, tags_any=(), tags_all=()):

@@ -20,7 +20,7 @@ import numpy as np
 
 MAX_DEPTH = 32
 MAX_CONDITIONS = 10_000
-_MISSING = object()
+MISSING = object()
 
 
 def sort_key(value, depth=0):
@@ -117,7 +117,7 @@ class Dicts:
 
     def column(self, path):
         if path not in self._columns:
-            self._columns[path] = encode(resolve(m, path, _MISSING) for m in self._metadata)
+            self._columns[path] = encode(resolve(m, path, MISSING) for m in self._metadata)
         return self._columns[path]
 
     def tags(self):
@@ -127,12 +127,25 @@ class Dicts:
 
 
 def encode(values):
-    """A Column from values in row order; a missing one is `_MISSING`."""
-    keys = [None if value is _MISSING else sort_key(value) for value in values]
+    """A Column from values in row order; a missing one is `MISSING`."""
+    values = list(values)
+    if _are_plain(set(map(type, values))):  # then Python's equality is ours
+        distinct = set(values) - {MISSING}
+        ordered = sorted(distinct) if set(map(type, distinct)) <= {str} else sorted(distinct, key=sort_key)
+        place = {value: i for i, value in enumerate(ordered)}
+        place[MISSING] = -1
+        codes = np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
+        return Column(codes, list(map(sort_key, ordered)))
+    keys = [None if value is MISSING else sort_key(value) for value in values]
     ordered = sorted({key for key in keys if key is not None})
     place = {key: i for i, key in enumerate(ordered)}
     place[None] = -1
     return Column(np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered)
+
+
+def _are_plain(kinds):
+    """Whether values of these types are hashable and equal in Python as they are here, where true is not 1."""
+    return kinds <= {str, int, float, bool, type(None), type(MISSING)} and not (bool in kinds and kinds & {int, float})
 
 
 class Filter:

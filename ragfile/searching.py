@@ -241,7 +241,8 @@ class KnowledgeBase(Archive):
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
         sample = self._made.get("sample")
         if sample is None:
-            vectors = np.array([self.vector(row) for row in self.sample], dtype=np.float32).reshape(-1, self.dim)
+            rows = [self.vector(row) for row in self.sample]
+            vectors = np.array(rows, dtype=np.float32).reshape(len(rows), len(vector))
             sample = self._made["sample"] = _core.Sample(vectors, self.config.get("metric", "cosine"))
         return sample.moments(vector)
 

@@ -4,6 +4,7 @@ A section is opened when it is first asked for. What it must agree with (the num
 """
 
 import json
+import secrets
 import threading
 
 import numpy as np
@@ -32,6 +33,8 @@ def unpack(data, raw_size):
 
 def _are_fields(fields):
     """What the metadata stream may hold for a document or chunk."""
+    if type(fields) is dict and len(fields) == 1 and type(fields.get("metadata")) is dict:  # most of them
+        return True
     return (
         isinstance(fields, dict)
         and isinstance(fields.get("metadata", {}), dict)
@@ -197,13 +200,33 @@ class Segment:
 
     def fields(self, at, size):
         """A JSON object of the metadata stream."""
-        if not size:
-            return NO_METADATA
+        return self.parsed(self.meta.read(at, size), at) if size else NO_METADATA
+
+    def parsed(self, raw, at):
+        """The same from the bytes that stand there."""
         try:
-            fields = json.loads(self.meta.read(at, size).decode("utf-8", "surrogatepass"))
+            fields = json.loads(raw.decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
             fields = None
-        if not _are_fields(fields) or recorded.is_too_deep(fields):
+        return self._checked(fields, raw, at)
+
+    def parsed_all(self, places):
+        """The objects of many texts, given where each of them stands: parsed as one list, which takes half the time.
+
+        Between them stands a number that nobody can guess, so that no text can end in the next one's place.
+        """
+        mark = 1 << 60 | secrets.randbits(60)
+        try:
+            found = json.loads((b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            found = None
+        if found is None or found[1::2] != [mark] * (len(places) - 1):
+            return [self.parsed(raw, at) for raw, at in places.items()]
+        return [self._checked(fields, raw, at) for fields, (raw, at) in zip(found[::2], places.items(), strict=True)]
+
+    def _checked(self, fields, raw, at):
+        # A level of JSON takes a byte or more: short ones are not too deep.
+        if not _are_fields(fields) or (len(raw) > recorded.DEPTH and recorded.is_too_deep(fields)):
             raise CorruptError(f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta")
         return fields
 

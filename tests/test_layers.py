@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parent.parent / "ragfile"
 NOUNS = {"errors", "recent", "recorded", "records", "text", "tracing", "_core"}
 STEPS = {
     "agreement", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
-    "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "legs", "loading", "loaders", "origin", "packing",
+    "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "labels", "legs", "loading", "loaders", "origin", "packing",
     "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "segment", "staging", "stash", "strategies",
     "tabular",
 }  # fmt: skip
@@ -19,7 +19,7 @@ DOORS = {"__init__", "__main__", "cli", "cli_convert", "cli_eval", "cli_export",
 RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}
 # Steps that stand on other steps: an open file on its legs and filters, a text format on the model it writes.
 ALLOWED = {
-    "archive": {"filters", "legs", "segment", "strategies", "tabular"}, "legs": {"analysis"}, "collection": {"faiss_flat"}, "passages": {"collection", "faiss_flat"},
+    "archive": {"filters", "labels", "legs", "segment", "strategies", "tabular"}, "labels": {"filters"}, "legs": {"analysis"}, "collection": {"faiss_flat"}, "passages": {"collection", "faiss_flat"},
     "origin": {"collection", "faiss_flat", "frontmatter"}, "faiss_json": {"collection", "faiss_flat", "replacing"},
     "ragmd": {"collection", "faiss_flat", "frontmatter", "ragmd_writing", "replacing", "faiss_json"},
     "ragmd_writing": {"collection", "faiss_flat", "frontmatter", "replacing", "faiss_json", "ragmd"},
