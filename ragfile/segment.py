@@ -219,8 +219,8 @@ class Segment:
         try:
             found = json.loads((b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
-            found = None
-        if found is None or found[1::2] != [mark] * (len(places) - 1):
+            found = []
+        if len(found) != 2 * len(places) - 1 or found[1::2] != [mark] * (len(places) - 1):
             return [self.parsed(raw, at) for raw, at in places.items()]
         return [self._checked(fields, raw, at) for fields, (raw, at) in zip(found[::2], places.items(), strict=True)]
 
