@@ -56,9 +56,26 @@ static void search(const struct rag_matrix *matrix, const struct rag_shadow *sha
         must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
         take(rows, count * K * sizeof *rows);
         take(scores, count * K * sizeof *scores);
+        float least[QUERIES];
+        for (size_t i = 0; i < count; i++) least[i] = scores[i * K + 2];
+        question.least = least;
+        must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest of least");
+        take(scores, count * K * sizeof *scores);
         for (int64_t i = 0; i < ROWS; i++) every[i] = i;
         must(rag_scores(matrix, &question, every, ROWS, scores, &fault), "scores");
         take(scores, sizeof scores[0] * ROWS);
+    }
+}
+
+static void sample(const float *rows, const float *query, uint32_t dim) {
+    static double squares[ROWS];
+    struct rag_fault fault;
+    for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
+        struct rag_sample all = {rows, squares, ROWS, dim, (enum rag_metric)metric};
+        double moments[2];
+        must(rag_sample_squares(&all, &fault), "squares");
+        must(rag_sample_moments(&all, query, &moments[0], &moments[1], &fault), "moments");
+        take(moments, sizeof moments);
     }
 }
 
@@ -82,6 +99,7 @@ static void work(const float *values, const float *queries, uint32_t dim) {
     search(&matrix, NULL, queries, 2);
     matrix.big_endian = true;
     search(&matrix, NULL, queries, 2);
+    sample(values, queries, dim);
     free(sink.bytes);
 }
 
