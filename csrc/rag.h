@@ -613,6 +613,21 @@ size_t rag_first_not_finite(const float *values, size_t count);
 void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words);
 uint64_t rag_bits_count(const uint64_t *words, uint64_t count);
 
+/* ---------------------------------------------------------------------------------------------------------- fusion --- */
+/* Calibrated fusion of two exact scores: the best BM25 score of all rows, and how the question's dense scores lie. */
+struct rag_calibration {
+    double best, mean, deviation, weight;
+};
+
+/* Ranks rows by their fused scores, equal ones by ties: where each place's row stands, and its score. */
+enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25, const float *dense, const int64_t *ties,
+                                    size_t count, int64_t *order, double *scores, struct rag_fault *fault);
+
+/* The dense score that a row whose BM25 score is at most rest needs to be one of the k best, when these rows are candidates;
+ * -infinity where any may do. */
+float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k,
+                           float rest);
+
 /* ------------------------------------------------------------------------------------------------- text and BM25 --- */
 /* (bm25) */
 /* A word of a text. Wholes (snake_case, v0.1.0, c++) come besides their parts: they are found as written, never stemmed,

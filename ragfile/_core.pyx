@@ -106,6 +106,7 @@ include "_core_faiss.pxi"
 
 # (vectors)
 include "_core_vectors.pxi"
+include "_core_fusion.pxi"
 
 # (bm25)
 include "_core_bm25.pxi"

@@ -342,6 +342,15 @@ cdef extern from "rag.h" nogil:
     size_t rag_first_not_finite(const float *values, size_t count)
     void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words)
 
+    # fusion
+    struct rag_calibration:
+        double best, mean, deviation, weight
+
+    rag_status rag_calibrated_rank(const rag_calibration *by, const float *bm25, const float *dense, const int64_t *ties,
+                                   size_t count, int64_t *order, double *scores, rag_fault *fault)
+    float rag_calibrated_least(const rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k,
+                               float rest)
+
     # (bm25)
     void rag_analyze(const uint8_t *text, size_t size, bint strip_accents,
                      void (*sink)(void *context, const uint8_t *word, size_t size, int kind) noexcept nogil,

@@ -9,7 +9,7 @@ fusion.least_dense). The answer is that of both legs in full, to the bit; the ve
 
 import numpy as np
 
-from . import fusion, legs, reranking
+from . import _core, fusion, legs, reranking
 
 
 class Asking:
@@ -23,8 +23,7 @@ class Asking:
         fusion.check(self.method, params)
         self.is_hybrid = vectors is not None and lexical
         self.is_calibrated = self.is_hybrid and self.method == "calibrated"
-        self.weight = self.params.get("w", fusion.TRANSFORMER_WEIGHT)
-        self.words = self.near = self.moments = None
+        self.words = self.near = self.scales = None
 
     def take_words(self, leg, depth):
         """The lexical leg as (rows, scores) of arrays [question, depth]. Returns what the vector leg must reach, or None."""
@@ -34,19 +33,18 @@ class Asking:
         self.near = [self.base.score(rows, vector=v) for (rows, _), v in zip(self.words, self.vectors, strict=True)]
         if not self.is_calibrated:
             return None
-        self.moments = [self.base.sample_statistics(vector) for vector in self.vectors]
-        self.near = [_known(scores, mean) for scores, (mean, _) in zip(self.near, self.moments, strict=True)]
+        moments = [self.base.sample_statistics(vector) for vector in self.vectors]
+        weight = self.params.get("w", fusion.TRANSFORMER_WEIGHT)
+        self.scales = [_core.Calibration(mean, deviation, weight) for mean, deviation in moments]
+        self.near = [_known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)]
         if self.distinct:
             return None  # rows behind the k best may take the places of near-duplicates
         return np.array([self._least(i, depth) for i in range(len(self.queries))], dtype=np.float32)
 
     def _least(self, i, depth):
+        """For question i: a leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
         rows, bm25 = self.words[i]
-        mean, deviation = self.moments[i]
-        rest = float(bm25[-1]) if len(rows) == depth > 0 else 0.0
-        return fusion.least_dense(
-            bm25, self.near[i], rest=rest, k=self.k, mean=mean, deviation=deviation, w=self.weight
-        )
+        return self.scales[i].least(bm25, self.near[i], self.k, bm25[-1] if len(rows) == depth > 0 else 0.0)
 
     def answer(self, i, dense):
         """(score type, rows, scores, scores by leg) of question i, given the vector leg or None."""
@@ -69,31 +67,33 @@ class Asking:
             rows = np.concatenate([rows, added])
             bm25 = np.concatenate([bm25, self.base.score(added, text=self.queries[i])])
         near = np.concatenate([self.near[i], dense_scores[new]])
-        ties = self._tie_order(rows)
-        rows, bm25, near = rows[ties], bm25[ties], near[ties]
+        ties = self._ties(rows)
         if self.is_calibrated:
-            mean, deviation = self.moments[i]
-            places = np.arange(len(rows))
-            order, scores = fusion.calibrated(places, bm25, near, mean=mean, deviation=deviation, w=self.weight)
+            order, scores = self.scales[i].rank(ties, bm25, near)
         else:
-            order, scores = self._by_rank(i, rows, (dense_rows, dense_scores))
+            order, scores = self._by_rank(i, rows, ties, (dense_rows, dense_scores))
         order, scores = self._cut(rows, order, scores)
         parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
         return self.method, rows[order].tolist(), scores, [{"bm25": b, "vector": v} for b, v in parts]
 
-    def _by_rank(self, i, rows, dense):
-        place = {row: at for at, row in enumerate(rows.tolist())}
-        ranked = [([place[row] for row in leg[0].tolist()], leg[1]) for leg in (dense, self.words[i])]
+    def _by_rank(self, i, rows, ties, dense):
+        """The same by the methods that look at the legs alone."""
+        tie = dict(zip(rows.tolist(), ties.tolist(), strict=True))
+        ranked = [([tie[row] for row in leg[0].tolist()], leg[1]) for leg in (dense, self.words[i])]
         if self.method == "rrf":
-            return fusion.rrf(ranked, self.params.get("rrf_k", fusion.RRF_K))
-        return fusion.blend(ranked, fusion.alpha_weights(self.params.get("alpha", 0.5)))
+            found, scores = fusion.rrf(ranked, self.params.get("rrf_k", fusion.RRF_K))
+        else:
+            found, scores = fusion.blend(ranked, fusion.alpha_weights(self.params.get("alpha", 0.5)))
+        return np.argsort(ties)[np.searchsorted(np.sort(ties), found)], scores
 
-    def _tie_order(self, rows):
-        """Where the rows are in the order of ties: their own in one segment, that of their keys in several."""
+    def _ties(self, rows):
+        """What ties go by: the rows themselves in one segment, the order of their keys in several."""
         segments = self.base._segments
         if len(segments) == 1:
-            return np.argsort(rows)
-        return sorted(range(len(rows)), key=lambda at: legs.key(segments, rows[at]))
+            return rows
+        ties = np.empty(len(rows), dtype=np.int64)
+        ties[sorted(range(len(rows)), key=lambda at: legs.key(segments, rows[at]))] = np.arange(len(rows))
+        return ties
 
     def _cut(self, rows, order, scores):
         """The k best of rows[order]; with distinct, those that do not repeat a better one."""
@@ -108,7 +108,8 @@ class Asking:
 
 def _known(scores, unknown):
     """Scores of vectors as finite numbers: `unknown` where a row has none."""
-    return np.where(np.isnan(scores), np.float32(unknown), scores)
+    missing = np.isnan(scores)
+    return np.where(missing, np.float32(unknown), scores) if missing.any() else scores
 
 
 def _found(leg, i):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ragfile.fusion import blend, calibrated, fuse, rrf, sample_statistics, unit_range
+from ragfile import _core
+from ragfile.fusion import blend, calibrated, fuse, least_dense, rrf, sample_statistics, unit_range
 from ragfile.records import Candidate, Plan
 
 
@@ -167,3 +168,55 @@ def test_sample_statistics_do_not_depend_on_order(values, random):
 def test_an_empty_sample_and_an_empty_range_are_zeros_and_nothing():
     assert sample_statistics([]) == (0.0, 0.0)
     assert len(unit_range([])) == 0
+
+
+# ----------------------------------------------------------------------------------------------- calibrated in the core --
+
+SCORES = st.floats(0, 50, width=32) | st.sampled_from([0.0, 1.0, 1e-45, 3e38])
+NEAR = st.floats(-1, 1, width=32) | st.sampled_from([0.5, -3e38, 3e38])
+SCALES = st.tuples(
+    st.floats(-1, 1), st.sampled_from([0.0, 1e-300, 0.1, 1.0]) | st.floats(0.01, 1), st.sampled_from([4, 6, 1e-9, 1e200])
+)
+
+
+@given(st.lists(st.tuples(SCORES, NEAR), max_size=80), SCALES, st.randoms())
+def test_the_core_ranks_as_numpy_does(both, scale, random):
+    bm25, dense = (np.array([pair[i] for pair in both], np.float32) for i in (0, 1))
+    ties = np.array(random.sample(range(1000), len(both)), dtype=np.int64)
+    mean, deviation, w = scale
+    with np.errstate(all="ignore"):
+        rows, expected = calibrated(ties, bm25, dense, mean=mean, deviation=deviation, w=w)
+    order, scores = _core.Calibration(mean, deviation, w).rank(ties, bm25, dense)
+    assert ties[order].tolist() == rows.tolist()
+    assert scores.tolist() == expected.tolist()
+
+
+@given(st.lists(st.tuples(SCORES, NEAR), min_size=1, max_size=60), SCALES, st.integers(0, 20), st.lists(NEAR, max_size=20))
+def test_no_row_below_the_least_dense_score_comes_among_the_k_best(both, scale, k, others):
+    bm25, dense = (np.array([pair[i] for pair in both], np.float32) for i in (0, 1))
+    mean, deviation, w = scale
+    rest = bm25.min()
+    with np.errstate(all="ignore"):
+        least = least_dense(bm25, dense, rest=rest, k=k, mean=mean, deviation=deviation, w=w)
+        assert _core.Calibration(mean, deviation, w).least(bm25, dense, k, rest) == least
+        below = np.nextafter(np.float32(least), np.float32(-3e38))
+        near = np.array([min(other, below) for other in others], np.float32)
+        rows = np.arange(len(both) + len(near))
+        all_bm25, all_dense = np.append(bm25, np.full(len(near), rest)), np.append(dense, near)
+        ranked, _ = calibrated(rows, all_bm25, all_dense, mean=mean, deviation=deviation, w=w)
+    if least > -math.inf:
+        assert (ranked[:k] < len(both)).all()
+
+
+def test_scores_that_are_not_finite_and_weights_that_are_not_positive_are_refused():
+    scale, one = _core.Calibration(0.0, 1.0, 6), np.ones(1, np.float32)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="finite"):
+            scale.rank(np.zeros(1, np.int64), one, one * bad)
+        with pytest.raises(ValueError, match="finite"):
+            scale.least(one * bad, one, 1, 0.0)
+    with pytest.raises(ValueError, match="both scores"):
+        scale.rank(np.zeros(2, np.int64), one, one)
+    for w in (0, -1, math.nan):
+        with pytest.raises(ValueError, match="positive"):
+            _core.Calibration(0.0, 1.0, w)

@@ -52,7 +52,7 @@ static void search(const struct rag_matrix *matrix, const struct rag_shadow *sha
     struct rag_fault fault;
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
         const struct rag_segment segment = {matrix, shadow, NULL};
-        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric, K, 1};
+        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric, K, 1, NULL};
         must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
         take(rows, count * K * sizeof *rows);
         take(scores, count * K * sizeof *scores);
