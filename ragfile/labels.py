@@ -54,7 +54,9 @@ class Labels:
         head, dot, rest = path.partition(".")
         if dot:
             places, heads = self._members.get(head, ((), ()))
-            below = [filters.resolve(v, rest, filters.MISSING) if isinstance(v, dict) else filters.MISSING for v in heads]
+            below = [
+                filters.resolve(v, rest, filters.MISSING) if isinstance(v, dict) else filters.MISSING for v in heads
+            ]
             _put(values, found, places, below, PARTIAL)
         _put(values, found, *self._members.get(path, ((), ())), FULL)
         return values, found

@@ -242,7 +242,7 @@ class KnowledgeBase(Archive):
         sample = self._made.get("sample")
         if sample is None:
             rows = [self.vector(row) for row in self.sample]
-            vectors = np.array(rows, dtype=np.float32).reshape(len(rows), len(vector))
+            vectors = np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
             sample = self._made["sample"] = _core.Sample(vectors, self.config.get("metric", "cosine"))
         return sample.moments(vector)
 

@@ -175,7 +175,9 @@ def test_an_empty_sample_and_an_empty_range_are_zeros_and_nothing():
 SCORES = st.floats(0, 50, width=32) | st.sampled_from([0.0, 1.0, 1e-45, 3e38])
 NEAR = st.floats(-1, 1, width=32) | st.sampled_from([0.5, -3e38, 3e38])
 SCALES = st.tuples(
-    st.floats(-1, 1), st.sampled_from([0.0, 1e-300, 0.1, 1.0]) | st.floats(0.01, 1), st.sampled_from([4, 6, 1e-9, 1e200])
+    st.floats(-1, 1),
+    st.sampled_from([0.0, 1e-300, 0.1, 1.0]) | st.floats(0.01, 1),
+    st.sampled_from([4, 6, 1e-9, 1e200]),
 )
 
 
@@ -191,7 +193,9 @@ def test_the_core_ranks_as_numpy_does(both, scale, random):
     assert scores.tolist() == expected.tolist()
 
 
-@given(st.lists(st.tuples(SCORES, NEAR), min_size=1, max_size=60), SCALES, st.integers(0, 20), st.lists(NEAR, max_size=20))
+@given(
+    st.lists(st.tuples(SCORES, NEAR), min_size=1, max_size=60), SCALES, st.integers(0, 20), st.lists(NEAR, max_size=20)
+)
 def test_no_row_below_the_least_dense_score_comes_among_the_k_best(both, scale, k, others):
     bm25, dense = (np.array([pair[i] for pair in both], np.float32) for i in (0, 1))
     mean, deviation, w = scale

@@ -72,7 +72,9 @@ def segments(draw):
     return documents, rows, of_row
 
 
-@given(st.lists(segments(), max_size=3), st.sampled_from([*KEYS, "a.c", "c"]), OPERATORS, st.sampled_from(["red", "blue"]))
+@given(
+    st.lists(segments(), max_size=3), st.sampled_from([*KEYS, "a.c", "c"]), OPERATORS, st.sampled_from(["red", "blue"])
+)
 def test_a_filter_passes_the_rows_that_it_passes_over_merged_dicts(parts, path, condition, tag):
     labels = Labels([written(*part) for part in parts])
     metadata, tags = [], []

@@ -16,7 +16,9 @@ def expected(rows, query, metric):
     return fusion.sample_statistics(scores[np.isfinite(rows).all(axis=1)])
 
 
-@given(st.integers(0, 70), st.integers(1, 300), st.sampled_from(METRICS), st.integers(0, 2**32 - 1), st.integers(-30, 15))
+@given(
+    st.integers(0, 70), st.integers(1, 300), st.sampled_from(METRICS), st.integers(0, 2**32 - 1), st.integers(-30, 15)
+)
 def test_moments_are_those_of_the_canonical_scores(count, dim, metric, seed, power):
     rng = np.random.default_rng(seed)
     rows = (rng.standard_normal((count, dim)) * 10.0**power).astype(np.float32)

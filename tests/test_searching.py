@@ -334,6 +334,11 @@ def test_a_question_that_makes_no_sense_is_refused(whole, options, error):
         rf.search("waa", **{"vector": np.ones(DIM), **options})
 
 
+def test_a_vector_of_other_dimensions_is_refused_when_no_word_is_found_too(whole):
+    with ragfile.open(whole[0]) as rf, pytest.raises(ModelError):
+        rf.search("nowhere", vector=[1.0, 2.0])
+
+
 # ------------------------------------------------------------------------------------------- processes, threads, caches --
 
 
