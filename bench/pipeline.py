@@ -337,6 +337,7 @@ def show(report):
     )
     for name in (
         "from_text",
+        "asked_once",
         "filtered",
         "first_filter_ms",
         "batch_qps_1",

@@ -190,24 +190,20 @@ cdef class RecordsBuilder:
         return self.chunks, self.documents, head.tobytes() + self.ends.tobytes() + bytes(self.ids)
 
 
-cdef enum:
-    KEPT_BYTES = 1 << 24  # unpacked blocks of a stream, the last ones: unpacking takes half of the time of reading a hit
-
-
 cdef class Stream:
-    """Random access to a long run of bytes kept in compressed blocks."""
+    """Random access to a long run of bytes kept in compressed blocks, of which the last `keep` bytes stay unpacked."""
 
     cdef rag_stream stream
     cdef object owner, unpack, lock
     cdef dict cache
-    cdef uint64_t kept
+    cdef uint64_t kept, keep
     cdef readonly uint64_t size
 
-    def __cinit__(self, Section section not None, unpack):
+    def __cinit__(self, Section section not None, unpack, uint64_t keep=1 << 22):
         cdef rag_fault fault
         self.owner = section
         self.unpack = unpack
-        self.cache, self.lock = {}, threading.Lock()
+        self.cache, self.lock, self.keep = {}, threading.Lock(), keep
         self.stream.guard = section.guard
         check(rag_stream_open(&self.stream, &fault), &fault)
         self.size = self.stream.raw_size
@@ -226,7 +222,7 @@ cdef class Stream:
             if i not in self.cache:
                 self.cache[i] = raw
                 self.kept += len(raw)
-            while self.kept > KEPT_BYTES and len(self.cache) > 1:
+            while self.kept > self.keep and len(self.cache) > 1:
                 self.kept -= len(self.cache.pop(next(iter(self.cache))))
         return raw
 

@@ -15,6 +15,7 @@ from .errors import CorruptError
 
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
+KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
 _thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
 
 
@@ -83,14 +84,18 @@ class Segment:
     @property
     def texts(self):
         if self._texts is None:
-            self._texts = _core.Stream(self.need("rag.text"), unpack)
+            self._texts = self._stream("rag.text")
         return self._texts
 
     @property
     def meta(self):
         if self._meta is None:
-            self._meta = _core.Stream(self.need("rag.meta"), unpack)
+            self._meta = self._stream("rag.meta")
         return self._meta
+
+    def _stream(self, name):
+        """Unpacking takes half of the time of reading a hit, so the last blocks are kept; segments share the room for them."""
+        return _core.Stream(self.need(name), unpack, max(KEPT // len(self.reader.segments), KEPT_LEAST))
 
     @property
     def alive(self):
