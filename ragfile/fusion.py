@@ -82,7 +82,7 @@ def least_dense(bm25, dense, *, rest, k, mean, deviation, w):
         return -math.inf
     bm25, dense = bm25.astype(np.float64), dense.astype(np.float64)
     bar = float(np.sort(bm25 / best + (dense - mean) / deviation / w)[-k])
-    share = rest / best
+    share = float(rest) / best
     wanted = mean + (bar - share) * w * deviation
     if not abs(wanted) < LARGEST:
         return -math.inf
