@@ -116,14 +116,19 @@ class Archive:
         self.close()
 
     def __repr__(self):
-        if isinstance(self._segments, Closed):
+        if self._is_closed:
             return f"<{type(self).__name__} {self.path}, closed>"
         return f"<{type(self).__name__} {self.path}, {len(self):,} chunks, generation {self.generation}>"
 
+    @property
+    def _is_closed(self):
+        return isinstance(self._segments, Closed)
+
     def close(self):
         """Lets the file go. Views that were handed out stay valid as long as they live."""
-        self._map = self._reader = self._segments = Closed(self.path)
-        self._made = {}
+        with self._swap:
+            self._map = self._reader = self._segments = Closed(self.path)
+            self._made = {}
 
     def _pinned(self):
         """The commit that is open now, as an object that no refresh() changes."""
@@ -137,19 +142,23 @@ class Archive:
         """Looks for a newer commit, or a newer file under the same name; True when there was one.
 
         Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
-        leaves the old one open.
+        leaves the old one open, and a closed one stays closed.
         """
-        if self._options["generation"] or self._seen == _core.file_identity(self.path):
-            return False
-        before, fresh = self._commit, self._pinned()
-        fresh._open()
-        del fresh._is_pinned
-        with self._swap:
-            self.__dict__.update(fresh.__dict__)
-        return (before["identity"], before["generation"]) != (
-            self._commit["identity"],
-            self._commit["generation"],
-        )
+        began, is_settled = self._commit, bool(self._options["generation"])
+        if self._is_closed:
+            raise ValueError(f"{self.path} is closed")
+        while not is_settled and self._seen != _core.file_identity(self.path):
+            before, fresh = self._commit, self._pinned()
+            fresh._open()
+            del fresh._is_pinned
+            with self._swap:
+                is_ours = (
+                    self._commit is before
+                )  # another thread's refresh that came first may have seen an older commit
+                if is_ours and not self._is_closed:
+                    self.__dict__.update(fresh.__dict__)
+            is_settled = is_ours or self._is_closed
+        return (began["identity"], began["generation"]) != (self._commit["identity"], self._commit["generation"])
 
     # ------------------------------------------------------------------------------------------------ what is in it --
 
@@ -335,11 +344,15 @@ class Archive:
         return None, None
 
     def vectors(self, segment=None):
-        """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them."""
+        """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them.
+
+        The first call checks all of their bytes, as what becomes of a view cannot be: seven milliseconds for 150 MB that are in
+        memory, else a read of the section. For single rows there is vector(row), which checks what it gives.
+        """
         if segment is None and len(self._segments) > 1:
             raise ValueError(f"the file has {len(self._segments)} segments: name one, or compact the file")
         chosen = self._segments[segment or 0] if self._segments else None
-        return None if chosen is None else chosen.vectors()
+        return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
 
     def pairs(self, name):
         """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
@@ -351,7 +364,7 @@ class Archive:
             if name == "keyword":
                 yield from segment.keyword_pairs()
             else:
-                for row, vector in enumerate(segment.vectors()):
+                for row, vector in enumerate(segment.stored_vectors(0, segment.rows)):
                     yield vector, f"c{row:010d}"
 
     def lookup(self, keyword):

@@ -9,6 +9,7 @@ listed in `rag.stale` until they are cut again. Another model would make vectors
 
 import hashlib
 import json
+import operator
 import time
 
 import numpy as np
@@ -165,8 +166,8 @@ class Editor(Writer):
             return document, chunks, False, True, [chunk.content for chunk in chunks]
         if self._is_same(old, document, chunks):
             return document, chunks, True, False, []
-        known = {chunk.content for chunk in self._old_chunks(old)}
-        return document, chunks, True, True, [chunk.content for chunk in chunks if chunk.content not in known]
+        known = self._rows_of(old, chunks)
+        return document, chunks, True, True, [text for text, row in known.items() if row is None]
 
     def _carry_out(self, document, chunks, was_there, is_changed, _):
         if not was_there:
@@ -207,22 +208,49 @@ class Editor(Writer):
             return False
         if (there.edits, there.body) != (list(document.edits), document.body):
             return False
-        if tuple(there.tags) != tuple(document.tags):
+        if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(chunks):
             return False
-        cut = [(c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks]
-        return cut == [(c.chunk_index, c.start, c.end, c.metadata, tuple(c.tags)) for c in self._old_chunks(old)]
+        cut = ((c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks)
+        return all(map(operator.eq, cut, self._old_cut(old)))
+
+    def _old_rows(self, old):
+        first, rows = old[0].records.document(old[1])[8:]
+        return range(first, first + rows)
+
+    def _old_cut(self, old):
+        """What _is_same compares of each old chunk, whose text is that of its span."""
+        for row in self._old_rows(old):
+            _, index, _, _, start, size, _, _ = old[0].records.chunk(row)
+            metadata, tags = self._archive._labels(old[0], row)
+            yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tuple(tags)
+
+    def _rows_of(self, old, chunks):
+        """{text: the old row that has it, or None} of new chunks. One old text is in memory at a time: where windows overlap,
+        they are many times their document."""
+        known, (segment, number) = dict.fromkeys(c.content for c in chunks), old
+        document = segment.records.document(number)
+        for row in self._old_rows(old):
+            _, _, start, size, *_ = segment.records.chunk(row)
+            if (text := segment.text(document, start, size)) in known:
+                known[text] = row
+        return known
 
     def _vectors_for(self, old, chunks):
         """Stored vectors where the text stayed, new ones for the rest; None without an embedder or vectors."""
-        stored = old[0].stored_vectors(*old[0].records.document(old[1])[8:])
+        rows = self._old_rows(old)
+        stored = old[0].stored_vectors(rows.start, len(rows))
         if stored is None or self.embedder is None:
             return None
-        known = {c.content: stored[i] for i, c in enumerate(self._old_chunks(old))}
-        new = list(dict.fromkeys(c.content for c in chunks if c.content not in known))
+        known = self._rows_of(old, chunks)
+        new = [text for text, row in known.items() if row is None]
         if new and (made := self._embed(new)) is None:
             return None
-        known.update(zip(new, made if new else (), strict=True))
-        return np.array([known[c.content] for c in chunks], dtype=np.float32).reshape(len(chunks), stored.shape[1])
+        fresh = dict(zip(new, made if new else (), strict=True))
+        vectors = np.empty((len(chunks), stored.shape[1]), np.float32)
+        for i, chunk in enumerate(chunks):
+            row = known[chunk.content]
+            vectors[i] = fresh[chunk.content] if row is None else stored[row - rows.start]
+        return vectors
 
     def delete(self, ids=(), *, checksums=(), where=None):
         """Deletes documents: by id, by the checksum in their metadata, or those of which a chunk passes a filter.

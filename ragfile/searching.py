@@ -33,16 +33,20 @@ class KnowledgeBase(Archive):
 
     def __init__(self, path, *, embedder=None, generation=0, strict=False, embedding_cache=None):
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
-        self._asked = Recent(REMEMBERED)
+        self._given, self._cache, self._model = embedder, embedding_cache, ...
         super().__init__(path, generation=generation, strict=strict)
         self._options |= {"embedder": embedder, "embedding_cache": embedding_cache}
-        self._opened = {}
-        if embedder is not None:
-            self._opened["embedder"] = self._checked(open_embedder(embedder, cache=embedding_cache))
 
     def _open(self):
         super()._open()
         self._answers = Recent(REMEMBERED)
+        model = self.config.get("model"), self.dim
+        if self._model == model:
+            return
+        self._model, self._asked = model, Recent(REMEMBERED)  # vectors of another model are of no use
+        self._opened = {}
+        if self._given is not None:
+            self._opened["embedder"] = self._checked(open_embedder(self._given, cache=self._cache))
 
     def close(self):
         super().close()
@@ -187,7 +191,7 @@ class KnowledgeBase(Archive):
         if self._opened.get("embedder") is None:
             spec = (self.config.get("model") or {}).get("spec")
             if spec:
-                self._opened["embedder"] = self._checked(embedder_of_file(spec, cache=self._options["embedding_cache"]))
+                self._opened["embedder"] = self._checked(embedder_of_file(spec, cache=self._cache))
         return self._opened.get("embedder")
 
     def _checked(self, embedder):

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import ragfile
 from ragfile import _core
+from ragfile.adapters import knowledge_base
 from ragfile.archive import Archive
+from ragfile.errors import CorruptError
 
 TEXT = "Grüße 😀 an alle. " * 60
 
@@ -62,6 +64,24 @@ def test_vectors_are_a_strided_view_of_the_file_in_row_order(path):
         assert view.strides == (7 * 4 + 16, 4)
         assert not view.flags.owndata
         assert all((rf.vector(row) == made[rf.chunk(row).chunk_index]).all() for row in range(50))
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda rf: rf.vectors(), lambda rf: list(rf.pairs("vector")), lambda rf: knowledge_base.read(rf.path)]
+)
+def test_vectors_that_were_damaged_are_not_handed_out(path, ask):
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": i, "content": ""} for i in range(9000)], np.ones((9000, 8), np.float32))
+    with ragfile.open(path) as rf:
+        assert rf.vectors().sum() == 72000
+        at = rf._reader.entry("vector", 1)["at"]
+    raw = bytearray(path.read_bytes())
+    raw[at + 64 + 48 * 8000] ^= 1
+    path.write_bytes(raw)
+    with ragfile.open(path) as rf:
+        assert rf.vector(0).sum() == 8
+        with pytest.raises(CorruptError, match="block checksum"):
+            ask(rf)
 
 
 def test_half_precision_halves_the_vectors_and_keeps_what_16_bits_can_hold(path):

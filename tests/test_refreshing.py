@@ -1,13 +1,17 @@
 """A file that grows while threads ask it: each call answers from one commit, and a refresh that fails changes nothing."""
 
+import gc
 import threading
+import types
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ragfile
+import ragfile.searching
 from ragfile.archive import Archive
-from ragfile.errors import FormatError
+from ragfile.errors import FormatError, ModelError
 
 
 def _chunks(tag, count):
@@ -106,3 +110,147 @@ def test_an_older_generation_stays_what_it_is_whatever_becomes_of_the_file(tmp_p
             change()
             assert rf.refresh() is False
             assert rf.document("d").text == "first"
+
+
+def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypatch):
+    path = tmp_path / "kb"
+    _made(path, "a", 3)
+    kb, opened = ragfile.open(path), ragfile.searching.KnowledgeBase._open
+    with ragfile.edit(path) as w:
+        w.delete(["a0"])
+
+    def overtaken(self):
+        opened(self)
+        thread = threading.Thread(target=kb.close)
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(ragfile.searching.KnowledgeBase, "_open", overtaken)
+    assert not kb.refresh()
+    monkeypatch.undo()
+    for ask in (kb.refresh, lambda: len(kb), lambda: kb.search("pods"), lambda: kb.nearest([1.0, 1.0])):
+        with pytest.raises(ValueError, match="closed"):
+            ask()
+    assert "closed" in repr(kb)
+
+
+def test_the_slower_of_two_refreshes_does_not_bring_back_the_older_commit(tmp_path, monkeypatch):
+    path = tmp_path / "kb"
+    _made(path, "a", 3)
+    kb, opened = ragfile.open(path), ragfile.searching.KnowledgeBase._open
+
+    def delete(doc_id):
+        with ragfile.edit(path) as w:
+            w.delete([doc_id])
+
+    def overtaken(self):
+        monkeypatch.undo()
+        opened(self)
+        delete("a1")
+        thread = threading.Thread(target=kb.refresh)
+        thread.start()
+        thread.join()
+
+    delete("a0")
+    monkeypatch.setattr(ragfile.searching.KnowledgeBase, "_open", overtaken)
+    assert kb.refresh()
+    assert kb.generation == 3
+    assert len(kb) == 1
+
+
+def test_threads_close_and_refresh_one_file(tmp_path):
+    path, wrong = tmp_path / "kb", []
+    _made(path, "a", 3)
+
+    def refresh(kb):
+        try:
+            for _ in range(100):
+                kb.refresh()
+        except ValueError as error:
+            assert "closed" in str(error)
+        except BaseException as error:  # noqa: BLE001 - told by the main thread
+            wrong.append(error)
+
+    for n in range(20):
+        kb = ragfile.open(path)
+        threads = [threading.Thread(target=refresh, args=(kb,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        with ragfile.edit(path) as w:
+            w.add(_chunks(f"b{n}-", 1), np.ones((1, 2), np.float32))
+        kb.close()
+        for thread in threads:
+            thread.join()
+        with pytest.raises(ValueError, match="closed"):
+            len(kb)
+    assert wrong == []
+
+
+# ------------------------------------------------------------------------------------------------------------- caches --
+
+
+def _held(root):
+    """Every str, bytes and array that can be reached from an object."""
+    seen, waiting, found = set(), [root], []
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or isinstance(one, type | types.ModuleType | types.FunctionType):
+            continue
+        seen.add(id(one))
+        found.append(one) if isinstance(one, str | bytes | np.ndarray) else None
+        waiting.extend(gc.get_referents(one))
+    return found
+
+
+def test_no_cache_holds_anything_of_a_deleted_document_after_refresh(tmp_path):
+    path, secret = tmp_path / "kb", "xq7zsecret"
+    vector = np.array([0.123456, -77.125, 3.1415926, 42.4242], np.float32)
+    with ragfile.create(path, dim=4) as w:
+        gone = {"doc_id": secret + "id", "chunk_index": 0, "content": f"pods {secret}", "tags": [secret + "tag"]}
+        w.add([{**gone, "metadata": {"of": secret}}], vector[None])
+        w.add(_chunks("a", 3), np.ones((3, 4), np.float32))
+    kb = ragfile.open(path)
+    for mode in ("hybrid", "vector", "bm25"):
+        for where in (None, {"of": {"$ne": "nothing"}}):
+            found = kb.search("pods", vector=vector, mode=mode, where=where)
+            assert secret + "id" in {hit.doc_id for hit in found}
+    assert kb.document(secret + "id").text == ""
+    assert any(secret in one for one in _held(kb) if isinstance(one, str))
+    with ragfile.edit(path) as w:
+        w.delete([secret + "id"])
+    del found
+    assert kb.refresh()
+    assert [one for one in _held(kb) if isinstance(one, str) and secret in one] == []
+    assert [one for one in _held(kb) if isinstance(one, bytes) and secret.encode() in one] == []
+    cached = kb.counters["cached"]
+    hits = kb.search("pods", vector=vector)
+    assert kb.counters["cached"] == cached
+    assert secret + "id" not in {hit.doc_id for hit in hits}
+    ragfile.compact(path)
+    assert kb.refresh()
+    assert [h.id for h in kb.search("pods", vector=vector)] == [h.id for h in hits]
+
+
+def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_path):
+    class Model:
+        def __init__(self, name, vector):
+            self.model, self.vector = SimpleNamespace(name=name, dims=len(vector)), vector
+
+        def embed(self, texts, role="document"):
+            return np.array([self.vector] * len(texts), np.float32)
+
+    path = tmp_path / "kb"
+    with ragfile.create(path, embedder=Model("old", [1.0, 0.0])) as w:
+        w.add_documents([{"id": "a", "text": "pods"}])
+    bound, free = ragfile.open(path, embedder=Model("old", [1.0, 0.0])), ragfile.open(path)
+    free._opened["embedder"] = Model("old", [1.0, 0.0])
+    assert free.search("pods", mode="vector")[0].score == 1
+    bound.search("pods")
+    ragfile.reindex(path, embedder=Model("new", [0.0, 3.0, 4.0]))
+    with pytest.raises(ModelError, match="built with new"):
+        bound.refresh()
+    assert bound.search("pods", mode="vector", cache=False)[0].score == 1
+    assert free.refresh()
+    assert "does not record its embedder" in free.search("pods", mode="vector").degraded
+    free._opened["embedder"] = Model("new", [0.0, 3.0, 4.0])
+    assert free.search("pods", mode="vector")[0].score == 1

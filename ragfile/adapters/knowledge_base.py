@@ -155,7 +155,7 @@ def _from_records(archive):
             warnings.warn(f"section {name} stays behind: nothing else has a place for it", UserWarning, stacklevel=4)
     documents, refs, vectors = {}, [], []
     for segment in archive._segments:
-        stored = segment.vectors()
+        stored = segment.stored_vectors(0, segment.rows)
         for number in segment.live_documents():
             name, document, rows = _document(archive, segment, number, len(refs))
             if not name or name in documents or len(document["chunks"]) != len(rows):
