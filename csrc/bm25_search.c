@@ -111,7 +111,7 @@ uint32_t lex_kth(const uint16_t *values, size_t n, size_t k) {
 }
 
 static void raise_threshold(struct lex_candidates *found, double least) {
-    const double proved = floor(least) - found->terms - 1;
+    const double proved = fmin(floor(least) - found->terms - 1, SUM_MAX);
     if (proved > found->threshold) found->threshold = (uint32_t)proved;
 }
 
@@ -261,8 +261,9 @@ enum rag_status lex_query_open(struct lex_query *query, struct rag_lexicon *lexi
 
 /* ----------------------------------------------------------------------------------------------------------- the scan */
 
-/* Whole weights and the first threshold; false when the sums cannot stand for the scores. */
-static bool weigh_terms(struct lex_query *query, bool filtered) {
+/* Whole weights and the first threshold; false when the sums cannot stand for the scores. Scores below `least` are of no
+ * use: with S = 255 / 256 scale, (1) holds for these weights, and a sum that it rules out is one of them. */
+static bool weigh_terms(struct lex_query *query, bool filtered, float least) {
     struct lex_scratch *scratch = query->scratch;
     struct lex_candidates *found = &scratch->found;
     const struct drift drift = drift_of(query);
@@ -277,6 +278,8 @@ static bool weigh_terms(struct lex_query *query, bool filtered) {
     found->terms = (uint32_t)query->terms;
     found->keep = drift.least / drift.most;
     found->margin = (double)query->terms + weights / 256;
+    raise_threshold(found, scale * (255.0 / 256) * (double)least);
+    found->floored = found->threshold > 0;
     for (size_t t = 0; t < query->terms && !filtered; t++)
         if (scratch->terms[t].kth)
             raise_threshold(found, found->keep * (scratch->terms[t].share - 1.0) * (scratch->terms[t].kth - 1.0) / 256);
@@ -526,19 +529,20 @@ static enum rag_status enter_narrow(const struct lex_query *query, const uint64_
 
 /* ------------------------------------------------------------------------------------------------------------- public */
 
-/* The candidates of the scan, scored. *complete is false when rows may have been missed. */
-static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *where, size_t k, bool *complete,
+/* The candidates of the scan, scored. *complete is false when rows may have been missed; a row whose sum is 0 is not missed
+ * where the least score rules it out. */
+static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *where, size_t k, float least, bool *complete,
                                      struct rag_fault *fault) {
     struct lex_scratch *scratch = query->scratch;
     struct lex_candidates *found = &scratch->found;
     *complete = false;
     if (k >= DIRECT_K) return RAG_OK;
     if (!start_candidates(found, k) || !start_scan(query)) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
-    if (!weigh_terms(query, where != NULL)) return RAG_OK;
+    if (!weigh_terms(query, where != NULL, least)) return RAG_OK;
     scan_windows(query, where);
     if (found->failed) return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     lex_candidates_tighten(found);
-    *complete = found->count >= k;
+    *complete = found->count >= k || found->floored;
     bool all_weigh = true;
     for (size_t t = 0; t < query->terms; t++) all_weigh = all_weigh && scratch->terms[t].share >= 256;
     *complete = *complete || all_weigh;
@@ -548,29 +552,36 @@ static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *wh
     return enter_rows(query, found->rows, found->count, k, fault);
 }
 
-static enum rag_status check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault) {
+enum rag_status lex_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault) {
     if (!(stats->k1 >= 0 && stats->k1 <= 1000)) return rag_fail(fault, RAG_ARGUMENT, 0, "k1 is a number from 0 to 1000");
     if (!(stats->b >= 0 && stats->b <= 1)) return rag_fail(fault, RAG_ARGUMENT, 0, "b is a number from 0 to 1");
     return RAG_OK;
 }
 
-enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
-                                   const struct rag_lexical_stats *stats, const uint64_t *where, size_t k, int64_t *rows,
-                                   float *scores, struct rag_fault *fault) {
+enum rag_status lex_search(struct rag_lexicon *lexicon, struct lex_scratch *scratch, const struct rag_query_term *terms,
+                           size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
+                           float least, int64_t *rows, float *scores, struct rag_fault *fault) {
     struct lex_query query;
     bool complete = true;
-    enum rag_status status = check_stats(stats, fault);
-    if (status || k == 0) return status;
-    struct lex_scratch *scratch = lex_scratch_take(lexicon);
-    if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     scratch->key_count = 0;
-    status = lex_query_open(&query, lexicon, scratch, terms, count, stats, where ? SIZE_MAX : k, fault);
+    enum rag_status status = lex_query_open(&query, lexicon, scratch, terms, count, stats, where ? SIZE_MAX : k, fault);
     if (!status && query.terms) {
         if (where && is_narrow(lexicon, where)) status = enter_narrow(&query, where, k, fault);
-        else status = enter_scanned(&query, where, k, &complete, fault);
+        else status = enter_scanned(&query, where, k, least, &complete, fault);
         if (!status && !complete) status = enter_all(&query, where, k, fault);
     }
     if (!status) put_results(scratch, k, rows, scores);
+    return status;
+}
+
+enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
+                                   const struct rag_lexical_stats *stats, const uint64_t *where, size_t k, int64_t *rows,
+                                   float *scores, struct rag_fault *fault) {
+    enum rag_status status = lex_check_stats(stats, fault);
+    if (status || k == 0) return status;
+    struct lex_scratch *scratch = lex_scratch_take(lexicon);
+    if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
+    status = lex_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
     lex_scratch_give(lexicon, scratch);
     return status;
 }
@@ -579,7 +590,7 @@ enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_
                                   const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
                                   float *scores, struct rag_fault *fault) {
     struct lex_query query;
-    enum rag_status status = check_stats(stats, fault);
+    enum rag_status status = lex_check_stats(stats, fault);
     for (size_t i = 0; i < row_count; i++)
         if (rows[i] < 0 || (uint64_t)rows[i] >= lexicon->info.rows)
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");

@@ -15,7 +15,8 @@ struct lex_candidates {
     uint32_t threshold; /* only sums above it matter */
     double keep, margin; /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
     uint32_t terms;
-    bool failed; /* no memory */
+    bool floored; /* the threshold began above 0, by a score that rows must reach */
+    bool failed;  /* no memory */
 };
 
 /* Raises the threshold to what the k best sums prove and drops the rows below. */
@@ -107,5 +108,12 @@ enum rag_status lex_score_rows(const struct lex_query *query, const uint32_t *ro
 enum rag_status lex_query_open(struct lex_query *query, struct rag_lexicon *lexicon, struct lex_scratch *scratch,
                                const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
                                size_t k, struct rag_fault *fault);
+
+enum rag_status lex_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault);
+
+/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` may be left out. */
+enum rag_status lex_search(struct rag_lexicon *lexicon, struct lex_scratch *scratch, const struct rag_query_term *terms,
+                           size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
+                           float least, int64_t *rows, float *scores, struct rag_fault *fault);
 
 #endif

@@ -748,6 +748,31 @@ enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon, const stru
                                          const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
                                          int threads, int64_t *rows, float *scores, struct rag_fault *fault);
 
+/* The lexicon of one segment of a file: its live rows, those of them that may be found (both NULL for all), and the number in
+ * the file of its first row. Legs lie in order of base. */
+struct rag_lexical_leg {
+    struct rag_lexicon *lexicon;
+    const uint64_t *alive, *where;
+    uint64_t base;
+};
+/* Gives each term of the first count queries its df over the live rows of all legs. */
+enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count, struct rag_queries *queries,
+                                   size_t count, struct rag_fault *fault);
+/* All queries over all legs; rows (of the file) and scores are [queries][legs][k]. Each leg's part lists at least those of its
+ * rows that belong to the k best of all or tie with the last of them, best first; the rest is row -1 and score NaN. */
+enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count, const struct rag_queries *queries,
+                                    size_t count, const struct rag_lexical_stats *stats, size_t k, int threads,
+                                    int64_t *rows, float *scores, struct rag_fault *fault);
+/* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is in none of these segments. */
+enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t leg_count,
+                                   const struct rag_query_term *terms, size_t count,
+                                   const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
+                                   float *scores, struct rag_fault *fault);
+
+/* Moves the k best of count rows (row -1 is none), and those that tie with the last of them, to the front: best first, ties
+ * by row. *kept says how many they are. */
+enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept, struct rag_fault *fault);
+
 /* ------------------------------------------------------------------------------------------- the embedded embedder --- */
 /* (wordpiece) */
 

@@ -499,3 +499,122 @@ cdef class Lexicon:
                                        &scores_view[0], &fault)
         check(status, &fault)
         return scores
+
+
+# ------------------------------------------------------------------------------------------------- several segments
+
+
+cdef class Lexicons:
+    """The lexicons of a file's segments, asked as one: (lexicon, live rows as uint64 words or None, first row) for each, in
+    order of first row."""
+
+    cdef rag_lexical_leg *legs
+    cdef size_t count
+    cdef list lexicons, alive
+    cdef rag_lexical_stats stats
+
+    def __cinit__(self, segments):
+        cdef Lexicon lexicon
+        self.lexicons, self.alive = [], []
+        self.legs = <rag_lexical_leg *>calloc(len(segments) or 1, sizeof(rag_lexical_leg))
+        if self.legs == NULL:
+            raise MemoryError
+        for lexicon, alive, base in segments:
+            self.legs[self.count].lexicon = lexicon.lexicon
+            self.legs[self.count].alive = lexicon.bits(alive, self.alive)
+            self.legs[self.count].base = base
+            self.lexicons.append(lexicon)
+            self.count += 1
+            rows, length = lexicon.live(alive)
+            self.stats.rows += rows
+            self.stats.total_length += length
+        lexicon = self.lexicons[0]
+        self.stats.k1, self.stats.b = lexicon.info.k1, lexicon.info.b
+
+    def __dealloc__(self):
+        free(self.legs)
+
+    def queries(self, texts):
+        """Queries with the statistics of all segments' live rows."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Queries queries = self.lexicons[0].queries(texts)
+        with nogil:
+            status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count, &fault)
+        check(status, &fault)
+        return queries
+
+    cdef rag_lexical_stats statistics(self, k1, b):
+        cdef rag_lexical_stats found = self.stats
+        found.k1 = self.stats.k1 if k1 is None else k1
+        found.b = self.stats.b if b is None else b
+        return found
+
+    def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None, b=None):
+        """What Lexicon.match gives for each segment, as far as it may be among the k best of all or tie with the last of them:
+        rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres has a filter for each segment."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list kept = []
+        cdef int thread_count = rag_cpu_count() if threads is None else threads
+        if k < 0 or thread_count < 1 or len(wheres) != self.count:
+            raise ValueError(f"k is at least 0, threads at least 1, and there is a filter for each of {self.count} segments")
+        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.count, sizeof(rag_lexical_leg))
+        found = numpy.empty((queries.count, self.count, k), numpy.int64)
+        scores = numpy.empty((queries.count, self.count, k), numpy.float32)
+        cdef int64_t[:, :, ::1] rows_view = found
+        cdef float[:, :, ::1] scores_view = scores
+        if legs == NULL:
+            raise MemoryError
+        try:
+            for s in range(self.count):
+                legs[s] = self.legs[s]
+                legs[s].where = (<Lexicon>self.lexicons[s]).bits(wheres[s], kept)
+            if queries.count and k:
+                with nogil:
+                    status = rag_lexicons_search(legs, self.count, queries.queries, queries.count, &numbers, k, thread_count,
+                                                 &rows_view[0, 0, 0], &scores_view[0, 0, 0], &fault)
+                check(status, &fault)
+        finally:
+            free(legs)
+        return found, scores
+
+    def score(self, rows, Queries queries not None, *, k1=None, b=None):
+        """The scores of rows of the file, ascending, for one text; 0 for a row without its terms or in none of the segments."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t count
+        wanted = numpy.ascontiguousarray(rows, numpy.int64)
+        scores = numpy.zeros(wanted.shape[0], numpy.float32)
+        if queries.count != 1:
+            raise ValueError(f"one query, not {queries.count}")
+        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        cdef const int64_t[::1] rows_view = wanted
+        cdef float[::1] scores_view = scores
+        if wanted.shape[0] == 0:
+            return scores
+        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
+        with nogil:
+            status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers, &rows_view[0], rows_view.shape[0],
+                                        &scores_view[0], &fault)
+        check(status, &fault)
+        return scores
+
+
+def ranked(rows, scores, size_t k):
+    """(rows, scores) of the k best and of those that tie with the last of them, best first, ties by row. Row -1 is none.
+    The arrays that are given are spent."""
+    cdef rag_fault fault
+    cdef size_t kept = 0
+    cdef int64_t[::1] rows_view = rows
+    cdef float[::1] scores_view = scores
+    if rows_view.shape[0] != scores_view.shape[0]:
+        raise ValueError("a score for each row")
+    if rows_view.shape[0]:
+        check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault), &fault)
+    return rows[:kept], scores[:kept]

@@ -428,6 +428,21 @@ cdef extern from "rag.h" nogil:
                                         const rag_lexical_stats *stats, const uint64_t *where, size_t k, int threads,
                                         int64_t *rows, float *scores, rag_fault *fault)
 
+    struct rag_lexical_leg:
+        rag_lexicon *lexicon
+        const uint64_t *alive
+        const uint64_t *where
+        uint64_t base
+    rag_status rag_lexicons_count(const rag_lexical_leg *legs, size_t leg_count, rag_queries *queries, size_t count,
+                                  rag_fault *fault)
+    rag_status rag_lexicons_search(const rag_lexical_leg *legs, size_t leg_count, const rag_queries *queries, size_t count,
+                                   const rag_lexical_stats *stats, size_t k, int threads, int64_t *rows, float *scores,
+                                   rag_fault *fault)
+    rag_status rag_lexicons_score(const rag_lexical_leg *legs, size_t leg_count, const rag_query_term *terms, size_t count,
+                                  const rag_lexical_stats *stats, const int64_t *rows, size_t row_count, float *scores,
+                                  rag_fault *fault)
+    rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept, rag_fault *fault)
+
     # (wordpiece)
     struct rag_model:
         uint32_t dims, count, unknown

@@ -272,10 +272,10 @@ class Archive:
     # -------------------------------------------------------------------------------------------------------- rows --
 
     def _place(self, row):
-        for segment in self._segments:
-            if 0 <= row - segment.base < segment.rows:
-                return segment, int(row - segment.base)
-        raise IndexError(f"row {row} of {self.rows}")
+        if not 0 <= row < self.rows:
+            raise IndexError(f"row {row} of {self.rows}")
+        segment = self._segments[legs.place(self._segments, row)]
+        return segment, int(row - segment.base)
 
     def _document_fields(self, segment, number, document):
         found = segment.document_fields.get(number)
@@ -418,11 +418,13 @@ class Archive:
 
     def _searched(self, name):
         """The segments with live rows, all of which must have the section."""
-        segments = [segment for segment in self._segments if segment.live]
-        for segment in segments:
-            if segment.section(name) is None:
+        found = self._made.get(name)
+        if found is None:
+            found = legs.Segments(segment for segment in self._segments if segment.live)
+            if any(segment.section(name) is None for segment in found):
                 raise ValueError(f"{self.path} has no section {name}")
-        return segments
+            self._made[name] = found
+        return found
 
     @of_one_commit
     def nearest(self, vectors, k=10, *, where=None, threads=None, least=None):

@@ -5,15 +5,49 @@ a file in many segments answers as one that was built at once. Statistics are th
 """
 
 import bisect
+import functools
 import heapq
 import itertools
 
 import numpy as np
 
 from . import _core
-from .analysis import Statistics
+from .recent import Recent
 
 NOTHING = -np.inf
+BATCH_ROWS = 1 << 20  # of all segments' answers together, before they are merged
+QUESTIONS = 64  # whose statistics are kept
+
+
+class Segments(list):
+    """The segments of one commit that are asked together, and what is made of them when they are first asked."""
+
+    @functools.cached_property
+    def lexicons(self):
+        """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
+        if len(self) == 1 and self[0].alive is None:
+            return None
+        return _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
+
+    @functools.cached_property
+    def matrices(self):
+        return [s.matrix for s in self]
+
+    @functools.cached_property
+    def _questions(self):
+        return Recent(QUESTIONS)
+
+    def questions(self, texts):
+        """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""
+        if self.lexicons is None:
+            return self[0].lexicon.queries(texts)
+        if len(texts) != 1:
+            return self.lexicons.queries(texts)
+        known = self._questions.get(texts[0])
+        if known is None:
+            known = self.lexicons.queries(texts)
+            self._questions.put(texts[0], known)
+        return known
 
 
 def words(mask):
@@ -35,8 +69,9 @@ def nearest(segments, queries, k, sets, threads, least=None):
     if len(segments) == 1:
         found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads, least)
         return numbered(segments[0], found), scores
-    found, scores = _core.nearest([s.matrix for s in segments], queries, k, sets, threads, least)
-    return merge(segments, found, scores, k)
+    found, scores = _core.nearest(segments.matrices, queries, k, sets, threads, least)
+    bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
+    return merge(segments, np.where(found < 0, found, found + bases), scores, k)
 
 
 def vector_scores(segments, rows, query):
@@ -46,34 +81,25 @@ def vector_scores(segments, rows, query):
 
 def match(segments, texts, k, sets, threads, k1, b):
     """As nearest, by BM25."""
-    queries = segments[0].lexicon.queries(texts)
-    stats = statistics(segments, queries)
-    answers = [
-        s.lexicon.match(queries, k, where=w, threads=threads, stats=stats, k1=k1, b=b)
-        for s, w in zip(segments, sets, strict=True)
-    ]
-    for found, scores in answers:
+    if segments.lexicons is None:
+        found, scores = segments[0].lexicon.match(
+            segments.questions(texts), k, where=sets[0], threads=threads, k1=k1, b=b
+        )
         scores[found < 0] = NOTHING
-    if len(answers) == 1:
-        return numbered(segments[0], answers[0][0]), answers[0][1]
-    return merge(segments, np.stack([a[0] for a in answers], axis=1), np.stack([a[1] for a in answers], axis=1), k)
+        return numbered(segments[0], found), scores
+    answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
+    for first in range(0, len(texts), each) or (0,):
+        queries = segments.questions(texts[first : first + each])
+        answers.append(merge(segments, *segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b), k))
+    return answers[0] if len(answers) == 1 else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
 
 
 def bm25_scores(segments, rows, text, k1, b):
     """The exact BM25 score of each row; 0 where no term occurs."""
-    queries = segments[0].lexicon.queries([text])
-    stats = statistics(segments, queries)
-    return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, stats=stats, k1=k1, b=b))
-
-
-def statistics(segments, queries):
-    """Of the live rows of all segments; None where a segment's own are those."""
-    if len(segments) == 1 and segments[0].alive is None:
-        return None
-    terms = {term for asked in queries.terms() for term, _ in asked}
-    sizes = [s.lexical_size for s in segments]
-    df = {term: sum(s.lexicon.df(term, s.alive) for s in segments) for term in terms}
-    return Statistics(sum(rows for rows, _ in sizes), sum(length for _, length in sizes), df)
+    queries = segments.questions([text])
+    if segments.lexicons is None:
+        return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b))
+    return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, k1=k1, b=b))
 
 
 def numbered(segment, found):
@@ -82,20 +108,16 @@ def numbered(segment, found):
 
 
 def merge(segments, found, scores, k):
-    """The k best of [m, segment, k], by score and then by key."""
-    many, count, each = found.shape
-    bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
-    rows = np.where(found < 0, -1, found + bases).reshape(many, count * each)
-    scores = np.where(found < 0, NOTHING, scores).reshape(many, count * each)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    rows, scores = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
-    tied = (scores[:, 1:] == scores[:, :-1]) & (rows[:, 1:] >= 0)
-    for query in np.flatnonzero(tied[:, :k].any(axis=1)):
-        rows[query, :k] = _by_key(segments, rows[query], scores[query], k)
-    if rows.shape[1] < k:
-        short = ((0, 0), (0, k - rows.shape[1]))
-        return np.pad(rows, short, constant_values=-1), np.pad(scores, short, constant_values=NOTHING)
-    return np.ascontiguousarray(rows[:, :k]), np.ascontiguousarray(scores[:, :k]).astype(np.float32, copy=False)
+    """The k best of [m, segment, k] rows of the file, by score and then by key."""
+    many = len(found)
+    rows, best = np.full((many, k), -1, np.int64), np.full((many, k), NOTHING, np.float32)
+    for query in range(many):
+        kept, of = _core.ranked(found[query].reshape(-1), scores[query].reshape(-1), k)
+        if (of[1:] == of[:-1]).any():
+            kept = _by_key(segments, kept, of, k)
+        count = min(k, len(kept))
+        rows[query, :count], best[query, :count] = kept[:count], of[:count]
+    return rows, best
 
 
 def _by_key(segments, rows, scores, k):
@@ -105,14 +127,14 @@ def _by_key(segments, rows, scores, k):
     what is wanted is drawn; ids of long runs of ties are not read.
     """
     ordered, first = rows[:k].copy(), 0
-    bases = [segment.base for segment in segments[1:]]
     for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist(), len(rows)]:
-        if first >= k or rows[first] < 0:
+        if first >= k:
             break
         if last - first > 1:
-            run = rows[first:last].tolist()
-            cuts = [0, *(bisect.bisect_left(run, base) for base in bases), len(run)]
-            parts = [run[a:b] for a, b in itertools.pairwise(cuts) if a < b]
+            parts = [
+                list(rows_)
+                for _, rows_ in itertools.groupby(rows[first:last].tolist(), lambda row: place(segments, row))
+            ]
             if len(parts) > 1:
                 wanted = min(last, k) - first
                 merged = heapq.merge(*parts, key=lambda row: key(segments, row))
@@ -121,10 +143,29 @@ def _by_key(segments, rows, scores, k):
     return ordered
 
 
+def place(segments, row):
+    """Which of the segments, in order of first row, has a row."""
+    return bisect.bisect_right(segments, row, key=_base) - 1
+
+
+def _base(segment):
+    return segment.base
+
+
 def key(segments, row):
     """What ties go by."""
-    segment = next(s for s in segments if row < s.base + s.rows)
+    segment = segments[place(segments, row)]
     return segment.records.key(row - segment.base)
+
+
+def _ascending(rows, score):
+    """score(rows) of rows in any order, where score wants them in theirs."""
+    rows = np.asarray(rows, dtype=np.int64)
+    if len(rows) < 2 or (rows[1:] >= rows[:-1]).all():
+        return score(rows)
+    order, out = np.argsort(rows, kind="stable"), np.empty(len(rows), dtype=np.float32)
+    out[order] = score(rows[order])
+    return out
 
 
 def _by_segment(segments, rows, score):
@@ -137,10 +178,10 @@ def _by_segment(segments, rows, score):
         and rows.max() < segments[0].base + segments[0].rows
     ):
         return score(segments[0], rows - segments[0].base if segments[0].base else rows)
-    if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
-        order, out = np.argsort(rows, kind="stable"), np.empty(len(rows), dtype=np.float32)
-        out[order] = _by_segment(segments, rows[order], score)
-        return out
+    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score))
+
+
+def _by_segments(segments, rows, score):
     out = np.zeros(len(rows), dtype=np.float32)
     firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
     ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()

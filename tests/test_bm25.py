@@ -1,5 +1,6 @@
 """BM25 over built sections against a plain oracle in binary64, on every shape of corpus and query that has its own path."""
 
+import itertools
 import math
 import os
 import subprocess
@@ -128,6 +129,73 @@ def test_deleted_rows_leave_no_trace_in_the_scores(documents, query, data):
     asked = built.queries([" ".join(query)])
     stats = Statistics.over([(built, live)], asked)
     assert_same(built.match(asked, 5, where=live, stats=stats), oracle(documents, query, 5, keep=keep))
+
+
+# ---------------------------------------------------------------------------------------------------- several segments
+
+
+def in_pieces(texts, cuts, live):
+    """Lexicons over texts cut at some rows, and the bounds of the pieces."""
+    bounds = [0, *sorted(cuts), len(texts)]
+    pieces = [
+        (lexicon(texts[a:b]), None if live is None else bits(live[a:b]), a) for a, b in itertools.pairwise(bounds)
+    ]
+    return _core.Lexicons(pieces), bounds
+
+
+def ranked_of(found, scores, k):
+    rows, best = _core.ranked(found.reshape(-1), scores.reshape(-1), k)
+    assert len(rows) <= k or (best[k - 1 :] == best[k - 1]).all()
+    return rows[:k].tolist(), best[:k].tolist()
+
+
+def assert_pieces_rank_as_one(texts, cuts, live, mask, asked, k, threads=1):
+    """In pieces, each of which says what may be among the best of all, with dead rows and under a filter; scores included."""
+    whole, (pieces, bounds) = lexicon(texts), in_pieces(texts, cuts, live)
+    living = np.ones(len(texts), bool) if live is None else np.asarray(live)
+    stats = Statistics.over([(whole, bits(living))], whole.queries(asked))
+    passing = living if mask is None else living & np.asarray(mask)
+    wheres = [None if live is None and mask is None else bits(passing[a:b]) for a, b in itertools.pairwise(bounds)]
+    together = pieces.match(pieces.queries(asked), k, wheres, threads=threads)
+    for i, text in enumerate(asked):
+        expected = found(whole.match([text], k, where=bits(passing), stats=stats))
+        assert ranked_of(together[0][i], together[1][i], k) == (expected[0], expected[1].tolist())
+        rows = np.flatnonzero(passing)
+        scored = pieces.score(rows, pieces.queries([text]))
+        assert scored.tolist() == whole.score(rows, text, stats=stats).tolist()
+
+
+@given(DOCUMENTS, st.lists(QUERIES, min_size=1, max_size=3), st.integers(1, 45), st.data())
+def test_segments_that_are_asked_together_rank_as_one(documents, queries, k, data):
+    texts, asked = [" ".join(d) for d in documents], [" ".join(q) for q in queries]
+    cuts = data.draw(st.lists(st.integers(0, len(texts)), max_size=6))
+    some = st.none() | st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))
+    assert_pieces_rank_as_one(texts, cuts, data.draw(some), data.draw(some), asked, k)
+
+
+@pytest.mark.parametrize("k", [1, 10, 100, 700])
+@pytest.mark.parametrize("dead", [0, 0.3])
+def test_many_segments_rank_as_one_whatever_the_floor_rules_out(k, dead):
+    rng = np.random.default_rng(k)
+    texts = zipf_texts(3000, 5)
+    live = None if not dead else rng.random(3000) > dead
+    mask = None if k != 10 else rng.random(3000) > 0.4
+    asked = [" ".join(rng.choice(" ".join(texts).split(), n)) for n in (1, 2, 4, 4, 30)]
+    asked += [
+        "t1 " * 3000 + asked[2],
+        " ".join(f"t{i}" for i in range(400)),
+    ]  # a weight that dwarfs all others; all words
+    for cuts in ([2000, *range(2100, 3000, 30)], range(0, 3000, 300), [5, 5, 2990]):
+        assert_pieces_rank_as_one(texts, cuts, live, mask, asked, k, threads=2)
+
+
+def test_rows_out_of_order_are_not_scored_by_several_segments():
+    pieces, _ = in_pieces(["a b", "b c", "c"], [1], None)
+    with pytest.raises(ValueError, match="not in order"):
+        pieces.score([2, 0], pieces.queries(["b"]))
+    assert pieces.score([-5, 0, 9], pieces.queries(["a"])).tolist()[::2] == [0, 0]
+    with pytest.raises(ValueError, match="filter for each"):
+        pieces.match(pieces.queries(["b"]), 3, [None])
 
 
 # ------------------------------------------------------------------------------------------- corpora of several windows
