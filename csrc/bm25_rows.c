@@ -68,13 +68,48 @@ static enum rag_status visit_rows(struct visit *visit, const struct lex_entry *e
     return status;
 }
 
+/* How many of the rows that are not in `where` a list holds: few rows are looked up sooner than a long list is walked. */
+static enum rag_status count_absent(const struct rag_lexicon *lexicon, const struct lex_entry *entry, const uint64_t *where,
+                                    uint64_t *absent, struct rag_fault *fault) {
+    struct lex_containers containers = {0};
+    struct lex_list list;
+    const uint64_t rows = lexicon->info.rows;
+    const enum rag_status status = lex_list_open(lexicon, entry, &list, &containers, fault);
+    uint32_t from = 0;
+    *absent = 0;
+    for (uint64_t word = 0, i = 0; !status && word < (rows + 63) / 64; word++) {
+        const uint32_t window = (uint32_t)(word * 64 / LEX_WINDOW);
+        for (; i < containers.count && containers.items[i].window < window; i++) from = 0;
+        if (i == containers.count) break;
+        if (containers.items[i].window != window) continue;
+        uint64_t bits = ~where[word];
+        if (rows - word * 64 < 64) bits &= ((uint64_t)1 << (rows - word * 64)) - 1;
+        for (; bits; bits &= bits - 1) {
+            const uint32_t row = (uint32_t)(word * 64 % LEX_WINDOW) + (uint32_t)__builtin_ctzll(bits);
+            *absent += lex_container_find(&containers.items[i], row, &from) != UINT32_MAX;
+        }
+    }
+    free(containers.items);
+    return status;
+}
+
 enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
                                uint64_t *df, struct rag_fault *fault) {
+    enum { LOOKUP = 8 }; /* times what a step along a list takes */
     struct lex_entry entry;
     struct visit visit = {.lexicon = lexicon, .where = where};
     enum rag_status status = lex_entry_find(lexicon, term, size, &entry, fault);
-    if (!status && where) status = visit_rows(&visit, &entry, fault);
-    *df = where ? visit.count : entry.df;
+    *df = entry.df;
+    if (status || !where || !entry.df) return status;
+    const uint64_t absent_rows = lexicon->info.rows - rag_bits_count(where, lexicon->info.rows);
+    if (entry.df > LEX_SHORT && absent_rows < entry.df / LOOKUP) {
+        uint64_t absent;
+        status = count_absent(lexicon, &entry, where, &absent, fault);
+        *df = absent < entry.df ? entry.df - absent : 0;
+        return status;
+    }
+    status = visit_rows(&visit, &entry, fault);
+    *df = visit.count;
     return status;
 }
 

@@ -174,7 +174,7 @@ def test_segments_that_are_asked_together_rank_as_one(documents, queries, k, dat
 
 
 @pytest.mark.parametrize("k", [1, 10, 100, 700])
-@pytest.mark.parametrize("dead", [0, 0.3])
+@pytest.mark.parametrize("dead", [0, 0.003, 0.3])
 def test_many_segments_rank_as_one_whatever_the_floor_rules_out(k, dead):
     rng = np.random.default_rng(k)
     texts = zipf_texts(3000, 5)
@@ -487,6 +487,15 @@ def test_terms_and_postings_are_what_was_given(large, table):
         assert dict(zip(rows.tolist(), tfs.tolist(), strict=True)) == table.tfs[term]
         assert large.df(term) == len(table.tfs[term])
     assert large.df("absent") == 0
+
+
+@pytest.mark.parametrize("dead", [0, 1, 3, 60, 2000, 70_000, 140_001])
+def test_rows_that_hold_a_term_are_counted_among_some_rows(large, table, dead):
+    alive = np.ones(len(LARGE), bool)
+    alive[np.random.default_rng(dead).choice(len(LARGE), dead, replace=False)] = False
+    for term in ("t1", "t2", "t7", "t40", "t399", "absent"):
+        rows = np.array(list(table.tfs.get(term, ())), np.int64)
+        assert large.df(term, bits(alive)) == alive[rows].sum()
 
 
 def test_terms_that_share_their_beginnings_are_found():

@@ -166,10 +166,8 @@ def test_threads_close_and_refresh_one_file(tmp_path):
         try:
             for _ in range(100):
                 kb.refresh()
-        except ValueError as error:
-            assert "closed" in str(error)
         except BaseException as error:  # noqa: BLE001 - told by the main thread
-            wrong.append(error)
+            wrong.append(str(error)) if "closed" not in str(error) else None
 
     for n in range(20):
         kb = ragfile.open(path)
