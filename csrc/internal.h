@@ -38,6 +38,9 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct r
 const char *rag_file_path(const struct rag_file *file);
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
 
+/* Tells readers that what lies behind `end` is not committed, so that they need not look there; 0: they had better look. */
+void rag_file_settled(struct rag_file *file, uint64_t end);
+
 /* RAG_OK while the file's path still names it: what is written now will be seen. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault);

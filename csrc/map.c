@@ -1,10 +1,14 @@
 /* map.c - files and the operating system: the only file of the core that calls it for storage.
  *
  * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion (it belongs to the
- * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for the one
- * thing flock cannot tell, the holder's process id. A process loses the second whenever it closes any descriptor of the
- * file, so every close here takes it again; where somebody else's close cost it, an error message has no pid, and the
- * exclusion stands. */
+ * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for what
+ * flock cannot tell: the holder's process id and, by the lock's length, where the bytes that it has not committed begin. A
+ * process loses the second whenever it closes any descriptor of the file, so every close here takes it again; where
+ * somebody else's close cost it, an error message has no pid, a reader looks at all of the file, and the exclusion stands.
+ *
+ * A reader maps a file up to where a writer that is at work says its own bytes begin: it sees the file as that writer found
+ * it, and need not look for a commit in gigabytes that hold none. The writer takes its word back before it writes a footer,
+ * the system does when it dies; and a length that is not a place for a footer to end is not believed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -18,9 +22,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format.h"
 #include "internal.h"
 
-/* Where the record lock lies: far behind any file's end. */
+/* Where the record lock lies: far behind any file's end. Its length less one is where uncommitted bytes begin; 1: unknown. */
 #define PID_LOCK_AT ((off_t)1 << 61)
 
 static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
@@ -34,7 +39,10 @@ static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
 
 static void close_beside(int fd);
 
-static enum rag_status map_fd(int fd, struct rag_map *map, struct rag_fault *fault) {
+static uint64_t settled_end(int fd);
+
+/* Maps a file's first `most` bytes, or all of it if it is no longer. */
+static enum rag_status map_fd(int fd, uint64_t most, struct rag_map *map, struct rag_fault *fault) {
     struct stat st;
     memset(map, 0, sizeof *map);
     if (fstat(fd, &st) != 0) return os_fail(fault, "stat");
@@ -42,12 +50,13 @@ static enum rag_status map_fd(int fd, struct rag_map *map, struct rag_fault *fau
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
         return os_fail(fault, "map");
     }
-    if (st.st_size > 0) {
-        void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    const size_t size = (uint64_t)st.st_size < most ? (size_t)st.st_size : (size_t)most;
+    if (size > 0) {
+        void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         if (bytes == MAP_FAILED) return os_fail(fault, "map");
         map->bytes = bytes;
     }
-    map->size = (size_t)st.st_size;
+    map->size = size;
     map->device = (uint64_t)st.st_dev;
     map->inode = (uint64_t)st.st_ino;
     return RAG_OK;
@@ -57,7 +66,7 @@ enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_f
     memset(map, 0, sizeof *map);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
     if (fd < 0) return os_fail(fault, "open");
-    enum rag_status status = map_fd(fd, map, fault);
+    enum rag_status status = map_fd(fd, settled_end(fd), map, fault);
     close_beside(fd);
     return status;
 }
@@ -93,16 +102,20 @@ static struct held {
     uint64_t device, inode;
     pid_t pid; /* a forked child inherits the table, and the locks stay its parent's */
     int fd;
+    uint64_t settled; /* where uncommitted bytes begin, 0 unknown */
 } held[HELD_MAX];
 static int held_lock; /* spin: taken for a few instructions */
 
-static void take_pid_lock(int fd) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+/* Takes the lock in the length that says `settled`, whatever it was before. */
+static void take_pid_lock(int fd, uint64_t settled) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = (off_t)settled + 1};
+    struct flock rest = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT + (off_t)settled + 1, .l_len = 0};
     (void)fcntl(fd, F_SETLK, &lock);
+    (void)fcntl(fd, F_SETLK, &rest);
 }
 
 static void held_change(uint64_t device, uint64_t inode, int fd, bool add) {
-    const struct held none = {0}, one = {device, inode, getpid(), fd};
+    const struct held none = {0}, one = {device, inode, getpid(), fd, 0};
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
     const struct held from = add ? none : one, to = add ? one : none;
     for (int i = 0; i < HELD_MAX; i++)
@@ -110,7 +123,7 @@ static void held_change(uint64_t device, uint64_t inode, int fd, bool add) {
             held[i] = to;
             break;
         }
-    if (add) take_pid_lock(fd);
+    if (add) take_pid_lock(fd, 0);
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -123,25 +136,44 @@ static void close_beside(int fd) {
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
     for (int i = 0; i < HELD_MAX; i++)
         if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
-            take_pid_lock(held[i].fd);
+            take_pid_lock(held[i].fd, held[i].settled);
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
 }
 
-static pid_t held_by(uint64_t device, uint64_t inode) {
-    pid_t pid = 0;
+/* What this process holds of a file, or nothing. */
+static struct held held_of(int fd) {
+    struct stat st;
+    struct held found = {0};
+    if (fstat(fd, &st) != 0) return found;
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
-    for (int i = 0; i < HELD_MAX && !pid; i++)
-        if (held[i].device == device && held[i].inode == inode) pid = held[i].pid;
+    for (int i = 0; i < HELD_MAX && !found.pid; i++)
+        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
+            found = held[i];
     __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
-    return pid;
+    return found;
+}
+
+/* The lock of another process's writer, whole; its type is F_UNLCK where there is none. */
+static struct flock lock_of_other(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    if (fcntl(fd, F_GETLK, &lock) != 0) lock.l_type = F_UNLCK;
+    return lock;
 }
 
 static int64_t holder_of(int fd) {
-    struct stat st;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-    if (fstat(fd, &st) == 0 && held_by((uint64_t)st.st_dev, (uint64_t)st.st_ino) == getpid()) return getpid();
-    if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return lock.l_pid;
-    return 0;
+    if (held_of(fd).pid) return getpid();
+    const struct flock lock = lock_of_other(fd);
+    return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+/* Where a live writer's own bytes begin; UINT64_MAX where none says so, or says what cannot be. */
+static uint64_t settled_end(int fd) {
+    uint64_t settled = held_of(fd).settled;
+    if (settled == 0) {
+        const struct flock lock = lock_of_other(fd);
+        if (lock.l_type != F_UNLCK && lock.l_start == PID_LOCK_AT && lock.l_len > 1) settled = (uint64_t)lock.l_len - 1;
+    }
+    return settled >= FRONT_SIZE + FOOTER_SIZE && settled % FOOTER_SIZE == 0 ? settled : UINT64_MAX;
 }
 
 int64_t rag_writer_pid(const char *path) {
@@ -196,11 +228,14 @@ static char *partial_path(const char *path) {
     return name;
 }
 
-/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. */
+/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. The record lock goes
+ * first, or the next writer might commit while it still tells readers not to look. */
 static void let_go(int fd, bool own) {
     struct stat st;
+    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 0};
     if (fd < 0) return;
     if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, fd, false);
+    if (own) (void)fcntl(fd, F_SETLK, &all);
     if (own) (void)flock(fd, LOCK_UN);
     close(fd);
 }
@@ -246,10 +281,21 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct ra
     return file_new(path, false, O_RDWR, out, fault);
 }
 
+void rag_file_settled(struct rag_file *file, uint64_t end) {
+    struct stat st;
+    if (file->owner != getpid() || fstat(file->fd, &st) != 0) return;
+    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
+            held[i].settled = end;
+    take_pid_lock(file->fd, end);
+    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+}
+
 const char *rag_file_path(const struct rag_file *file) { return file->path; }
 
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
-    return map_fd(file->fd, map, fault);
+    return map_fd(file->fd, UINT64_MAX, map, fault);
 }
 
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {

@@ -144,6 +144,7 @@ enum rag_status rag_writer_edit(const char *path, struct rag_writer **out, struc
     if (status == RAG_OK && w->reader->commit.read_only)
         status = rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
     if (status == RAG_OK) status = take_over(w, fault);
+    if (status == RAG_OK) rag_file_settled(w->file, w->start);
     if (status == RAG_OK) *out = w;
     else rag_writer_discard(w);
     return status;
@@ -404,6 +405,7 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
     const bool first = w->generation == 1;
     enum rag_status status = first ? RAG_OK : rag_file_sync(w->file, fault);
     if (status == RAG_OK && !first) status = rag_file_named(w->file, fault);
+    if (status == RAG_OK && !first) rag_file_settled(w->file, 0); /* from now on there is something to find */
     if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
     if (status != RAG_OK) return status;
     if (!first) return rag_file_sync(w->file, fault);

@@ -144,21 +144,31 @@ class Archive:
         Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
         leaves the old one open, and a closed one stays closed.
         """
-        began, is_settled = self._commit, bool(self._options["generation"])
         if self._is_closed:
             raise ValueError(f"{self.path} is closed")
+        is_newer, is_settled = False, bool(self._options["generation"])
         while not is_settled and self._seen != _core.file_identity(self.path):
             before, fresh = self._commit, self._pinned()
             fresh._open()
             del fresh._is_pinned
             with self._swap:
-                is_ours = (
-                    self._commit is before
-                )  # another thread's refresh that came first may have seen an older commit
-                if is_ours and not self._is_closed:
+                if self._commit is not before:  # another thread was faster, and may have seen an older commit
+                    is_newer = True
+                    continue
+                is_settled = True
+                if fresh._is_as_new_as(self):
+                    self._seen = fresh._seen  # somebody is writing; what was read and remembered stays good
+                elif not self._is_closed:
                     self.__dict__.update(fresh.__dict__)
-            is_settled = is_ours or self._is_closed
-        return (began["identity"], began["generation"]) != (self._commit["identity"], self._commit["generation"])
+                    is_newer = True
+        return is_newer
+
+    def _is_as_new_as(self, other):
+        """Whether both have the same commit of the same file: what is committed never changes."""
+        same = (
+            self._commit[name] == other._commit[name] for name in ("identity", "generation", "end", "lost_generation")
+        )
+        return self._seen[:2] == other._seen[:2] and all(same)
 
     # ------------------------------------------------------------------------------------------------ what is in it --
 
