@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from crash import kill
@@ -97,9 +98,9 @@ def test_what_this_process_has_not_committed_is_not_mapped(path):
 
 
 def test_a_damaged_commit_is_told_of_while_the_next_is_written(path):
-    raw = bytearray(open(path, "rb").read())
+    raw = bytearray(Path(path).read_bytes())
     raw[-60] ^= 1
-    open(path, "wb").write(raw)
+    Path(path).write_bytes(raw)
     assert seen(path)[1:] == (1, len(raw) - seen_end(path), 2)
     writer = _core.Writer.edit(path)
     writer.add("rag.a", bytes(1 << 20))
@@ -115,7 +116,7 @@ def seen_end(path):
 def test_the_word_is_taken_back_before_the_footer_is_written(path, tmp_path):
     """For from then on there may be something to find. The footer is made to fail, which leaves its writer as it is there."""
     copy = tmp_path / "copy"
-    copy.write_bytes(open(path, "rb").read())
+    copy.write_bytes(Path(path).read_bytes())
     writer = _core.Writer.edit(copy)
     kill.fill(writer, 3)
     writer.commit()
