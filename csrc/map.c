@@ -14,6 +14,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,17 +115,31 @@ static void take_pid_lock(int fd, uint64_t settled) {
     (void)fcntl(fd, F_SETLK, &rest);
 }
 
-static void held_change(uint64_t device, uint64_t inode, int fd, bool add) {
-    const struct held none = {0}, one = {device, inode, getpid(), fd, 0};
+static void hold(void) {
     while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
-    const struct held from = add ? none : one, to = add ? one : none;
+}
+static void let(void) { __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE); }
+
+static void held_add(const struct stat *st, int fd) {
+    hold();
     for (int i = 0; i < HELD_MAX; i++)
-        if (held[i].device == from.device && held[i].inode == from.inode) {
-            held[i] = to;
+        if (!held[i].pid) {
+            held[i] = (struct held){(uint64_t)st->st_dev, (uint64_t)st->st_ino, getpid(), fd, 0};
             break;
         }
-    if (add) take_pid_lock(fd, 0);
-    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+    take_pid_lock(fd, 0);
+    let();
+}
+
+static void held_remove(int fd) {
+    hold();
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].fd == fd && held[i].pid == getpid()) held[i] = (struct held){0};
+    let();
+}
+
+static bool is_held(const struct held *one, const struct stat *st) {
+    return one->pid == getpid() && one->device == (uint64_t)st->st_dev && one->inode == (uint64_t)st->st_ino;
 }
 
 /* Closes a descriptor of a file that a writer of this process may hold. */
@@ -133,11 +148,10 @@ static void close_beside(int fd) {
     const bool known = fstat(fd, &st) == 0;
     close(fd);
     if (!known) return;
-    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    hold();
     for (int i = 0; i < HELD_MAX; i++)
-        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
-            take_pid_lock(held[i].fd, held[i].settled);
-    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+        if (is_held(&held[i], &st)) take_pid_lock(held[i].fd, held[i].settled);
+    let();
 }
 
 /* What this process holds of a file, or nothing. */
@@ -145,11 +159,10 @@ static struct held held_of(int fd) {
     struct stat st;
     struct held found = {0};
     if (fstat(fd, &st) != 0) return found;
-    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    hold();
     for (int i = 0; i < HELD_MAX && !found.pid; i++)
-        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
-            found = held[i];
-    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+        if (is_held(&held[i], &st)) found = held[i];
+    let();
     return found;
 }
 
@@ -177,36 +190,58 @@ static uint64_t settled_end(int fd) {
 }
 
 int64_t rag_writer_pid(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return 0;
     int64_t pid = holder_of(fd);
     close_beside(fd);
     return pid;
 }
 
+/* Opens path, or with O_CREAT makes it; *made says that it was not there. */
+static int open_or_make(const char *path, int flags, bool *made) {
+    int fd = -1;
+    *made = false;
+    if (flags & O_CREAT) fd = open(path, flags | O_EXCL | O_CLOEXEC, 0666);
+    *made = fd >= 0;
+    if (fd >= 0 || ((flags & O_CREAT) && errno != EEXIST)) return fd;
+    return open(path, (flags & ~O_CREAT) | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+}
+
+static enum rag_status fail_locked(int fd, const char *made, struct rag_fault *fault) {
+    if (errno == EWOULDBLOCK) return rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd), "another writer holds the file");
+    const enum rag_status status = os_fail(fault, "lock");
+    if (made) (void)unlink(made);
+    return status;
+}
+
+static bool is_named(int fd, const char *path) {
+    struct stat mine, named;
+    return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
 /* Locks the file that path names now. A file that was renamed away between open and lock is let go and path tried again:
- * whoever holds the lock of path's file is path's only writer. */
+ * whoever holds the lock of path's file is path's only writer. With O_CREAT the file is new: what a killed writer left there
+ * goes, and with it the mode that it had, or the link that somebody laid in the way. */
 static enum rag_status open_locked(const char *path, int flags, int *out, struct rag_fault *fault) {
     for (int attempt = 0; attempt < 100; attempt++) {
-        struct stat mine, named;
-        int fd = open(path, flags | O_CLOEXEC, 0666);
+        struct stat st;
+        bool made;
+        int fd = open_or_make(path, flags, &made);
+        if (fd < 0 && (flags & O_CREAT) && errno == ENOENT && attempt < 99) continue; /* it went, or its folder is not there */
         if (fd < 0) return os_fail(fault, "open");
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            enum rag_status status;
-            if (errno == EWOULDBLOCK) {
-                status = rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd), "another writer holds the file");
-            } else {
-                status = os_fail(fault, "lock");
-            }
+            const enum rag_status status = fail_locked(fd, made ? path : NULL, fault);
             close_beside(fd);
             return status;
         }
-        if (fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) {
-            held_change((uint64_t)mine.st_dev, (uint64_t)mine.st_ino, fd, true);
+        const bool good = is_named(fd, path) && fstat(fd, &st) == 0;
+        if (good && (made || !(flags & O_CREAT))) {
+            held_add(&st, fd);
             *out = fd;
             return RAG_OK;
         }
-        close(fd);
+        if (good) (void)unlink(path);
+        close_beside(fd);
     }
     return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");
 }
@@ -220,21 +255,24 @@ struct rag_file {
     char *partial;     /* where it is being made, or NULL when path itself is written */
 };
 
+/* Beside the file; a name that leaves no room for more is stood for by its hash. */
 static char *partial_path(const char *path) {
-    const char *slash = strrchr(path, '/');
-    const int folder = slash ? (int)(slash + 1 - path) : 0;
-    char *name = NULL;
-    if (asprintf(&name, "%.*s.%s.partial", folder, path, path + folder) < 0) return NULL;
-    return name;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const int folder = (int)(name - path);
+    const size_t size = strlen(name);
+    char *made = NULL;
+    const int done = size + sizeof "..partial" <= NAME_MAX + 1
+                         ? asprintf(&made, "%.*s.%s.partial", folder, path, name)
+                         : asprintf(&made, "%.*s.%016llx.partial", folder, path, (unsigned long long)rag_hash(name, size));
+    return done < 0 ? NULL : made;
 }
 
 /* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. The record lock goes
  * first, or the next writer might commit while it still tells readers not to look. */
 static void let_go(int fd, bool own) {
-    struct stat st;
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 0};
     if (fd < 0) return;
-    if (own && fstat(fd, &st) == 0) held_change((uint64_t)st.st_dev, (uint64_t)st.st_ino, fd, false);
+    if (own) held_remove(fd);
     if (own) (void)fcntl(fd, F_SETLK, &all);
     if (own) (void)flock(fd, LOCK_UN);
     close(fd);
@@ -264,14 +302,27 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
     return status;
 }
 
+/* Gives a new file the owner, group and mode of the one that it will replace, before there is anything to read in it. Who may
+ * not give a file away keeps it; a group that could not be kept leaves its rights to nobody. */
+static bool take_after(int fd, const struct stat *old) {
+    struct stat now;
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0 && errno != EPERM) return false;
+    if (fstat(fd, &now) != 0) return false;
+    const mode_t mode = old->st_mode & 07777;
+    return fchmod(fd, now.st_gid == old->st_gid ? mode : mode & ~(mode_t)(S_IRWXG | S_ISGID)) == 0;
+}
+
 enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
     struct stat st;
+    const bool replaces = stat(path, &st) == 0;
+    if (replaces && !S_ISREG(st.st_mode)) { /* a device would be gone */
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return os_fail(fault, "create");
+    }
     enum rag_status status = file_new(path, true, O_RDWR | O_CREAT, out, fault);
     if (status != RAG_OK) return status;
-    bool good = ftruncate((*out)->fd, 0) == 0; /* a killed writer left its own behind */
-    if (good && stat(path, &st) == 0) good = fchmod((*out)->fd, st.st_mode & 07777) == 0; /* before there is anything to read */
-    if (good) return RAG_OK;
-    status = os_fail(fault, "truncate");
+    if (!replaces || take_after((*out)->fd, &st)) return RAG_OK;
+    status = os_fail(fault, "change mode");
     rag_file_discard(*out);
     *out = NULL;
     return status;
@@ -282,14 +333,12 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct ra
 }
 
 void rag_file_settled(struct rag_file *file, uint64_t end) {
-    struct stat st;
-    if (file->owner != getpid() || fstat(file->fd, &st) != 0) return;
-    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    if (file->owner != getpid()) return;
+    hold();
     for (int i = 0; i < HELD_MAX; i++)
-        if (held[i].device == (uint64_t)st.st_dev && held[i].inode == (uint64_t)st.st_ino && held[i].pid == getpid())
-            held[i].settled = end;
+        if (held[i].fd == file->fd && held[i].pid == getpid()) held[i].settled = end;
     take_pid_lock(file->fd, end);
-    __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE);
+    let();
 }
 
 const char *rag_file_path(const struct rag_file *file) { return file->path; }

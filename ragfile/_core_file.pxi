@@ -1,6 +1,14 @@
 # The container in Python's hands: Map, Reader, Writer.
 
 
+cdef bytes path_bytes(path):
+    """As C reads it: a NUL would end the path early and name another file."""
+    raw = os.fsencode(path)
+    if 0 in raw:
+        raise ValueError(f"a path holds a null character: {path!r:.80}")
+    return raw
+
+
 cdef class Map:
     """A file mapped for reading; a buffer. Views keep it alive."""
 
@@ -10,7 +18,7 @@ cdef class Map:
     def __cinit__(self, path):
         cdef rag_fault fault
         self.path = os.fspath(path)
-        name = os.fsencode(path)
+        name = path_bytes(path)
         cdef const char *raw = name
         cdef rag_status status
         with nogil:
@@ -45,14 +53,14 @@ def file_identity(path):
     """(device, inode, size) of the file that path names now."""
     cdef rag_fault fault
     cdef rag_map found
-    name = os.fsencode(path)
+    name = path_bytes(path)
     check(rag_map_stat(name, &found, &fault), &fault, os.fspath(path))
     return found.device, found.inode, found.size
 
 
 def writer_pid(path):
     """The process that writes to path now, or 0."""
-    return rag_writer_pid(os.fsencode(path))
+    return rag_writer_pid(path_bytes(path))
 
 
 cdef entry_as_dict(const rag_entry *e):
@@ -291,7 +299,7 @@ cdef Writer open_writer(path, bint edit):
     cdef Writer self = Writer.__new__(Writer)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
-    name = os.fsencode(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
+    name = path_bytes(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
     cdef const char *raw = name
     with nogil:
         status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)

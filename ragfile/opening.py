@@ -1,6 +1,5 @@
 """One way to open, whatever the content is."""
 
-import builtins
 import os
 import tempfile
 
@@ -21,8 +20,7 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
     0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
     "auto" (strict, else reference with a warning).
     """
-    with builtins.open(path, "rb") as file:
-        head = file.read(11)
+    head = bytes(memoryview(_core.Map(path))[:11])  # which does not wait for a pipe
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
