@@ -49,11 +49,12 @@ fuzz-sections:        ## twenty thousand files whose checksums hold and whose se
 crash:                ## every operation of a recorded sequence, cut and replayed
 	$(PY) tests/crash/replay.py --cases 100 --seed 5
 
-kill:                 ## two hundred writers killed, readers beside them
+kill:                 ## hundreds of writers killed and interrupted, readers beside them
 	$(PY) tests/crash/kill.py kill --rounds 200
 	$(PY) tests/crash/kill.py read --commits 100
 	$(PY) tests/crash/kill_life.py kill --rounds 500
 	$(PY) tests/crash/kill_life.py read --commits 100
+	$(PY) tests/crash/interrupts.py --rounds 1000
 
 histories:            ## three hundred random histories against fresh builds; power cuts at every operation
 	HISTORIES=300 $(PY) -m pytest -q tests/test_histories.py

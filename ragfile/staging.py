@@ -18,6 +18,7 @@ from .text import restored
 
 LOOSE = 1 << 63  # a place with this bit is an offset in the spool; without it, in the document's own text
 NO_SPAN = 0xFFFFFFFF
+OWN_BITS = 24  # of the size of a chunk's own metadata; the rest is where it lies
 
 
 def to_utf8(text):
@@ -199,7 +200,9 @@ class Staging:
         if tuple(chunk.tags) != entry.tags:
             own["tags"] = list(chunk.tags)
         raw = described(own, whose)
-        own = self.texts.append(raw) << 24 | len(raw) if raw else 0
+        if len(raw) >> OWN_BITS:
+            raise ValueError(f"metadata of {whose} is over the limit of 16 MiB: {len(raw)} bytes as JSON")
+        own = self.texts.append(raw) << OWN_BITS | len(raw) if raw else 0
         start = chunk.start if chunk.start >= 0 else NO_SPAN
         self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), own)
 
@@ -226,7 +229,7 @@ class Staging:
             place = start
             if start + size > text_size:
                 place = LOOSE | self.texts.append(segment.texts.read(at + start, size))
-            own = self.texts.append(segment.meta.read(own_at, own_size)) << 24 | own_size if own_size else 0
+            own = self.texts.append(segment.meta.read(own_at, own_size)) << OWN_BITS | own_size if own_size else 0
             self._append(entry, index, place, size, NO_SPAN if char_start is None else char_start, char_size, own)
         return range(first, first + count)
 

@@ -14,7 +14,7 @@ from .errors import CorruptError, ModelError
 from .fusion import STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from .recorded import METRICS
 from .records import Chunk, Document
-from .staging import LOOSE, NO_SPAN, Spool, Staging
+from .staging import LOOSE, NO_SPAN, OWN_BITS, Spool, Staging
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
@@ -246,7 +246,7 @@ class SegmentWriter:
             else:
                 content = text[start : start + size]
             contents.append(content)
-            said = spool.read(own >> 24, own & 0xFFFFFF)
+            said = spool.read(own >> OWN_BITS, own & ((1 << OWN_BITS) - 1))
             own_fields.append(said)
             placed.append(
                 (

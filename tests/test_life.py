@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from crash import kill_life, life, replay, script_life
+from crash import interrupts, kill_life, life, replay, script_life
 
 import ragfile
 
@@ -33,6 +33,18 @@ def test_eight_readers_see_whole_commits_while_writers_are_killed(tmp_path):
     assert known >= 15
     assert len(told) == 8
     assert all(reads > 0 for reads, _, _ in told)
+
+
+def test_interrupts_anywhere_lose_no_commit_and_leave_neither_lock_nor_file(tmp_path):
+    hits, known = interrupts.interrupt_rounds(tmp_path, 60, 1)
+    assert hits > 10
+    assert known > 3
+    assert interrupts.interrupt_builds(tmp_path, 5, 2) <= 5
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_writers_that_are_told_to_end_lose_no_commit(tmp_path, how):
+    assert interrupts.terminate_rounds(tmp_path, 4, 3, how) >= 0
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,9 @@ def interrupt_rounds(folder, rounds, seed):
     known, took = 0, 0.05
     for i in range(rounds):
         is_compaction = i % 4 == 3
-        change = (lambda: ragfile.compact(path)) if is_compaction else (lambda n=known + 1: life.commit(path, n, sources))
+        change = (
+            (lambda: ragfile.compact(path)) if is_compaction else (lambda n=known + 1: life.commit(path, n, sources))
+        )
         began = time.perf_counter()
         if interrupted(change, 1e-5 + rng.random() * 1.3 * took):
             hits += 1
