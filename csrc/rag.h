@@ -91,6 +91,7 @@ struct rag_map {
 
 enum rag_advice { RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE };
 
+/* Up to where the bytes of a writer that is at work begin (map.c): a file as that writer found it. */
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);

@@ -247,13 +247,12 @@ def test_what_is_not_a_file_is_refused_at_once_and_left_alone(tmp_path, kind):
     assert os.listdir(tmp_path) == ([] if before is None else ["x"])
 
 
-def test_a_device_is_neither_read_nor_replaced():
-    for device in ("/dev/null", "/dev/zero"):
-        before = os.stat(device)
-        for work in (ragfile.open, ragfile.edit, ragfile.compact, life.make):
-            with pytest.raises(OSError, match=device):
-                work(device)
-        assert os.stat(device) == before or os.path.samestat(os.stat(device), before)
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
+def test_a_device_is_not_read(device):
+    """Nor replaced, as a pipe above; that is not tried on these."""
+    for work in (ragfile.open, ragfile.edit, ragfile.log):
+        with pytest.raises(OSError, match=device):
+            work(device)
 
 
 # ------------------------------------------------------------------------------------------------------ changing hands --
