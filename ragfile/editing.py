@@ -211,18 +211,20 @@ class Editor(Writer):
         if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(chunks):
             return False
         cut = ((c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks)
-        return all(map(operator.eq, cut, self._old_cut(old)))
+        return all(map(operator.eq, cut, self._old_cut(old, there)))
 
     def _old_rows(self, old):
         first, rows = old[0].records.document(old[1])[8:]
         return range(first, first + rows)
 
-    def _old_cut(self, old):
+    def _old_cut(self, old, there):
         """What _is_same compares of each old chunk, whose text is that of its span."""
+        segment, _ = old
         for row in self._old_rows(old):
-            _, index, _, _, start, size, _, _ = old[0].records.chunk(row)
-            metadata, tags = self._archive._labels(old[0], row)
-            yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tuple(tags)
+            _, index, _, _, start, size, meta_at, meta_size = segment.records.chunk(row)
+            own = segment.fields(meta_at, meta_size)
+            metadata, tags = {**there.metadata, **own.get("metadata", {})}, tuple(own.get("tags", there.tags))
+            yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tags
 
     def _rows_of(self, old, chunks):
         """{text: the old row that has it, or None} of new chunks. One old text is in memory at a time: where windows overlap,
