@@ -198,9 +198,7 @@ class Editor(Writer):
         self.report["updated"] += 1
 
     def _old_chunks(self, old):
-        segment, number = old
-        first, rows = segment.records.document(number)[8:]
-        return [self._archive.chunk(segment.base + row) for row in range(first, first + rows)]
+        return [self._archive.chunk(old[0].base + row) for row in self._old_rows(old)]
 
     def _is_same(self, old, document, chunks):
         there = self._archive._document(*old)

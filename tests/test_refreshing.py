@@ -3,7 +3,6 @@
 import gc
 import threading
 import types
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import ragfile
 import ragfile.searching
 from ragfile.archive import Archive
+from ragfile.embedding import Model
 from ragfile.errors import FormatError, ModelError
 
 
@@ -230,25 +230,25 @@ def test_no_cache_holds_anything_of_a_deleted_document_after_refresh(tmp_path):
 
 
 def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_path):
-    class Model:
+    class Fixed:
         def __init__(self, name, vector):
-            self.model, self.vector = SimpleNamespace(name=name, dims=len(vector)), vector
+            self.model, self.vector = Model(name, len(vector)), vector
 
         def embed(self, texts, role="document"):
             return np.array([self.vector] * len(texts), np.float32)
 
     path = tmp_path / "kb"
-    with ragfile.create(path, embedder=Model("old", [1.0, 0.0])) as w:
+    with ragfile.create(path, embedder=Fixed("old", [1.0, 0.0])) as w:
         w.add_documents([{"id": "a", "text": "pods"}])
-    bound, free = ragfile.open(path, embedder=Model("old", [1.0, 0.0])), ragfile.open(path)
-    free._opened["embedder"] = Model("old", [1.0, 0.0])
+    bound, free = ragfile.open(path, embedder=Fixed("old", [1.0, 0.0])), ragfile.open(path)
+    free._opened["embedder"] = Fixed("old", [1.0, 0.0])
     assert free.search("pods", mode="vector")[0].score == 1
     bound.search("pods")
-    ragfile.reindex(path, embedder=Model("new", [0.0, 3.0, 4.0]))
+    ragfile.reindex(path, embedder=Fixed("new", [0.0, 3.0, 4.0]))
     with pytest.raises(ModelError, match="built with new"):
         bound.refresh()
     assert bound.search("pods", mode="vector", cache=False)[0].score == 1
     assert free.refresh()
     assert "does not record its embedder" in free.search("pods", mode="vector").degraded
-    free._opened["embedder"] = Model("new", [0.0, 3.0, 4.0])
+    free._opened["embedder"] = Fixed("new", [0.0, 3.0, 4.0])
     assert free.search("pods", mode="vector")[0].score == 1
