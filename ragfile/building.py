@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .analysis import Analysis
 from .chunking import Policy, split
 from .embedding import embedded, open_embedder
 from .loading import Limits, Loading
 from .stash import Stash
-from .writing import DEFAULT, Writer
+from .writing import Writer
 
 BATCH = 512
+# A page's title is in its header path and, where it comes from front matter, nowhere else.
+PAGES = Analysis(fields=(("text", 1), ("headers", 2)))
 
 
 @dataclass
@@ -40,7 +43,7 @@ class BuildReport:
     skipped: list = field(default_factory=list)
 
 
-def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, tags=None, metadata=None, precision=32,
+def build(sources, out, *, embedder="default", chunking=None, analysis=PAGES, tags=None, metadata=None, precision=32,
           portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None,
           embedding_cache=None):  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
@@ -69,7 +72,7 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=DEFAULT, 
     return report
 
 
-def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=DEFAULT, precision=32, portable=False,
+def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=PAGES, precision=32, portable=False,
                resume=True, progress=None, created=None, config=None, embedding_cache=None, share=None,
                why=lambda: "no documents"):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.

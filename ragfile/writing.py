@@ -20,8 +20,7 @@ TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth m
 META_BLOCK = 16 << 10
 GATHER_ROWS = 8192
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
-# A page's title is in its header path and, where it comes from front matter, nowhere else.
-DEFAULT = Analysis(fields=(("text", 1), ("headers", 2)))
+DEFAULT = Analysis()
 
 
 def creation_time():

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from ragfile import loading
 from ragfile.analysis import Analysis
-from ragfile.building import build_from
+from ragfile.building import PAGES, build_from
 from ragfile.chunking import Policy
 from ragfile.embedding import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
 from ragfile.opening import open as open_file
-from ragfile.writing import DEFAULT
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 STEMMER = "porter"  # the first Porter stemmer, which that surface names; other files have its successor, "english"
@@ -41,13 +40,13 @@ def prepare_embeddings(
 
     embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. Where the default cannot be loaded on
     this machine, the embedded model takes its place with a warning; the file records which one it was.
-    include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what files have by default.
+    include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what builds do by default.
     """
     sources = _markdown_files(input_dir)
     spec, embedder = _embedder(embed_model_name)
     kind = "markdown" if use_markdown_chunking else "sentences"
     policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
-    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else DEFAULT.fields
+    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else PAGES.fields
     build_from(
         _read(sources), output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress,
     )  # fmt: skip
