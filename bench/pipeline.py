@@ -1,30 +1,31 @@
 """How fast is hybrid search over 100,000 passages, end to end, beside the stores that people use for it?
 
-    python bench/pipeline.py passages.jsonl queries.txt [--limit 100000] [--only ragfile,duckdb] [--json]
+    python bench/pipeline.py passages.jsonl questions.txt [more.txt …] [--keep FOLDER] [--only ragfile,duckdb] [--json OUT]
 
-passages.jsonl has {"path", "chunk", "title", "text"} a line (may be .xz), queries.txt a question a line. Vectors are those of the
-embedded model, made once and given to all; each store then answers the ten best by its own hybrid search (reciprocal ranks of
-20 + 20 candidates where it has none). Every store runs in a process of its own, one thread, warm, best of `--rounds` for each
-question. A store that is not installed is left out, with the reason. Take the machine for yourself, or the numbers are noise.
+passages.jsonl has {"path", "chunk", "title", "text"} a line (may be .xz), a file of questions one a line. Vectors are those of
+the embedded model, made once and given to all; every store answers the 12 best with their texts, by its own hybrid search.
+
+Each store builds alone, then waits in a process of its own; the stores are asked all questions in turn, round after round, and the best
+round counts for each question. One thread: by the clock, and in CPU time of the process, where a hidden thread shows. Recall is of the
+vector leg against exact scores. Memory is what the process holds beyond Python, numpy and the questions, after it has answered.
+--keep keeps what was built for the next run. A store that is not installed or fails is left out, with the reason.
 """
 
 import argparse
 import contextlib
-import importlib
 import importlib.metadata
-import importlib.util
 import json
 import lzma
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-K, CANDIDATES = 10, 20
-HALF = {"title": {"$gte": "M"}}  # a filter that about half of the passages pass
+from pipeline_stores import STORES, K
 
 
 def read_passages(path, limit):
@@ -33,203 +34,14 @@ def read_passages(path, limit):
             yield json.loads(line)
 
 
-def reciprocal_ranks(*legs, k=60):
-    scores = {}
-    for leg in legs:
-        for rank, row in enumerate(leg, 1):
-            scores[row] = scores.get(row, 0.0) + 1 / (k + rank)
-    return sorted(scores, key=lambda row: (-scores[row], row))[:K]
-
-
-class Ragfile:
-    """ragfile, calibrated fusion, exact."""
-
-    package = "ragfile"
-
-    def build(self, passages, vectors, folder):
-        import ragfile
-        from ragfile.writing import Writer
-
-        self.path = os.path.join(folder, "kb.ragfile")
-        with Writer(self.path, embedder="default") as w:
-            for first in range(0, len(passages), 1000):
-                part = passages[first : first + 1000]
-                chunks = [
-                    {
-                        "doc_id": p["path"],
-                        "chunk_index": p["chunk"],
-                        "content": p["text"],
-                        "metadata": {"title": p["title"]},
-                    }
-                    for p in part
-                ]
-                w.add(chunks, vectors[first : first + 1000])
-        self.file = ragfile.open(self.path)
-
-    def open_again(self):
-        import ragfile
-
-        self.file = ragfile.open(self.path)
-
-    def ask(self, text, vector):
-        return [hit.id for hit in self.file.search(text, K, vector=vector, cache=False)]
-
-    def ask_text(self, text):
-        self.file._asked = type(self.file._asked)(1)  # the question's vector is made anew
-        return self.file.search(text, K, cache=False)
-
-    def ask_filtered(self, text, vector):
-        return self.file.search(text, K, vector=vector, cache=False, where=HALF)
-
-    def first_filter(self):
-        self.open_again()
-        return self.file.mask(HALF)
-
-    def batch(self, texts, vectors, threads):
-        return self.file.search_batch(texts, K, vectors=vectors, threads=threads)
-
-    def sections(self):
-        return {e["name"]: e["size"] for e in self.file.entries}
-
-
-class DuckDB:
-    """DuckDB: array_cosine_similarity and its full-text extension."""
-
-    package = "duckdb"
-
-    def build(self, passages, vectors, folder):
-        import duckdb
-        import pyarrow
-
-        self.path = os.path.join(folder, "kb.duckdb")
-        self.base = duckdb.connect(self.path, config={"threads": 1, "autoinstall_known_extensions": "false"})
-        flat = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
-        ids, texts = list(range(len(passages))), [p["text"] for p in passages]
-        table = pyarrow.table({"id": ids, "text": texts, "embedding": flat})
-        self.base.register("arriving", table)
-        self.base.execute("CREATE TABLE documents AS SELECT * FROM arriving")
-        self.dim, self.words = vectors.shape[1], True
-        try:
-            self.base.execute("LOAD fts; PRAGMA create_fts_index('documents', 'id', 'text')")
-        except duckdb.Error as error:
-            self.words = False
-            print(f"duckdb: vectors only: {str(error).splitlines()[0]}", file=sys.stderr)
-
-    def ask(self, text, vector):
-        order = f"array_cosine_similarity(embedding, ?::FLOAT[{self.dim}])"
-        near = self.base.execute(
-            f"SELECT id FROM documents ORDER BY {order} DESC LIMIT {CANDIDATES}", [vector.tolist()]
-        ).fetchall()
-        legs = [[row for (row,) in near]]
-        if self.words:
-            found = self.base.execute(
-                "SELECT id FROM (SELECT id, fts_main_documents.match_bm25(id, ?) AS s FROM documents) WHERE s IS NOT NULL "
-                f"ORDER BY s DESC LIMIT {CANDIDATES}",
-                [text],
-            ).fetchall()
-            legs.append([row for (row,) in found])
-        return reciprocal_ranks(*legs)
-
-
-class SqliteVec:
-    """sqlite-vec and FTS5. Where Python's own sqlite3 loads no extensions, pysqlite3 does."""
-
-    package = "sqlite-vec"
-
-    def build(self, passages, vectors, folder):
-        import sqlite_vec
-
-        sqlite3 = importlib.import_module(next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n)))
-
-        self.base = sqlite3.connect(os.path.join(folder, "kb.sqlite"))
-        self.base.enable_load_extension(True)
-        sqlite_vec.load(self.base)
-        self.base.execute(
-            f"CREATE VIRTUAL TABLE near USING vec0(embedding float[{vectors.shape[1]}] distance_metric=cosine)"
-        )
-        self.base.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
-        with self.base:
-            self.base.executemany(
-                "INSERT INTO near(rowid, embedding) VALUES (?, ?)", ((i, v.tobytes()) for i, v in enumerate(vectors))
-            )
-            self.base.executemany(
-                "INSERT INTO words(rowid, text) VALUES (?, ?)", ((i, p["text"]) for i, p in enumerate(passages))
-            )
-
-    def ask(self, text, vector):
-        near = self.base.execute(
-            "SELECT rowid FROM near WHERE embedding MATCH ? AND k = ?", [vector.tobytes(), CANDIDATES]
-        )
-        asked = " OR ".join(
-            '"' + word.replace('"', "") + '"' for word in text.split() if any(c.isalnum() for c in word)
-        )
-        found = self.base.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words) LIMIT ?", [asked or '""', CANDIDATES]
-        )
-        return reciprocal_ranks([row for (row,) in near], [row for (row,) in found])
-
-
-class LanceDB:
-    """LanceDB: its own hybrid search with an IVF-PQ and a full-text index."""
-
-    package = "lancedb"
-
-    def build(self, passages, vectors, folder):
-        import lancedb
-        import pyarrow
-
-        flat = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
-        table = pyarrow.table({"id": list(range(len(passages))), "text": [p["text"] for p in passages], "vector": flat})
-        self.table = lancedb.connect(folder).create_table("kb", table)
-        self.table.create_fts_index("text")
-        self.table.create_index(metric="cosine")
-
-    def ask(self, text, vector):
-        found = self.table.search(query_type="hybrid").vector(vector).text(text).limit(K).to_list()
-        return [row["id"] for row in found]
-
-
-class Chroma:
-    """Chroma: vectors only (HNSW); it has no BM25 of its own on one machine."""
-
-    package = "chromadb"
-
-    def build(self, passages, vectors, folder):
-        import chromadb
-
-        client = chromadb.PersistentClient(folder, settings=chromadb.Settings(anonymized_telemetry=False))
-        self.kept = client.create_collection("passages", metadata={"hnsw:space": "cosine"})
-        for first in range(0, len(passages), 5000):
-            part = passages[first : first + 5000]
-            self.kept.add(
-                ids=[str(first + i) for i in range(len(part))], embeddings=vectors[first : first + 5000],
-                documents=[p["text"] for p in part],
-            )  # fmt: skip
-
-    def ask(self, text, vector):
-        return self.kept.query(query_embeddings=[vector], n_results=K)["ids"][0]
-
-
-STORES = {"ragfile": Ragfile, "lancedb": LanceDB, "duckdb": DuckDB, "sqlite-vec": SqliteVec, "chroma": Chroma}
-
-
-# --------------------------------------------------------------------------------------------------------------- one store
-
-
-def percentiles(times):
-    times = sorted(times)
-    return {"p50_ms": round(times[len(times) // 2] * 1e3, 4), "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 4)}
-
-
-def timed(questions, ask, rounds):
-    """Percentiles of the best of some rounds for each question."""
-    best = [float("inf")] * len(questions)
-    for _ in range(rounds):
-        for i, question in enumerate(questions):
-            began = time.perf_counter()
-            ask(*question)
-            best[i] = min(best[i], time.perf_counter() - began)
-    return percentiles(best)
+def read_questions(paths, count):
+    """[(name of the file, question)], as many of each file."""
+    asked = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.strip() for line in file if line.strip()][:count]
+        asked += [(os.path.splitext(os.path.basename(path))[0], line) for line in lines]
+    return asked
 
 
 def seconds(call, rounds):
@@ -264,116 +76,293 @@ def size_of(folder):
     return sum(os.path.getsize(os.path.join(root, name)) for root, _, names in os.walk(folder) for name in names)
 
 
-def measure(name, arguments):
+def memory():
+    """Megabytes of this process: {"anonymous": …, "mapped": …}."""
+    with open("/proc/self/status") as file:
+        lines = dict(line.split(":", 1) for line in file)
+    return {n: int(lines[f].split()[0]) / 1024 for n, f in (("anonymous", "RssAnon"), ("mapped", "RssFile"))}
+
+
+# ------------------------------------------------------------------------------------------------------------ preparation
+
+
+def prepare(arguments, folder):
+    """The vectors of passages and questions, as files that the stores' processes read."""
     import numpy as np
 
     from ragfile.embedding import open_embedder
 
-    store = STORES[name]()
-    importlib.metadata.version(store.package)
-    passages = list(read_passages(arguments.passages, arguments.limit))
-    with open(arguments.queries, encoding="utf-8") as file:
-        texts = [line.strip() for line in file if line.strip()][: arguments.questions]
     embedder = open_embedder("default")
-    vectors = (
-        np.load(arguments.vectors, mmap_mode="r")
-        if arguments.vectors
-        else embedder.embed([p["text"] for p in passages])
-    )
-    vectors = np.ascontiguousarray(vectors[: len(passages)])
-    asked = list(zip(texts, embedder.embed(texts, role="query"), strict=True))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        began, cpu = time.perf_counter(), time.process_time()
-        store.build(passages, vectors, folder)
-        found = {
-            "store": name, "version": importlib.metadata.version(store.package), "passages": len(passages),
-            "build_s": round(time.perf_counter() - began, 2), "build_cpu_s": round(time.process_time() - cpu, 2),
-            "disk_mb": round(size_of(folder) / 1e6, 1),
-        }  # fmt: skip
-        found["build_rss_mb"] = round((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, 1)
-        found.update(timed(asked, store.ask, arguments.rounds))
-        if isinstance(store, Ragfile):
-            found["from_text"] = timed([(text,) for text in texts], store.ask_text, arguments.rounds)
-            found.update(more_of_ragfile(store, asked, arguments.rounds))
-            found["sections_mb"] = {n: round(s / 1e6, 2) for n, s in store.sections().items()}
+    path = os.path.join(folder, "vectors.npy")
+    if not os.path.exists(path):
+        began, texts = time.process_time(), [p["text"] for p in read_passages(arguments.passages, arguments.limit)]
+        np.save(path, embedder.embed(texts))
+        print(f"{len(texts)} passages embedded, {time.process_time() - began:.1f} s with reading", file=sys.stderr)
+    asked = read_questions(arguments.questions, arguments.count)
+    np.save(os.path.join(folder, "asked.npy"), embedder.embed([text for _, text in asked], role="query"))
+    with open(os.path.join(folder, "asked.json"), "w") as file:
+        json.dump(asked, file)
+
+
+# ---------------------------------------------------------------------------------------------------- a store's processes
+
+
+def build(name, arguments):
+    """Builds one store; what that took."""
+    import numpy as np
+
+    store, place = STORES[name](), os.path.join(arguments.keep, name)
+    version = importlib.metadata.version(store.package)
+    vectors = np.load(os.path.join(arguments.keep, "vectors.npy"))
+    count = min(len(vectors), getattr(store, "most", len(vectors)))
+    passages, vectors = list(read_passages(arguments.passages, count)), np.ascontiguousarray(vectors[:count])
+    os.mkdir(place)
+    before, began, cpu = memory(), time.perf_counter(), time.process_time()
+    store.build(passages, vectors, place)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - sum(before.values())
+    return {
+        "store": name, "version": version, "passages": count, "build_s": round(time.perf_counter() - began, 2),
+        "build_cpu_s": round(time.process_time() - cpu, 2), "build_rss_mb": round(peak, 1),
+        "disk_mb": round(size_of(place) / 1e6, 1),
+    }  # fmt: skip
+
+
+class Served:
+    """A store that waits to be asked: the commands of a process that the harness talks to, and the best times so far."""
+
+    def __init__(self, name, arguments):
+        import numpy as np
+
+        with open(os.path.join(arguments.keep, "asked.json")) as file:
+            self.sets, self.texts = zip(*json.load(file), strict=True)
+        self.vectors = np.load(os.path.join(arguments.keep, "asked.npy"))
+        self.folder, self.store, self.before = arguments.keep, STORES[name](), memory()
+        self.place = os.path.join(arguments.keep, name)
+        self.clock, self.cpu, self.typed = ([float("inf")] * len(self.texts) for _ in range(3))
+        self.rounds = 0
+
+    def open(self):
+        began = time.perf_counter()
+        self.store.open(self.place)
+        opened = time.perf_counter()
+        self.store.ask(self.texts[0], self.vectors[0])
+        return {
+            "open_ms": round((opened - began) * 1e3, 2),
+            "first_ms": round((time.perf_counter() - opened) * 1e3, 2),
+        }
+
+    def round(self):
+        """Every question once; the seconds it took."""
+        started = time.perf_counter()
+        for i, (text, vector) in enumerate(zip(self.texts, self.vectors, strict=True)):
+            cpu, began = time.process_time(), time.perf_counter()
+            self.store.ask(text, vector)
+            self.clock[i] = min(self.clock[i], time.perf_counter() - began)
+            self.cpu[i] = min(self.cpu[i], time.process_time() - cpu)
+        self.rounds += 1
+        if hasattr(self.store, "ask_text"):
+            for i, text in enumerate(self.texts):  # spaces make it a question that no cache has seen, of the same words
+                began = time.perf_counter()
+                self.store.ask_text(text + " " * self.rounds)
+                self.typed[i] = min(self.typed[i], time.perf_counter() - began)
+        return {"seconds": time.perf_counter() - started}
+
+    def report(self):
+        now = memory()
+        found = {"rounds": self.rounds, "rss_mb": {n: round(now[n] - self.before[n], 1) for n in now}}
+        found["clock_ms"], found["cpu_ms"] = self._by_set(self.clock), self._by_set(self.cpu)
+        if hasattr(self.store, "ask_text"):
+            found["from_text_ms"] = self._by_set(self.typed)
+        found["qps"] = {"one by one": round(len(self.clock) / sum(self.clock), 1)}
+        if hasattr(self.store, "batch"):
+            found["qps"] |= {f"batch, {n} threads": round(self._batch(n), 1) for n in (1, 2)}
+        if hasattr(self.store, "sections"):
+            found["sections_mb"] = {n: round(s / 1e6, 2) for n, s in self.store.sections().items()}
+        found["recall"] = round(self._recall(), 4)
+        return found
+
+    def _by_set(self, times):
+        names = dict.fromkeys(("all", *self.sets))
+        return {n: percentiles([t for s, t in zip(self.sets, times, strict=True) if n in (s, "all")]) for n in names}
+
+    def _batch(self, threads):
+        """Questions a second, the best of five batches of at least 1,024."""
+        import numpy as np
+
+        times, best = max(1, 1024 // len(self.texts)), float("inf")
+        texts, vectors = list(self.texts) * times, np.tile(self.vectors, (times, 1))
+        for _ in range(5):
             began = time.perf_counter()
-            store.open_again()
-            store.ask(*asked[0])
-            found["open_and_first_ms"] = round((time.perf_counter() - began) * 1e3, 2)
-    return found
+            self.store.batch(texts, vectors, threads)
+            best = min(best, time.perf_counter() - began)
+        return len(texts) / best
+
+    def _recall(self):
+        """The share of the vector leg's rows whose exact scores are among the K best."""
+        import numpy as np
+
+        rows = np.load(os.path.join(self.folder, "vectors.npy"), mmap_mode="r")
+        rows = np.ascontiguousarray(rows[: getattr(self.store, "most", len(rows))])
+        good = 0
+        for vector in self.vectors:
+            scores = rows @ vector
+            least = np.partition(scores, -K)[-K] - 1e-6
+            good += sum(scores[row] >= least for row in dict.fromkeys(self.store.near(vector)))
+        return good / (K * len(self.vectors))
 
 
-# ------------------------------------------------------------------------------------------------------------------- all
+def percentiles(times):
+    times = sorted(times)
+    return {"p50": round(times[len(times) // 2] * 1e3, 4), "p99": round(times[int(len(times) * 0.99)] * 1e3, 4)}
 
 
-def each(arguments):
-    """Every store in a process of its own; a reason for each that could not run."""
-    passed = [arguments.passages, arguments.queries, "--limit", str(arguments.limit), "--rounds", str(arguments.rounds),
-              "--questions", str(arguments.questions), *(["--vectors", arguments.vectors] if arguments.vectors else [])]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANCE_CPU_THREADS": "1"}
-    for name in arguments.only.split(",") if arguments.only else STORES:
-        command = [sys.executable, __file__, *passed, "--child", name]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=arguments.timeout)
-        except subprocess.TimeoutExpired:
-            yield {"store": name, "left_out": f"not done after {arguments.timeout} s"}
-            continue
-        sys.stderr.write("".join(line + "\n" for line in done.stderr.splitlines() if line.startswith(name)))
-        last = done.stderr.strip().splitlines()[-1:] or ["no output"]
-        with contextlib.suppress(ValueError):
-            yield json.loads(done.stdout)
-            continue
-        yield {"store": name, "left_out": last[0]}
+def child(arguments):
+    """What a store's process does: build and be gone, or answer commands, a line of JSON each."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a store prints is not an answer
+
+    def answer(value):
+        answers.write(json.dumps(value) + "\n")
+        answers.flush()
+
+    role, name = arguments.child
+    if role == "build":
+        return answer(build(name, arguments))
+    served = Served(name, arguments)
+    for command in sys.stdin:
+        answer(getattr(served, command.strip())())
 
 
-def show(report):
-    if "left_out" in report:
-        print(f"{report['store']:<12} left out: {report['left_out']}")
-        return
-    print(
-        f"{report['store']:<12} p50 {report['p50_ms']:>9.3f} ms  p99 {report['p99_ms']:>9.3f} ms  build {report['build_s']:>7.2f} s "
-        f"(cpu {report['build_cpu_s']:.2f})  {report['disk_mb']:>7.1f} MB on disk  {report['build_rss_mb']:>7.1f} MB more RSS"
+# --------------------------------------------------------------------------------------------------------------- all stores
+
+
+def spawn(arguments, role, name):
+    command = [sys.executable, __file__, arguments.passages, *arguments.questions, "--limit", str(arguments.limit),
+               "--keep", arguments.keep, "--child", role, name]  # fmt: skip
+    one = {n: "1" for n in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS")}
+    environment = {**os.environ, **one, "MEMVID_TELEMETRY": "0"}
+    log = open(os.path.join(arguments.keep, f"{name}.log"), "a+")  # noqa: SIM115 - lives as long as the process
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment
     )
-    for name in (
-        "from_text",
-        "asked_once",
-        "filtered",
-        "first_filter_ms",
-        "batch_qps_1",
-        "batch_qps_2",
-        "open_and_first_ms",
-        "sections_mb",
-    ):
-        if name in report:
-            print(f"{'':<12} {name.replace('_', ' ')}: {report[name]}")
+    process.log = log
+    return process
+
+
+def why(process):
+    process.log.seek(0)
+    return (process.log.read().strip().splitlines() or ["no output"])[-1]
+
+
+def built(arguments, name):
+    """What building took: now, or when it was done for an earlier run."""
+    kept = os.path.join(arguments.keep, f"{name}.json")
+    if os.path.exists(kept):
+        with open(kept) as file:
+            return json.load(file)
+    shutil.rmtree(os.path.join(arguments.keep, name), ignore_errors=True)
+    process = spawn(arguments, "build", name)
+    try:
+        done, _ = process.communicate(timeout=arguments.timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return {"store": name, "left_out": f"not built after {arguments.timeout:.0f} s"}
+    if not done:
+        return {"store": name, "left_out": why(process)}
+    with open(kept, "w") as file:
+        file.write(done)
+    return json.loads(done)
+
+
+class Contestant:
+    """A store's process, as the harness sees it."""
+
+    def __init__(self, arguments, report):
+        self.report, self.spent = report, 0.0
+        self.process = spawn(arguments, "serve", report["store"])
+
+    def tell(self, command):
+        """The answer to a command, or None from a process that has failed, whose reason is kept."""
+        if "left_out" in self.report:
+            return None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+            if line := self.process.stdout.readline():
+                return json.loads(line)
+        self.report["left_out"] = why(self.process)
+        return None
+
+    def round(self, seconds):
+        if self.spent < seconds:
+            self.spent += (self.tell("round") or {"seconds": 0})["seconds"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compete(arguments, reports):
+    contestants = [Contestant(arguments, report) for report in reports if "left_out" not in report]
+    for contestant in contestants:
+        contestant.report.update(contestant.tell("open") or {})
+    for _ in range(arguments.rounds):
+        for contestant in contestants:
+            contestant.round(arguments.seconds)
+    for contestant in contestants:
+        contestant.report.update(contestant.tell("report") or {})
+        contestant.close()
+
+
+def show(reports):
+    ours = next((r["clock_ms"]["all"]["p50"] for r in reports if r["store"] == "ragfile" and "clock_ms" in r), None)
+    print(f"{'':<16}{'p50 ms':>9}{'p99 ms':>9}{'cpu p50':>9}{'times':>8}{'recall':>8}{'qps':>10}{'open+first ms':>16}{'build s':>9}{'cpu s':>8}{'disk MB':>9}{'anon MB':>9}")  # fmt: skip
+    for r in reports:
+        if "left_out" in r:
+            print(f"{r['store']:<16}left out: {r['left_out']}")
+            continue
+        all_ = r["clock_ms"]["all"]
+        print(
+            f"{r['store']:<16}{all_['p50']:>9.3f}{all_['p99']:>9.3f}{r['cpu_ms']['all']['p50']:>9.3f}"
+            f"{all_['p50'] / ours if ours else 0:>7.1f}x{r['recall']:>8.3f}{max(r['qps'].values()):>10.0f}"
+            f"{r['open_ms']:>8.1f}{r['first_ms']:>8.1f}{r['build_s']:>9.1f}{r['build_cpu_s']:>8.1f}{r['disk_mb']:>9.1f}"
+            f"{r['rss_mb']['anonymous']:>9.1f}" + (f"   {r['passages']} passages" if r["store"] == "memvid" else "")
+        )
+    for r in reports:
+        for name in ("clock_ms", "cpu_ms", "from_text_ms", "qps", "sections_mb", "build_rss_mb"):
+            if r["store"] == "ragfile" and name in r:
+                print(f"ragfile, {name}: {r[name]}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("passages")
-    parser.add_argument("queries")
+    parser.add_argument("questions", nargs="+")
     parser.add_argument("--limit", type=int, default=100_000)
-    parser.add_argument("--questions", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--timeout", type=float, default=600)
+    parser.add_argument("--count", type=int, default=32, help="How many questions of each file.")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=30, help="No further round for a store that took so long.")
+    parser.add_argument("--timeout", type=float, default=1200, help="Seconds a store may take to build.")
     parser.add_argument("--only", help="Names, separated by commas.")
-    parser.add_argument("--vectors", help="A .npy of the passages' vectors, to save embedding them for each store.")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--keep", help="A folder for what is built, taken up by the next run.")
+    parser.add_argument("--json", help="Where to write everything.")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        print(json.dumps(measure(arguments.child, arguments)))
-        return
-    if not arguments.json:
-        print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    reports = []
-    for report in each(arguments):
-        reports.append(report)
-        if not arguments.json:
-            show(report)
+        return child(arguments)
+    with contextlib.ExitStack() as stack:
+        arguments.keep = arguments.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
+        os.makedirs(arguments.keep, exist_ok=True)
+        prepare(arguments, arguments.keep)
+        reports = [built(arguments, name) for name in (arguments.only.split(",") if arguments.only else STORES)]
+        compete(arguments, reports)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"  # fmt: skip
+    print(machine)
+    show(reports)
     if arguments.json:
-        print(json.dumps(reports, indent=2))
+        with open(arguments.json, "w") as file:
+            json.dump({"machine": machine, "stores": reports}, file, indent=2)
 
 
 if __name__ == "__main__":

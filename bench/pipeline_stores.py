@@ -1,0 +1,339 @@
+"""The stores of pipeline.py: each builds 100,000 passages into a folder, opens that folder, and answers by its own hybrid search.
+
+    build(passages, vectors, folder)     make everything, indexes included
+    open(folder)                         ready to be asked
+    ask(text, vector) -> [passage text]  the K best by both legs, with their texts, as an application wants them
+    near(vector) -> [row]                the K nearest by the vector leg alone, for recall
+    batch(texts, vectors, threads)       only where a store has such a call
+
+Where a store has no fusion of its own, the ranks of CANDIDATES rows of each leg are fused here: 2 K, as SQLRooms takes.
+"""
+
+import glob
+import importlib
+import importlib.util
+import json
+import os
+import sys
+
+K, CANDIDATES = 12, 24
+
+
+def reciprocal_ranks(*legs, k=60):
+    """The K rows with the largest sums of 1 / (k + rank)."""
+    scores = {}
+    for leg in legs:
+        for rank, row in enumerate(leg, 1):
+            scores[row] = scores.get(row, 0.0) + 1 / (k + rank)
+    return sorted(scores, key=lambda row: (-scores[row], row))[:K]
+
+
+def words_of(text):
+    """What a question says, without what a query language would read as its own."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text).split())
+
+
+def arrow_vectors(vectors):
+    import pyarrow
+
+    return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
+
+
+class Ragfile:
+    """Calibrated fusion of 50 + 50 candidates, exact."""
+
+    package = "ragfile"
+
+    def build(self, passages, vectors, folder):
+        from ragfile.writing import Writer
+
+        with Writer(os.path.join(folder, "kb.ragfile"), embedder="default") as w:
+            for first in range(0, len(passages), 1000):
+                chunks = [
+                    {"doc_id": p["path"], "chunk_index": p["chunk"], "content": p["text"], "metadata": {"title": p["title"]}}
+                    for p in passages[first : first + 1000]
+                ]  # fmt: skip
+                w.add(chunks, vectors[first : first + 1000])
+        with open(os.path.join(os.path.dirname(folder), "keys.json"), "w") as file:
+            json.dump([f"{p['path']}#{p['chunk']}" for p in passages], file)
+
+    def open(self, folder):
+        import ragfile
+
+        self.folder, self.path = folder, os.path.join(folder, "kb.ragfile")
+        self.file = ragfile.open(self.path)
+
+    def ask(self, text, vector):
+        return [hit.text for hit in self.file.search(text, K, vector=vector, cache=False)]
+
+    def ask_text(self, text):
+        return self.file.search(text, K, cache=False)
+
+    def batch(self, texts, vectors, threads):
+        return self.file.search_batch(texts, K, vectors=vectors, threads=threads)
+
+    def near(self, vector):
+        if not hasattr(self, "rows"):
+            with open(os.path.join(os.path.dirname(self.folder), "keys.json")) as file:
+                self.rows = {key: row for row, key in enumerate(json.load(file))}
+        return [self.rows[self.file.hit(int(row)).id] for row in self.file.nearest(vector[None], K)[0][0]]
+
+    def sections(self):
+        return {e["name"]: e["size"] for e in self.file.entries}
+
+
+class TantivyUsearch:
+    """tantivy's BM25 and usearch's HNSW (its own defaults), ranks fused in Python. One segment, so that document numbers are
+    the passages' own and no column has to be read for them."""
+
+    package = "tantivy"
+
+    def build(self, passages, vectors, folder):
+        import numpy as np
+        import tantivy
+        from usearch.index import Index
+
+        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True, tokenizer_name="en_stem").build()
+        os.mkdir(os.path.join(folder, "words"))
+        index = tantivy.Index(schema, path=os.path.join(folder, "words"))
+        writer = index.writer(heap_size=1_000_000_000, num_threads=1)
+        for passage in passages:
+            writer.add_document(tantivy.Document(text=passage["text"]))
+        writer.commit()
+        writer.wait_merging_threads()
+        near = Index(ndim=vectors.shape[1], metric="ip", dtype="f32")
+        near.add(np.arange(len(vectors)), vectors, threads=1)
+        near.save(os.path.join(folder, "near.usearch"))
+
+    def open(self, folder):
+        import tantivy
+        from usearch.index import Index
+
+        self.address, self.index = tantivy.DocAddress, tantivy.Index.open(os.path.join(folder, "words"))
+        self.searcher = self.index.searcher()
+        if self.searcher.num_segments != 1:
+            raise RuntimeError(f"{self.searcher.num_segments} segments: document numbers are not the passages' own")
+        self.vectors = Index.restore(os.path.join(folder, "near.usearch"), view=True)
+
+    def ask(self, text, vector):
+        query = self.index.parse_query(words_of(text), ["text"])
+        found = [address.doc for _, address in self.searcher.search(query, CANDIDATES, count=False).hits]
+        near = self.vectors.search(vector, CANDIDATES, threads=1).keys.tolist()
+        return [self.searcher.doc(self.address(0, row))["text"][0] for row in reciprocal_ranks(near, found)]
+
+    def near(self, vector):
+        return self.vectors.search(vector, K, threads=1).keys.tolist()
+
+
+class LanceDB:
+    """Its own hybrid search and fusion (RRF), an IVF-PQ index as it comes, its full-text index."""
+
+    package = "lancedb"
+    index = "IVF_PQ"
+
+    def build(self, passages, vectors, folder):
+        import lancedb
+        import pyarrow
+
+        columns = {"id": list(range(len(passages))), "text": [p["text"] for p in passages], "vector": arrow_vectors(vectors)}  # fmt: skip
+        table = lancedb.connect(folder).create_table("kb", pyarrow.table(columns))
+        table.create_fts_index("text")
+        table.create_index(metric="cosine", index_type=self.index)
+
+    def open(self, folder):
+        import lancedb
+
+        self.table = lancedb.connect(folder).open_table("kb")
+
+    def ask(self, text, vector):
+        found = self.table.search(query_type="hybrid").vector(vector).text(words_of(text)).limit(K)
+        return [row["text"] for row in found.select(["text"]).to_list()]
+
+    def near(self, vector):
+        return [row["id"] for row in self.table.search(vector).distance_type("cosine").limit(K).select(["id"]).to_list()]
+
+
+class LanceHNSW(LanceDB):
+    """The same with its graph index."""
+
+    index = "IVF_HNSW_SQ"
+
+
+def load_fts(base):
+    """DuckDB's full-text extension, from its own folder or from the package that carries it; a sentence if there is none."""
+    import duckdb
+
+    carried = importlib.util.find_spec("duckdb_extension_fts")
+    places = ["fts"]
+    if carried is not None:
+        files = glob.glob(os.path.join(os.path.dirname(carried.origin), "extensions", "*", "fts.duckdb_extension"))
+        places += [f"'{path}'" for path in files]
+    for place in places:
+        try:
+            base.execute(f"LOAD {place}")
+            return ""
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+    return f"vectors only: {reason}"
+
+
+def sql_near(dims):
+    return f"SELECT node_id, text, metadata_, array_cosine_similarity(embedding, ?::FLOAT[{dims}]) AS score FROM documents ORDER BY score DESC LIMIT ?"
+
+
+SQL_WORDS = (
+    "SELECT node_id, text, metadata_, fts_main_documents.match_bm25(node_id, ?) AS score FROM documents "
+    "WHERE score IS NOT NULL ORDER BY score DESC LIMIT ?"
+)
+
+
+class DuckDB:
+    """array_cosine_similarity and the full-text extension, in SQLRooms' tables, queries and fusion."""
+
+    package = "duckdb"
+
+    def build(self, passages, vectors, folder):
+        import pyarrow
+
+        base = self.connect(folder)
+        documents = {
+            "node_id": [str(row) for row in range(len(passages))], "text": [p["text"] for p in passages],
+            "metadata_": [json.dumps({"title": p["title"]}) for p in passages], "embedding": arrow_vectors(vectors),
+        }  # fmt: skip
+        base.register("arriving", pyarrow.table(documents))
+        base.execute("CREATE TABLE documents AS SELECT * FROM arriving")
+        if reason := load_fts(base):
+            print(f"duckdb: {reason}", file=sys.stderr)
+        else:
+            base.execute("PRAGMA create_fts_index('documents', 'node_id', 'text', stemmer='porter', stopwords='english')")
+        base.close()
+
+    def connect(self, folder):
+        import duckdb
+
+        config = {"threads": 1, "autoinstall_known_extensions": "false"}
+        return duckdb.connect(os.path.join(folder, "kb.duckdb"), config=config)
+
+    def open(self, folder):
+        self.base = self.connect(folder)
+        self.words = not load_fts(self.base)
+
+    def ask(self, text, vector):
+        found = self.base.execute(sql_near(len(vector)), [vector.tolist(), CANDIDATES]).fetchall()
+        legs, texts = [[row[0] for row in found]], {row[0]: row[1] for row in found}
+        if self.words:
+            found = self.base.execute(SQL_WORDS, [text, CANDIDATES]).fetchall()
+            legs.append([row[0] for row in found])
+            texts.update((row[0], row[1]) for row in found)
+        return [texts[row] for row in reciprocal_ranks(*legs)]
+
+    def near(self, vector):
+        return [int(row[0]) for row in self.base.execute(sql_near(len(vector)), [vector.tolist(), K]).fetchall()]
+
+
+class SqliteVec:
+    """sqlite-vec and FTS5. Where Python's own sqlite3 loads no extensions, pysqlite3 does."""
+
+    package = "sqlite-vec"
+
+    def connect(self, folder):
+        import sqlite_vec
+
+        sqlite3 = importlib.import_module(next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n)))
+        base = sqlite3.connect(os.path.join(folder, "kb.sqlite"))
+        base.enable_load_extension(True)
+        sqlite_vec.load(base)
+        return base
+
+    def build(self, passages, vectors, folder):
+        base = self.connect(folder)
+        base.execute(f"CREATE VIRTUAL TABLE near USING vec0(embedding float[{vectors.shape[1]}] distance_metric=cosine)")
+        base.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
+        with base:
+            rows = ((i, v.tobytes()) for i, v in enumerate(vectors))
+            base.executemany("INSERT INTO near(rowid, embedding) VALUES (?, ?)", rows)
+            rows = ((i, p["text"]) for i, p in enumerate(passages))
+            base.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", rows)
+        base.close()
+
+    def open(self, folder):
+        self.base = self.connect(folder)
+
+    def nearest(self, vector, count):
+        asked = "SELECT rowid FROM near WHERE embedding MATCH ? AND k = ?"
+        return [row for (row,) in self.base.execute(asked, [vector.tobytes(), count])]
+
+    def ask(self, text, vector):
+        asked = " OR ".join(f'"{word}"' for word in words_of(text).split()) or '""'
+        order = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        found = [row for (row,) in self.base.execute(order, [asked, CANDIDATES])]
+        rows = reciprocal_ranks(self.nearest(vector, CANDIDATES), found)
+        return [self.base.execute("SELECT text FROM words WHERE rowid = ?", [row]).fetchone()[0] for row in rows]
+
+    def near(self, vector):
+        return self.nearest(vector, K)
+
+
+class Chroma:
+    """Vectors only (HNSW): it has no BM25 of its own on one machine."""
+
+    package = "chromadb"
+
+    def client(self, folder):
+        import chromadb
+
+        return chromadb.PersistentClient(folder, settings=chromadb.Settings(anonymized_telemetry=False))
+
+    def build(self, passages, vectors, folder):
+        kept = self.client(folder).create_collection("passages", metadata={"hnsw:space": "cosine"})
+        for first in range(0, len(passages), 5000):
+            part = passages[first : first + 5000]
+            ids, texts = [str(first + i) for i in range(len(part))], [p["text"] for p in part]
+            kept.add(ids=ids, embeddings=vectors[first : first + 5000], documents=texts)
+
+    def open(self, folder):
+        self.kept = self.client(folder).get_collection("passages")
+
+    def ask(self, text, vector):
+        return self.kept.query(query_embeddings=[vector], n_results=K)["documents"][0]
+
+    def near(self, vector):
+        return [int(row) for row in self.kept.query(query_embeddings=[vector], n_results=K, include=[])["ids"][0]]
+
+
+class Memvid:
+    """memvid-sdk, with the same vectors. Without a paid plan a file ends at 50 MB, so it holds the first passages only."""
+
+    package = "memvid-sdk"
+    most = 1000
+
+    def build(self, passages, vectors, folder):
+        import memvid_sdk
+
+        kept = memvid_sdk.create(os.path.join(folder, "kb.mv2"), enable_vec=True, enable_lex=True)
+        named = {"provider": "given", "model": "given", "dimension": vectors.shape[1]}
+        requests = [{"title": str(i), "label": "passage", "text": p["text"]} for i, p in enumerate(passages)]
+        kept.put_many(requests, embeddings=vectors.tolist(), embedding_identity=named)
+        kept.commit()
+        kept.close()
+
+    def open(self, folder):
+        import memvid_sdk
+
+        path = os.path.join(folder, "kb.mv2")
+        self.kept = memvid_sdk.use("basic", path, mode="open", enable_vec=True, enable_lex=True, read_only=True)
+
+    def find(self, text, vector, mode):
+        return self.kept.find(text, k=K, mode=mode, query_embedding=vector.tolist(), snippet_chars=100_000)["hits"]
+
+    def ask(self, text, vector):
+        return [hit["snippet"] for hit in self.find(words_of(text), vector, "auto")]
+
+    def near(self, vector):
+        return [int(hit["title"]) for hit in self.find("passage", vector, "sem")]
+
+
+STORES = {
+    "ragfile": Ragfile, "tantivy+usearch": TantivyUsearch, "lancedb": LanceDB, "lancedb-hnsw": LanceHNSW, "duckdb": DuckDB,
+    "sqlite-vec": SqliteVec, "chroma": Chroma, "memvid": Memvid,
+}  # fmt: skip
