@@ -239,7 +239,7 @@ def child(arguments):
 def spawn(arguments, role, name):
     command = [sys.executable, __file__, arguments.passages, *arguments.questions, "--limit", str(arguments.limit),
                "--keep", arguments.keep, "--child", role, name]  # fmt: skip
-    one = {n: "1" for n in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS")}
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS"), "1")
     environment = {**os.environ, **one, "MEMVID_TELEMETRY": "0"}
     log = open(os.path.join(arguments.keep, f"{name}.log"), "a+")  # noqa: SIM115 - lives as long as the process
     process = subprocess.Popen(

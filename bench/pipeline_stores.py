@@ -150,7 +150,9 @@ class LanceDB:
         return [row["text"] for row in found.select(["text"]).to_list()]
 
     def near(self, vector):
-        return [row["id"] for row in self.table.search(vector).distance_type("cosine").limit(K).select(["id"]).to_list()]
+        return [
+            row["id"] for row in self.table.search(vector).distance_type("cosine").limit(K).select(["id"]).to_list()
+        ]
 
 
 class LanceHNSW(LanceDB):
@@ -205,7 +207,9 @@ class DuckDB:
         if reason := load_fts(base):
             print(f"duckdb: {reason}", file=sys.stderr)
         else:
-            base.execute("PRAGMA create_fts_index('documents', 'node_id', 'text', stemmer='porter', stopwords='english')")
+            base.execute(
+                "PRAGMA create_fts_index('documents', 'node_id', 'text', stemmer='porter', stopwords='english')"
+            )
         base.close()
 
     def connect(self, folder):
@@ -247,7 +251,9 @@ class SqliteVec:
 
     def build(self, passages, vectors, folder):
         base = self.connect(folder)
-        base.execute(f"CREATE VIRTUAL TABLE near USING vec0(embedding float[{vectors.shape[1]}] distance_metric=cosine)")
+        base.execute(
+            f"CREATE VIRTUAL TABLE near USING vec0(embedding float[{vectors.shape[1]}] distance_metric=cosine)"
+        )
         base.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
         with base:
             rows = ((i, v.tobytes()) for i, v in enumerate(vectors))
