@@ -2,8 +2,8 @@
 
     python bench/building.py passages.jsonl [--chunks 100000] [--cap MB | --half] [--json]
 
-Cutting, indexing, writing: all of a build but embedding, whose vectors are random. Documents are the passages, again and again under
-new names until there are enough chunks; they come from the disk one by one and nothing of them is kept here. --cap limits the memory of
+Cutting, indexing, writing: all of a build but embedding, whose vectors are random. Documents are the pages that passages were cut from, again and again
+under new names until there are enough chunks; they come from the disk one by one and nothing of them is kept here. --cap limits the memory of
 the building process, by a control group where this user may make one (anonymous memory and cached pages of files alike), else by
 the limit of its own data (anonymous memory); --half builds once to learn the size, then again under half of it. The two files must be
 equal, byte for byte.
@@ -25,16 +25,16 @@ import time
 DIM, BATCH = 256, 512
 
 
-def passages(path):
-    """Documents of one passage each, without end."""
+def documents(path):
+    """The passages of a page as one document, without end."""
     from ragfile.records import Document
 
     for again in itertools.count():
         with lzma.open(path, "rt") if path.endswith(".xz") else open(path, encoding="utf-8") as file:
-            for line in file:
-                passage = json.loads(line)
-                name = f"{again}/{passage['path']}/{passage['chunk']}"
-                yield Document(name, passage["text"], metadata={"title": passage["title"]})
+            for page, lines in itertools.groupby(map(json.loads, file), key=lambda passage: passage["path"]):
+                lines = list(lines)
+                text = "\n\n".join(line["text"] for line in lines)
+                yield Document(f"{again}/{page}/{lines[0]['chunk']}", text, metadata={"title": lines[0]["title"]})
 
 
 CONTROL_GROUPS = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
@@ -66,13 +66,13 @@ def build(arguments):
     from ragfile.chunking import Policy, split
     from ragfile.writing import Writer
 
-    rng, chunks, waiting = np.random.default_rng(1), 0, 0.0
+    rng, chunks, count, waiting = np.random.default_rng(1), 0, 0, 0.0
     policy, block = Policy.of("characters"), rng.standard_normal((1 << 14, DIM), dtype=np.float32)
     block /= np.linalg.norm(block, axis=1, keepdims=True)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began, cpu = time.perf_counter(), time.process_time()
     with Writer(arguments.out, dim=DIM, chunking=policy, created=0) as writer:
-        source = passages(arguments.passages)
+        source = documents(arguments.passages)
         while chunks < arguments.chunks:
             asked = time.process_time()
             document = next(source)
@@ -81,11 +81,12 @@ def build(arguments):
             at = [(chunks + i) % len(block) for i in range(len(cut))]
             writer.add_document(document, cut, block[at])
             chunks += len(cut)
+            count += 1
         fed = time.perf_counter()
     clock, cpu = time.perf_counter() - began, time.process_time() - cpu - waiting
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "chunks": chunks, "file_mb": round(os.path.getsize(arguments.out) / 1e6, 1), "cap_mb": arguments.cap, "capped_by": how,
+        "documents": count, "chunks": chunks, "file_mb": round(os.path.getsize(arguments.out) / 1e6, 1), "cap_mb": arguments.cap, "capped_by": how,
         "cpu_s": round(cpu, 2), "chunks_a_cpu_second": round(chunks / cpu), "clock_s": round(clock, 2),
         "closing_s": round(clock - (fed - began), 2), "reading_s": round(waiting, 2),
         "peak_rss_mb": round(usage.ru_maxrss / 1024, 1), "before_rss_mb": round(before / 1024, 1),
