@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race lucene bench-bm25-memory clean
+.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race lucene bench-bm25-memory bench-pipeline bench-sqlrooms bench-build eval folder clean
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
@@ -79,6 +79,9 @@ race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer
 		$(CC) -std=gnu11 -O1 -g -fsanitize=$$sanitizer -Icsrc tests/drivers/pool_race.c csrc/pool.c -lpthread -o build/race && \
 		TSAN_OPTIONS=die_after_fork=0 build/race || exit 1; done
 
+folder:               ## a real folder (FOLDER=…): the same bytes in every environment, exact spans for a thousand questions
+	$(PY) tests/check_folder.py $(FOLDER)
+
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets
 
@@ -97,6 +100,19 @@ bench-bm25-memory:    ## so much text under 1 GB of address space; half a minute
 
 bench-embed:
 	$(PY) bench/embed.py $(PASSAGES) --potion $(POTION)
+
+bench-pipeline:       ## hybrid search beside LanceDB, DuckDB, sqlite-vec, Chroma, tantivy + usearch, memvid
+	$(PY) bench/pipeline.py $(PASSAGES) $(SHORT) $(LONG) $(if $(KEEP),--keep $(KEEP))
+
+bench-sqlrooms:       ## SQLRooms' questions beside DuckDB with its own SQL
+	$(PY) bench/sqlrooms.py $(FOLDER)
+
+bench-build:          ## the engine's part of a build; and one of twice the memory that it may take
+	$(PY) bench/building.py $(PASSAGES) --chunks 100000
+	$(PY) bench/building.py $(PASSAGES) --chunks 400000 --half
+
+eval:                 ## nDCG@10 over judged collections in BEIR layout
+	$(PY) -m ragfile eval $(COLLECTIONS) --embedder $(or $(EMBEDDER),default)
 
 bench-lookup bench-open bench-ragmd bench-living:
 	$(PY) bench/$(@:bench-%=%).py
