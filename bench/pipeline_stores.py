@@ -5,6 +5,7 @@
     ask(text, vector) -> [passage text]  the K best by both legs, with their texts, as an application wants them
     near(vector) -> [row]                the K nearest by the vector leg alone, for recall
     batch(texts, vectors, threads)       only where a store has such a call
+    variants() -> {name: ask}            other ways to ask it, where there are
 
 Where a store has no fusion of its own, the ranks of CANDIDATES rows of each leg are fused here: 2 K, as SQLRooms takes.
 """
@@ -17,6 +18,7 @@ import os
 import sys
 
 K, CANDIDATES = 12, 24
+HALF = {"title": {"$gte": "M"}}
 
 
 def reciprocal_ranks(*legs, k=60):
@@ -66,8 +68,12 @@ class Ragfile:
     def ask(self, text, vector):
         return [hit.text for hit in self.file.search(text, K, vector=vector, cache=False)]
 
-    def ask_text(self, text):
-        return self.file.search(text, K, cache=False)
+    def variants(self):
+        """Other ways to ask: the vector made from the text, a filter that about half of the passages pass."""
+        return {
+            "from text": lambda text, vector: self.file.search(text, K, cache=False),
+            "filtered": lambda text, vector: self.file.search(text, K, vector=vector, cache=False, where=HALF),
+        }
 
     def batch(self, texts, vectors, threads):
         return self.file.search_batch(texts, K, vectors=vectors, threads=threads)
@@ -308,10 +314,10 @@ class Chroma:
 
 
 class Memvid:
-    """memvid-sdk, with the same vectors. Without a paid plan a file ends at 50 MB, so it holds the first passages only."""
+    """memvid-sdk, with the same vectors. A file ends at 50 MB without a paid plan and is slow to build: it holds the first few."""
 
     package = "memvid-sdk"
-    most = 1000
+    most = 200
 
     def build(self, passages, vectors, folder):
         import memvid_sdk
