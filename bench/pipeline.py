@@ -25,7 +25,8 @@ import sys
 import tempfile
 import time
 
-from pipeline_stores import STORES, K
+from pipeline_sql import K
+from pipeline_stores import STORES
 
 
 def read_passages(path, limit):
@@ -137,7 +138,7 @@ class Served:
             self.sets, self.texts = zip(*json.load(file), strict=True)
         self.vectors = np.load(os.path.join(arguments.keep, "asked.npy"))
         self.folder, self.store, self.before = arguments.keep, STORES[name](), memory()
-        self.place = os.path.join(arguments.keep, name)
+        self.place = os.path.join(arguments.keep, getattr(STORES[name], "built_as", name))
         self.clock, self.cpu, self.rounds = self._none(), self._none(), 0
         self.variants, self.first = {}, None
 
@@ -262,6 +263,8 @@ def why(process):
 
 def built(arguments, name):
     """What building took: now, or when it was done for an earlier run."""
+    if other := getattr(STORES[name], "built_as", None):
+        return {**built(arguments, other), "store": name}
     kept = os.path.join(arguments.keep, f"{name}.json")
     if os.path.exists(kept):
         with open(kept) as file:

@@ -6,39 +6,17 @@
     near(vector) -> [row]                the K nearest by the vector leg alone, for recall
     batch(texts, vectors, threads)       only where a store has such a call
     variants() -> {name: ask}            other ways to ask it, where there are
+    built_as                             the name of another store, where this one asks what that one built
 
-Where a store has no fusion of its own, the ranks of CANDIDATES rows of each leg are fused here: 2 K, as SQLRooms takes.
+Where a store has no fusion of its own, the ranks of CANDIDATES rows of each leg are fused in Python.
 """
 
-import glob
-import importlib
-import importlib.util
 import json
 import os
-import sys
 
-K, CANDIDATES = 12, 24
+from pipeline_sql import CANDIDATES, DuckDB, K, SqliteVec, arrow_vectors, reciprocal_ranks, words_of
+
 HALF = {"title": {"$gte": "M"}}
-
-
-def reciprocal_ranks(*legs, k=60):
-    """The K rows with the largest sums of 1 / (k + rank)."""
-    scores = {}
-    for leg in legs:
-        for rank, row in enumerate(leg, 1):
-            scores[row] = scores.get(row, 0.0) + 1 / (k + rank)
-    return sorted(scores, key=lambda row: (-scores[row], row))[:K]
-
-
-def words_of(text):
-    """What a question says, without what a query language would read as its own."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text).split())
-
-
-def arrow_vectors(vectors):
-    import pyarrow
-
-    return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
 
 
 class Ragfile:
@@ -161,129 +139,24 @@ class LanceDB:
         ]
 
 
+class LanceRefined(LanceDB):
+    """The IVF-PQ index that `lancedb` built, asked for more: 100 lists, and ten times the rows scored exactly."""
+
+    built_as = "lancedb"
+
+    def ask(self, text, vector):
+        query = self.table.search(query_type="hybrid").vector(vector).text(words_of(text)).limit(K)
+        return [row["text"] for row in query.nprobes(100).refine_factor(10).select(["text"]).to_list()]
+
+    def near(self, vector):
+        query = self.table.search(vector).distance_type("cosine").limit(K).nprobes(100).refine_factor(10)
+        return [row["id"] for row in query.select(["id"]).to_list()]
+
+
 class LanceHNSW(LanceDB):
     """The same with its graph index."""
 
     index = "IVF_HNSW_SQ"
-
-
-def load_fts(base):
-    """DuckDB's full-text extension, from its own folder or from the package that carries it; a sentence if there is none."""
-    import duckdb
-
-    carried = importlib.util.find_spec("duckdb_extension_fts")
-    places = ["fts"]
-    if carried is not None:
-        files = glob.glob(os.path.join(os.path.dirname(carried.origin), "extensions", "*", "fts.duckdb_extension"))
-        places += [f"'{path}'" for path in files]
-    for place in places:
-        try:
-            base.execute(f"LOAD {place}")
-            return ""
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-    return f"vectors only: {reason}"
-
-
-def sql_near(dims):
-    return f"SELECT node_id, text, metadata_, array_cosine_similarity(embedding, ?::FLOAT[{dims}]) AS score FROM documents ORDER BY score DESC LIMIT ?"
-
-
-SQL_WORDS = (
-    "SELECT node_id, text, metadata_, fts_main_documents.match_bm25(node_id, ?) AS score FROM documents "
-    "WHERE score IS NOT NULL ORDER BY score DESC LIMIT ?"
-)
-
-
-class DuckDB:
-    """array_cosine_similarity and the full-text extension, in SQLRooms' tables, queries and fusion."""
-
-    package = "duckdb"
-
-    def build(self, passages, vectors, folder):
-        import pyarrow
-
-        base = self.connect(folder)
-        documents = {
-            "node_id": [str(row) for row in range(len(passages))], "text": [p["text"] for p in passages],
-            "metadata_": [json.dumps({"title": p["title"]}) for p in passages], "embedding": arrow_vectors(vectors),
-        }  # fmt: skip
-        base.register("arriving", pyarrow.table(documents))
-        base.execute("CREATE TABLE documents AS SELECT * FROM arriving")
-        if reason := load_fts(base):
-            print(f"duckdb: {reason}", file=sys.stderr)
-        else:
-            base.execute(
-                "PRAGMA create_fts_index('documents', 'node_id', 'text', stemmer='porter', stopwords='english')"
-            )
-        base.close()
-
-    def connect(self, folder):
-        import duckdb
-
-        config = {"threads": 1, "autoinstall_known_extensions": "false"}
-        return duckdb.connect(os.path.join(folder, "kb.duckdb"), config=config)
-
-    def open(self, folder):
-        self.base = self.connect(folder)
-        self.words = not load_fts(self.base)
-
-    def ask(self, text, vector):
-        found = self.base.execute(sql_near(len(vector)), [vector.tolist(), CANDIDATES]).fetchall()
-        legs, texts = [[row[0] for row in found]], {row[0]: row[1] for row in found}
-        if self.words:
-            found = self.base.execute(SQL_WORDS, [text, CANDIDATES]).fetchall()
-            legs.append([row[0] for row in found])
-            texts.update((row[0], row[1]) for row in found)
-        return [texts[row] for row in reciprocal_ranks(*legs)]
-
-    def near(self, vector):
-        return [int(row[0]) for row in self.base.execute(sql_near(len(vector)), [vector.tolist(), K]).fetchall()]
-
-
-class SqliteVec:
-    """sqlite-vec and FTS5. Where Python's own sqlite3 loads no extensions, pysqlite3 does."""
-
-    package = "sqlite-vec"
-
-    def connect(self, folder):
-        import sqlite_vec
-
-        sqlite3 = importlib.import_module(next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n)))
-        base = sqlite3.connect(os.path.join(folder, "kb.sqlite"))
-        base.enable_load_extension(True)
-        sqlite_vec.load(base)
-        return base
-
-    def build(self, passages, vectors, folder):
-        base = self.connect(folder)
-        base.execute(
-            f"CREATE VIRTUAL TABLE near USING vec0(embedding float[{vectors.shape[1]}] distance_metric=cosine)"
-        )
-        base.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
-        with base:
-            rows = ((i, v.tobytes()) for i, v in enumerate(vectors))
-            base.executemany("INSERT INTO near(rowid, embedding) VALUES (?, ?)", rows)
-            rows = ((i, p["text"]) for i, p in enumerate(passages))
-            base.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", rows)
-        base.close()
-
-    def open(self, folder):
-        self.base = self.connect(folder)
-
-    def nearest(self, vector, count):
-        asked = "SELECT rowid FROM near WHERE embedding MATCH ? AND k = ?"
-        return [row for (row,) in self.base.execute(asked, [vector.tobytes(), count])]
-
-    def ask(self, text, vector):
-        asked = " OR ".join(f'"{word}"' for word in words_of(text).split()) or '""'
-        order = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
-        found = [row for (row,) in self.base.execute(order, [asked, CANDIDATES])]
-        rows = reciprocal_ranks(self.nearest(vector, CANDIDATES), found)
-        return [self.base.execute("SELECT text FROM words WHERE rowid = ?", [row]).fetchone()[0] for row in rows]
-
-    def near(self, vector):
-        return self.nearest(vector, K)
 
 
 class Chroma:
@@ -346,6 +219,6 @@ class Memvid:
 
 
 STORES = {
-    "ragfile": Ragfile, "tantivy+usearch": TantivyUsearch, "lancedb": LanceDB, "lancedb-hnsw": LanceHNSW, "duckdb": DuckDB,
+    "ragfile": Ragfile, "tantivy+usearch": TantivyUsearch, "lancedb": LanceDB, "lancedb-refined": LanceRefined, "lancedb-hnsw": LanceHNSW, "duckdb": DuckDB,
     "sqlite-vec": SqliteVec, "chroma": Chroma, "memvid": Memvid,
 }  # fmt: skip

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pipeline_stores import SQL_WORDS, arrow_vectors, load_fts, sql_near
+from pipeline_sql import SQL_WORDS, arrow_vectors, load_fts, sql_near
 
 import ragfile
 from ragfile import fusion
