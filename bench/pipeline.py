@@ -45,34 +45,6 @@ def read_questions(paths, count):
     return asked
 
 
-def seconds(call, rounds):
-    """The best of some rounds."""
-    spent = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        call()
-        spent.append(time.perf_counter() - began)
-    return min(spent)
-
-
-def more_of_ragfile(store, asked, rounds):
-    import numpy as np
-
-    texts, vectors = [text for text, _ in asked], np.array([vector for _, vector in asked])
-    store.open_again()
-    store.ask(*asked[0])
-    found = {
-        "asked_once": timed(asked, store.ask, 1),
-        "first_filter_ms": round(seconds(store.first_filter, rounds) * 1e3, 1),
-        "filtered": timed(asked, store.ask_filtered, rounds),
-    }
-    for threads in (1, 2):
-        found[f"batch_qps_{threads}"] = round(
-            len(texts) / seconds(lambda n=threads: store.batch(texts, vectors, n), rounds)
-        )
-    return found
-
-
 def size_of(folder):
     return sum(os.path.getsize(os.path.join(root, name)) for root, _, names in os.walk(folder) for name in names)
 
