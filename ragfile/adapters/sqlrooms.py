@@ -38,8 +38,8 @@ def prepare_embeddings(
 ):
     """Builds output_db from all .md files below input_dir, and opens it for asking.
 
-    embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. Where the default cannot be loaded on
-    this machine, the embedded model takes its place with a warning; the file records which one it was.
+    embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. The default is taken where it is on this
+    machine already; else the embedded model takes its place with a warning. The file records which one it was.
     include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what builds do by default.
     """
     sources = _markdown_files(input_dir)
@@ -75,16 +75,18 @@ def _on_this_machine(spec):
 
 
 def _embedder(name):
-    """(the spec to record, embedder); a bare name is a sentence-transformers model."""
+    """(the spec to record, embedder); a bare name is a sentence-transformers model. The default is not fetched: nobody asked for it."""
     spec = name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
-    try:
+    if name != DEFAULT_MODEL:
         return spec, _on_this_machine(spec) or open_embedder(spec)
-    except (ImportError, OSError, ModelError, ProviderError) as error:
-        if name != DEFAULT_MODEL:
-            raise
-        reason = str(error).partition("\n")[0]
-        warnings.warn(f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3)
-        return "default", open_embedder("default")
+    try:
+        made, reason = _on_this_machine(spec), f"it is not on this machine; embed_model_name={spec!r} fetches it"
+    except (ImportError, ModelError, ProviderError) as error:
+        made, reason = None, str(error).partition("\n")[0]
+    if made is not None:
+        return spec, made
+    warnings.warn(f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3)
+    return "default", open_embedder("default")
 
 
 def _read(sources):
