@@ -182,6 +182,19 @@ def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before
     assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
 
 
+def test_the_default_model_is_not_fetched(folder, tmp_path, monkeypatch):
+    def opened(spec, offline=False, **options):
+        if spec.startswith("st:"):
+            assert offline
+            raise OSError("not in the cache")
+        return real(spec, **options)
+
+    real = sqlrooms.open_embedder
+    monkeypatch.setattr(sqlrooms, "open_embedder", opened)
+    with pytest.warns(UserWarning, match="st:BAAI/bge-small-en-v1.5' fetches it"):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb")).close()
+
+
 def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):
     found = sqlrooms.get_embedding_metadata(db)
     assert set(found) == {"model", "dims", "chunking", "counts", "capabilities"}
