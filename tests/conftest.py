@@ -1,6 +1,21 @@
-"""Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared."""
+"""What test modules share."""
 
+import shutil
+import subprocess
+
+import pytest
 from hypothesis import settings
 
+# Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared.
 settings.register_profile("ragfile", deadline=None)
 settings.load_profile("ragfile")
+
+
+@pytest.fixture(scope="session")
+def turkish(tmp_path_factory):
+    """The environment of a locale in which I and i are no pair, made here where the system has its sources."""
+    folder = tmp_path_factory.mktemp("locales")
+    if shutil.which("localedef"):
+        subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], capture_output=True)
+    made = {"LOCPATH": str(folder)} if (folder / "tr_TR.UTF-8").exists() else {}
+    return {"LC_ALL": "tr_TR.UTF-8", **made}

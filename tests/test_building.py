@@ -55,18 +55,20 @@ def test_twice_the_same_sources_are_twice_the_same_bytes(docs, tmp_path):
         assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def environments():
+@pytest.fixture
+def environments(turkish):
     """Settings that must not matter."""
     return [
         {"LC_ALL": "C", "PYTHONHASHSEED": "0"},
-        {"LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "1"},
+        {**turkish, "PYTHONHASHSEED": "1"},
         {"LC_ALL": "C", "PYTHONHASHSEED": "1", "PYTHONUTF8": "0", "TZ": "Pacific/Auckland"},
     ]
 
 
 BUILD = """
-import sys, ragfile
+import contextlib, locale, sys, ragfile
+with contextlib.suppress(locale.Error):
+    locale.setlocale(locale.LC_ALL, "")
 from ragfile.embedding import StaticEmbedder
 ragfile.build([sys.argv[1]], sys.argv[2], embedder=StaticEmbedder(threads=int(sys.argv[3])))
 """
