@@ -2,7 +2,7 @@
 PY ?= .venv/bin/python
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
-.PHONY: setup build test lint strict sanitize vectors conformance fuzz fuzz-ragmd fuzz-sections crash kill histories filters compare digest targets bench-vectors bench-bm25 bench-embed bench-lookup bench-open bench-ragmd bench-living gate race lucene bench-bm25-memory bench-pipeline bench-sqlrooms bench-build eval folder clean
+.PHONY: $(shell sed -n "s/^\([a-z][a-z0-9 -]*\):.*/\1/p" Makefile)
 
 setup:                ## a virtual environment with everything the tests need
 	python3 -m venv .venv
