@@ -203,6 +203,15 @@ enum rag_status lex_entry_find(const struct rag_lexicon *lexicon, const uint8_t 
     return status;
 }
 
+enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
+                                  uint64_t *size, struct rag_fault *fault) {
+    struct lex_entry entry;
+    const enum rag_status status = lex_entry_find(lexicon, term, term_size, &entry, fault);
+    *at = entry.df > 1 ? entry.at : 0;
+    *size = entry.df > 1 ? entry.size : 0;
+    return status;
+}
+
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block, uint8_t out[4096], size_t *size,
                                   struct rag_fault *fault) {
     struct walk walk;

@@ -168,16 +168,3 @@ enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *has
     free(sums);
     return RAG_OK;
 }
-
-enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault) {
-    if (!guard->sums || size == 0) return RAG_OK;
-    for (size_t block = at / RAG_BLOCK, last = (at + size - 1) / RAG_BLOCK; block <= last; block++) {
-        uint8_t *seen = &guard->seen[block / 8], bit = (uint8_t)(1u << block % 8);
-        if (__atomic_load_n(seen, __ATOMIC_ACQUIRE) & bit) continue;
-        size_t start = block * RAG_BLOCK, rest = guard->size - start;
-        uint64_t found = rag_hash(guard->bytes + start, rest < RAG_BLOCK ? rest : RAG_BLOCK);
-        if (found != load_u64(guard->sums + block)) return rag_fail(fault, RAG_CORRUPT, start, "block checksum does not match");
-        __atomic_fetch_or(seen, bit, __ATOMIC_RELEASE);
-    }
-    return RAG_OK;
-}

@@ -29,6 +29,17 @@ enum {
 /* The features in use: what the machine has, less what rag_init was told to leave out. */
 extern unsigned rag_cpu;
 
+/* ------------------------------------------------------------------------------------------- what to bring (guard.c) --- */
+
+/* Stretches that a scan will touch, collected before it. ready brings and forgets them; an empty list costs nothing. */
+struct rag_wants {
+    struct rag_want *items;
+    size_t count, room;
+    bool failed; /* no memory: ready reports it */
+};
+void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at, uint64_t size);
+enum rag_status rag_wants_ready(struct rag_wants *wants, struct rag_fault *fault);
+
 /* ------------------------------------------------------------------------------------------- files to write (map.c) --- */
 
 struct rag_file;

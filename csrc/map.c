@@ -72,6 +72,14 @@ enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_f
     return status;
 }
 
+enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault) { return map_fd(fd, map, fault); }
+
+enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault) {
+    void *place = (void *)(uintptr_t)map->bytes;
+    if (place && mmap(place, map->size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) return os_fail(fault, "map");
+    return RAG_OK;
+}
+
 void rag_map_close(struct rag_map *map) {
     if (map->bytes) munmap((void *)(uintptr_t)map->bytes, map->size);
     memset(map, 0, sizeof *map);

@@ -50,6 +50,16 @@ enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, 
     return RAG_OK;
 }
 
+void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_wants *wants) {
+    const size_t size = row_size(matrix);
+    if (!matrix->guard.source || count == 0) return;
+    if (!matrix->offsets) {
+        rag_wants_add(wants, &matrix->guard, matrix->at + row * matrix->stride, (count - 1) * matrix->stride + size);
+        return;
+    }
+    for (uint64_t i = row; i < row + count; i++) rag_wants_add(wants, &matrix->guard, matrix->offsets[i], size);
+}
+
 static void swap_f16(const uint8_t *from, uint16_t *to, size_t dim) {
     for (size_t i = 0; i < dim; i++) to[i] = load_u16_in(true, from + 2 * i);
 }

@@ -40,6 +40,22 @@ static struct contender *gather(struct search *search, size_t query, size_t *cou
     return contenders;
 }
 
+void rag_search_bring(struct search *search) {
+    struct rag_wants wants = {0};
+    struct rag_fault fault;
+    bool any = false;
+    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].matrix->guard.source != NULL;
+    for (size_t q = 0; any && q < search->query_count; q++) {
+        size_t count;
+        struct contender *contenders = gather(search, q, &count);
+        for (size_t i = 0; contenders && i < count; i++)
+            rag_matrix_want(search->segments[contenders[i].segment].matrix, contenders[i].row, 1, &wants);
+        wants.failed |= !contenders;
+        free(contenders);
+    }
+    rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
+}
+
 /* The best rows of each segment, and the best scores of all, whose worst is the bar. */
 struct podium {
     struct best all, *segments;

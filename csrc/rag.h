@@ -29,6 +29,7 @@ enum rag_status {
     RAG_LOCKED,      /* another writer holds the file */
     RAG_MEMORY,      /* no memory */
     RAG_OS,          /* the operating system said no: os_error holds errno */
+    RAG_SOURCE,      /* bytes that are elsewhere could not be had: at is the source's own number for the reason */
     RAG_STATUS_COUNT
 };
 
@@ -67,13 +68,31 @@ void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t 
 int rag_cpu_count(void);
 
 /* ------------------------------------------------------------------------------------- files: container, sections --- */
+/* A run of a file's bytes, and its xxh3-64 where that is known. */
+struct rag_piece {
+    uint64_t at, size, hash;
+    bool hashed;
+};
+
+/* Where the bytes of a map come from that is filled as it is read. fetch returns when the pieces are there; any thread. With
+ * near it only looks for hashed pieces in what was kept from earlier and never fails; kept says that this may be of use.
+ * Bytes that are there never change. */
+struct rag_source {
+    const uint8_t *bytes; /* of the whole file */
+    enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near, struct rag_fault *fault);
+    void *context;
+    bool kept;
+};
+
 /* The lazy checksums of one section: block i covers bytes [i * RAG_BLOCK, ...). A block is hashed when first touched and
  * never again. sums is NULL for bytes that have none (a 0.1.0 file, memory). */
 struct rag_guard {
     const uint8_t *bytes;
     size_t size;
     const uint64_t *sums; /* little-endian, one per block, maybe unaligned: read with load_u64 */
-    uint8_t *seen;        /* one bit per block, set atomically once its hash was found right */
+    uint8_t *seen;        /* one bit per block, set atomically once its hash was found right; one more for sums themselves */
+    const struct rag_source *source; /* NULL where all bytes are there */
+    uint64_t sums_hash;   /* xxh3-64 of sums, for bytes of a source */
 };
 
 #define RAG_BLOCK ((size_t)65536)
@@ -81,6 +100,15 @@ struct rag_guard {
 /* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the block's offset within the
  * section. The common case, everything seen before, costs one load per block. */
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault);
+
+/* Brings what is not there yet of several stretches in as few requests as their source can make of them: a plan before a
+ * scan. Parts that lie behind a section's end are left out; of nothing, a section's block hashes are brought. All guards with a source have the same one; the others are
+ * passed over. What is brought is checked when it is touched. */
+struct rag_want {
+    const struct rag_guard *guard;
+    uint64_t at, size;
+};
+enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag_fault *fault);
 
 /* A file mapped for reading, or (from rag_map_stat) only its size and who it is: bytes is NULL. */
 struct rag_map {
@@ -94,6 +122,10 @@ enum rag_advice { RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE 
 /* Up to where the bytes of a writer that is at work begin (map.c): a file as that writer found it. */
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
+
+/* Maps an open file, or maps it in the place of what map holds: every pointer into the map stays good. */
+enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault);
+enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
 
 /* Tells the system how bytes will be used. Only a hint. */
@@ -142,6 +174,10 @@ struct rag_segment_record {
  * checked here; section contents are not touched. Entries come in file order. */
 enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **reader,
                                 struct rag_fault *fault);
+/* The same over bytes that are elsewhere: front page, footers and table are fetched, in a window at the file's end that
+ * doubles until a commit is found. */
+enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size, uint64_t generation,
+                                       struct rag_reader **reader, struct rag_fault *fault);
 void rag_reader_close(struct rag_reader *reader);
 void rag_reader_commit(const struct rag_reader *reader, struct rag_commit *commit);
 void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_entry *entry);
@@ -150,7 +186,8 @@ void rag_reader_segment(const struct rag_reader *reader, uint32_t i, struct rag_
 /* Index of the entry with this name and segment, or -1. */
 int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
 
-/* The section's bytes under lazy checksums. Its block hashes are checked here, its blocks when touched. */
+/* The section's bytes under lazy checksums. Its block hashes are checked here, its blocks when touched; of a source, both
+ * when touched. */
 enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard, struct rag_fault *fault);
 
 /* Checks every byte of this generation: blocks, hashes, zero padding, front page. full walks every older commit too. Each
@@ -237,6 +274,10 @@ enum rag_status rag_records_chunk(const struct rag_records *records, uint64_t ro
 enum rag_status rag_records_document(const struct rag_records *records, uint64_t i, struct rag_document *document,
                                      struct rag_fault *fault);
 
+/* The same without the bytes of the id, which are not looked at: *id_at is where they lie in records->ids. */
+enum rag_status rag_records_place(const struct rag_records *records, uint64_t i, struct rag_document *document,
+                                  uint64_t *id_at, struct rag_fault *fault);
+
 /* The document with this id, or count when there is none. */
 enum rag_status rag_records_find(const struct rag_records *records, const uint8_t *id, size_t size, uint64_t *i,
                                  struct rag_fault *fault);
@@ -279,6 +320,9 @@ struct rag_block {
 
 enum rag_status rag_stream_open(struct rag_stream *stream, struct rag_fault *fault);
 enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i, struct rag_block *block, struct rag_fault *fault);
+
+/* The same without looking at the block's bytes: only where they lie. */
+enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i, struct rag_block *block, struct rag_fault *fault);
 
 /* What closes a stream, behind its table of block ends: u64 each, the highest bit set on a compressed block. */
 void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at);
@@ -713,6 +757,9 @@ struct rag_query_term {
 /* How many rows hold a term, of those in `where` when that is given. */
 enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
                                uint64_t *df, struct rag_fault *fault);
+/* Where a term's list lies in rag.postings; size 0 where it has none there. */
+enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
+                                  uint64_t *size, struct rag_fault *fault);
 /* The rows and frequencies of a term: call with capacity 0 for the count; tfs may be NULL. */
 enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
                                  uint32_t *tfs, uint64_t capacity, uint64_t *count, struct rag_fault *fault);

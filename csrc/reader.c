@@ -4,7 +4,8 @@
  * the table's structure once: exact sizes, known flags, valid names, ordered extents inside the file that do not overlap,
  * segments that add up. After that the accessors cannot fail. Section contents are checked lazily, block by block, through
  * the guard that rag_reader_guard hands out. The work of opening is bounded: each candidate footer costs at most its
- * table's hash, and all of them together at most the file's size and 64 MiB more. */
+ * table's hash, and all of them together at most the file's size and 64 MiB more. Every byte that is read here is asked
+ * for first (need), so that a file may also be one of which nothing is there yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,12 @@ bool rag_name_valid(const char *name, size_t size) {
         if (!letter && !digit && !strchr("_.+@/", c)) return false;
     }
     return true;
+}
+
+/* Where the bytes are elsewhere, makes [at, at + size) of the file be there. */
+static enum rag_status need(const struct rag_reader *r, uint64_t at, uint64_t size, struct rag_fault *fault) {
+    const struct rag_piece piece = {.at = at, .size = size};
+    return r->source ? r->source->fetch(r->source->context, &piece, 1, false, fault) : RAG_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------- front page --- */
@@ -112,16 +119,31 @@ static bool is_followed(const struct rag_reader *r, const struct front *front, c
     return false;
 }
 
+/* How much of a file's end is asked for to begin with, and of what lies before an older footer: tables are small. */
+enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 30, TABLE_GUESS = 1 << 16 };
+
+/* Moves the start of the window at the file's end down to at or below it, doubling it. */
+static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *from, struct rag_fault *fault) {
+    const uint64_t end = *from, window = r->size - end;
+    if (window >= WINDOW_MAX) return rag_fail(fault, RAG_LIMIT, end, "no commit in the last GiB: too far to look for one from afar");
+    *from = window == 0 ? r->size - (r->size < WINDOW ? r->size : WINDOW) : window < end ? end - window : 0;
+    if (*from > at) *from = at;
+    return need(r, *from, end - *from, fault);
+}
+
 /* The newest commit: the first footer from the end that stands on a table that holds. A commit behind it that was made and
  * is damaged is lost_generation. */
 static enum rag_status find_newest(struct rag_reader *r, const struct front *front, struct footer *found,
                                    struct rag_fault *fault) {
-    uint64_t budget = r->size + TOC_SIZE_MAX;
+    uint64_t budget = r->size + TOC_SIZE_MAX, from = r->size;
+    enum rag_status status = RAG_OK;
     for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE; at >= front->footer_at; at -= FOOTER_SIZE) {
+        if (r->source && at < from && (status = widen(r, at, &from, fault)) != RAG_OK) return status;
         if (!rag_footer_read(r->bytes, at, front->identity, found)) continue;
         if ((found->generation == 1) != (at == front->footer_at)) continue; /* the front page says where the base ends */
         if (found->toc_size > budget) return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
         budget -= found->toc_size;
+        if ((status = need(r, found->toc_at, found->toc_size, fault)) != RAG_OK) return status;
         if (!toc_holds(r->bytes, found)) continue;
         if (is_followed(r, front, found)) r->commit.lost_generation = found->generation + 1;
         r->commit.tail = r->size - (at + FOOTER_SIZE);
@@ -135,9 +157,14 @@ static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, 
     if (generation > footer->generation) return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
     while (footer->generation > generation) {
         const struct footer later = *footer;
+        const uint64_t guess = later.previous < TABLE_GUESS ? later.previous : TABLE_GUESS;
+        const enum rag_status status = need(r, later.previous - guess, guess + FOOTER_SIZE, fault);
+        if (status != RAG_OK) return status;
         if (!rag_footer_read(r->bytes, later.previous, identity, footer) || footer->generation != later.generation - 1)
             return rag_fail(fault, RAG_CORRUPT, later.previous, "the chain of commits is broken");
     }
+    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, fault);
+    if (status != RAG_OK) return status;
     if (!toc_holds(r->bytes, footer)) return rag_fail(fault, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match");
     return RAG_OK;
 }
@@ -310,7 +337,7 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
         r->seen_at[i] = at;
-        at += (load_u64(entry_at(r, i) + ENTRY_BYTES) + RAG_BLOCK * 8 - 1) / (RAG_BLOCK * 8);
+        at += (load_u64(entry_at(r, i) + ENTRY_BYTES) + RAG_BLOCK - 1) / RAG_BLOCK / 8 + 1;
     }
     return RAG_OK;
 }
@@ -341,24 +368,40 @@ enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer, 
     return status == RAG_OK ? check_tombs(r, fault) : status;
 }
 
-enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **out,
-                                struct rag_fault *fault) {
+static enum rag_status open_newest(struct rag_reader *r, uint64_t generation, struct rag_fault *fault) {
     struct front front;
     struct footer footer;
-    enum rag_status status = read_front(bytes, size, &front, fault);
+    enum rag_status status = need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, fault);
+    if (status == RAG_OK) status = read_front(r->bytes, r->size, &front, fault);
     if (status != RAG_OK) return status;
-    struct rag_reader *r = calloc(1, sizeof *r);
-    if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    r->bytes = bytes;
-    r->size = size;
     r->commit.identity = front.identity;
     r->commit.read_only = front.read_only;
     status = find_newest(r, &front, &footer, fault);
     if (status == RAG_OK && generation != 0) status = find_generation(r, front.identity, generation, &footer, fault);
-    if (status == RAG_OK) status = rag_toc_read(r, &footer, fault);
+    return status == RAG_OK ? rag_toc_read(r, &footer, fault) : status;
+}
+
+static enum rag_status open_bytes(const uint8_t *bytes, size_t size, const struct rag_source *source, uint64_t generation,
+                                  struct rag_reader **out, struct rag_fault *fault) {
+    struct rag_reader *r = calloc(1, sizeof *r);
+    if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    r->bytes = bytes;
+    r->size = size;
+    r->source = source;
+    const enum rag_status status = open_newest(r, generation, fault);
     if (status == RAG_OK) *out = r;
     else rag_reader_close(r);
     return status;
+}
+
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **out,
+                                struct rag_fault *fault) {
+    return open_bytes(bytes, size, NULL, generation, out, fault);
+}
+
+enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size, uint64_t generation,
+                                       struct rag_reader **out, struct rag_fault *fault) {
+    return open_bytes(source->bytes, size, source, generation, out, fault);
 }
 
 void rag_reader_close(struct rag_reader *r) {
@@ -420,8 +463,10 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
     rag_reader_entry(r, i, &e);
     const uint8_t *sums = r->bytes + e.at + align_up(e.size, 8);
     const size_t blocks = (e.size + RAG_BLOCK - 1) / RAG_BLOCK;
-    if (rag_hash(sums, 8 * blocks) != load_u64(entry_at(r, i) + ENTRY_HASH))
+    const uint64_t hash = load_u64(entry_at(r, i) + ENTRY_HASH);
+    if ((!r->source || blocks == 0) && rag_hash(sums, 8 * blocks) != hash)
         return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
-    *guard = (struct rag_guard){r->bytes + e.at, e.size, (const uint64_t *)(const void *)sums, r->seen + r->seen_at[i]};
+    *guard = (struct rag_guard){r->bytes + e.at, e.size, (const uint64_t *)(const void *)sums, r->seen + r->seen_at[i],
+                                r->source, hash};
     return RAG_OK;
 }

@@ -7,12 +7,13 @@
 struct rag_reader {
     const uint8_t *bytes;
     size_t size;
+    const struct rag_source *source; /* NULL where all bytes are there */
     struct rag_commit commit;
     uint64_t toc_at;
     const uint8_t *entries, *segments, *names; /* inside the table of contents */
     uint32_t names_size;
     uint32_t *order;    /* entries by (name, segment) */
-    uint8_t *seen;      /* which blocks were found right, one bit each */
+    uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
     uint64_t *seen_at;  /* entry -> first byte in seen */
     uint64_t seen_bits; /* blocks of all sections */
 };

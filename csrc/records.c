@@ -29,8 +29,9 @@ static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
     return *count <= (guard->size - 16) / 8;
 }
 
-enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes, size_t *size,
-                                struct rag_fault *fault) {
+/* Where a string lies in its section, without a look at it. */
+static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, uint64_t *at, size_t *size,
+                                    struct rag_fault *fault) {
     uint64_t count;
     enum rag_status status = guard->size < 16 ? RAG_OK : checked(guard, 0, 8, fault);
     if (status != RAG_OK) return status;
@@ -40,9 +41,18 @@ enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const
     if (status != RAG_OK) return status;
     const uint64_t from = load_u64(guard->bytes + 8 + 8 * i), to = load_u64(guard->bytes + 16 + 8 * i);
     if (from > to || to > guard->size - base) return rag_fail(fault, RAG_CORRUPT, 8 + 8 * i, "a string lies outside its section");
-    *bytes = guard->bytes + base + from;
+    *at = base + from;
     *size = to - from;
-    return checked(guard, base + from, to - from, fault);
+    return RAG_OK;
+}
+
+enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes, size_t *size,
+                                struct rag_fault *fault) {
+    uint64_t at;
+    const enum rag_status status = place_string(guard, i, &at, size, fault);
+    if (status != RAG_OK) return status;
+    *bytes = guard->bytes + at;
+    return checked(guard, at, *size, fault);
 }
 
 /* --------------------------------------------------------------------------------------------------------- records --- */
@@ -74,13 +84,15 @@ enum rag_status rag_records_chunk(const struct rag_records *r, uint64_t row, str
     return RAG_OK;
 }
 
-enum rag_status rag_records_document(const struct rag_records *r, uint64_t i, struct rag_document *d, struct rag_fault *fault) {
+enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struct rag_document *d, uint64_t *id_at,
+                                  struct rag_fault *fault) {
     if (i >= r->count) return rag_fail(fault, RAG_ARGUMENT, i, "no such document");
     const uint64_t at = i * RAG_DOCUMENT_SIZE;
     size_t id_size;
     enum rag_status status = checked(&r->documents, at, RAG_DOCUMENT_SIZE, fault);
-    if (status == RAG_OK) status = rag_strings_get(&r->ids, i, &d->id, &id_size, fault);
+    if (status == RAG_OK) status = place_string(&r->ids, i, id_at, &id_size, fault);
     if (status != RAG_OK) return status;
+    d->id = r->ids.bytes + *id_at;
     const uint8_t *b = r->documents.bytes + at;
     d->id_size = (uint32_t)id_size;
     d->blob_at = load_u64(b);
@@ -97,6 +109,12 @@ enum rag_status rag_records_document(const struct rag_records *r, uint64_t i, st
     if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX || d->rows > r->rows || d->first_row > r->rows - d->rows)
         return rag_fail(fault, RAG_CORRUPT, at, "a document's record does not add up");
     return RAG_OK;
+}
+
+enum rag_status rag_records_document(const struct rag_records *r, uint64_t i, struct rag_document *d, struct rag_fault *fault) {
+    uint64_t id_at;
+    const enum rag_status status = rag_records_place(r, i, d, &id_at, fault);
+    return status == RAG_OK ? checked(&r->ids, id_at, d->id_size, fault) : status;
 }
 
 static int compare_ids(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {

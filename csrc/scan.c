@@ -86,6 +86,7 @@ void rag_search_settle(struct search *search, const struct slice *slice, size_t 
 void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
     rag_sieve_tighten(sieve);
+    if (search->segments[slice->segment].matrix->guard.source) return; /* rows far away are read once, together, at the end */
     score_first(search, slice, query, sieve->count < search->k ? sieve->count : search->k, scratch);
 }
 
@@ -130,10 +131,29 @@ static bool shadow_pays(const struct search *search, const struct rag_segment *s
     return segment->shadow && (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
 }
 
+/* What a scan of the slice reads, where that is elsewhere: the rows that pass, when they are few; the whole shadow; or all
+ * rows. */
+static bool bring(struct search *search, const struct slice *slice, bool few, bool shadow) {
+    const struct rag_segment *segment = &search->segments[slice->segment];
+    struct rag_wants wants = {0};
+    struct rag_fault fault;
+    if (!segment->matrix->guard.source) return true;
+    for (uint64_t row = slice->first; few && row < slice->end; row++)
+        if (has_row(segment->where, row)) rag_matrix_want(segment->matrix, row, 1, &wants);
+    if (!few && shadow) rag_wants_add(&wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
+    else if (!few) rag_matrix_want(segment->matrix, slice->first, slice->end - slice->first, &wants);
+    return rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
+}
+
+/* Where one query meets few rows, reading them takes less than finding out which of them matter. */
+static bool is_few(const struct search *search, uint64_t passing) { return passing <= 4 * (uint64_t)search->k + 32; }
+
 static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     const uint64_t passing = passing_rows(segment, slice);
-    if (passing <= 4 * (uint64_t)search->k + 32) {
+    const bool few = is_few(search, passing);
+    if (!bring(search, slice, few, shadow_pays(search, segment))) return;
+    if (few) {
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
     } else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
@@ -151,7 +171,8 @@ static void scan_slice(struct search *search, const struct slice *slice) {
         else rag_search_note(search, RAG_MEMORY, NULL);
     }
     if (rag_search_failed(search)) return;
-    if (plain_count) rag_scan_exhaustive(search, slice, plain, plain_count);
+    if (plain_count && bring(search, slice, is_few(search, passing_rows(&search->segments[slice->segment], slice)), false))
+        rag_scan_exhaustive(search, slice, plain, plain_count);
     if (count) {
         recall(search, slice, which, count);
         scan_as_fits(search, slice, which, count);
@@ -208,6 +229,7 @@ static void run_chunk(struct search *search, int threads) {
     }
     for (size_t s = 0; s < search->slice_count; s++) search->slices[s].hunts = hunts + s * search->query_count;
     rag_parallel(search->slice_count, threads, scan_task, search);
+    if (!rag_search_failed(search)) rag_search_bring(search);
     if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_task, search);
     for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
         rag_sieve_close(&hunts[i].sieve);
@@ -318,6 +340,10 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
     for (size_t i = 0; i < row_count; i++)
         if (rows[i] < 0 || (uint64_t)rows[i] >= matrix->count)
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
+    struct rag_wants wants = {0};
+    for (size_t i = 0; i < row_count; i++) rag_matrix_want(matrix, (uint64_t)rows[i], 1, &wants);
+    const enum rag_status status = rag_wants_ready(&wants, fault);
+    if (status != RAG_OK) return status;
     void *memory = malloc(rag_query_size(question->dim));
     float *scratch = malloc((size_t)question->dim * sizeof *scratch);
     if (memory && scratch) {

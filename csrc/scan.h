@@ -56,6 +56,9 @@ enum { SIEVE_LARGE = 1 << 16 };
 /* Scores the k rows of a sieve that have the largest lower bounds, which makes the floor exact. */
 void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch);
 
+/* Brings, at once, the rows that may still win where those are elsewhere. */
+void rag_search_bring(struct search *search);
+
 /* Scores what may still win of query q in all slices, and writes its results. */
 void rag_search_finish(struct search *search, size_t q);
 

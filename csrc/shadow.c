@@ -58,10 +58,10 @@ uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group) {
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault) {
     const uint8_t *head = section->bytes;
-    if (section->size < SHADOW_HEAD + SHADOW_SLACK || memcmp(head, magic, sizeof magic) != 0)
-        return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
+    if (section->size < SHADOW_HEAD + SHADOW_SLACK) return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
     enum rag_status status = rag_guard_check(section, 0, SHADOW_HEAD, fault);
     if (status != RAG_OK) return status;
+    if (memcmp(head, magic, sizeof magic) != 0) return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
     if (load_u32(head + 8) != SHADOW_VERSION) return rag_fail(fault, RAG_VERSION, 8, "a shadow of an unknown version");
     *shadow = (struct rag_shadow){*section, load_u64(head + 16), load_u32(head + 24), load_u32(head + 12)};
     if (shadow->dim != matrix->dim || shadow->count != matrix->count)

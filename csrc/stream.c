@@ -45,7 +45,7 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
     return RAG_OK;
 }
 
-enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct rag_block *block, struct rag_fault *fault) {
+enum rag_status rag_stream_place(const struct rag_stream *s, uint64_t i, struct rag_block *block, struct rag_fault *fault) {
     if (i >= s->blocks) return rag_fail(fault, RAG_CORRUPT, i, "a stretch behind the end of its stream");
     const uint64_t entry = s->table_at + 8 * i, before = i ? 8 : 0;
     enum rag_status status = rag_guard_check(&s->guard, entry - before, 8 + before, fault);
@@ -56,7 +56,13 @@ enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct 
     *block = (struct rag_block){s->guard.bytes + from, to - from, last < s->block_size ? last : s->block_size, (mark & COMPRESSED) != 0};
     if (!block->compressed && block->size != block->raw_size) return rag_fail(fault, RAG_CORRUPT, entry, "a plain block of the wrong size");
     if ((block->raw_size + RATIO_MAX - 1) / RATIO_MAX > block->size) return rag_fail(fault, RAG_LIMIT, entry, "a block packed more than 1000 to 1");
-    return rag_guard_check(&s->guard, from, to - from, fault);
+    return RAG_OK;
+}
+
+enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct rag_block *block, struct rag_fault *fault) {
+    const enum rag_status status = rag_stream_place(s, i, block, fault);
+    if (status != RAG_OK) return status;
+    return rag_guard_check(&s->guard, (size_t)(block->bytes - s->guard.bytes), block->size, fault);
 }
 
 /* -------------------------------------------------------------------------------------------------- vectors as pairs --- */

@@ -50,6 +50,9 @@ const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, 
 enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
                                  struct rag_fault *fault);
 
+/* Adds a range of rows to what is to be brought, where the matrix's bytes are elsewhere. */
+void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_wants *wants);
+
 /* ------------------------------------------------------------------------------------------------------ queries --- */
 
 /* A quantised unit query: <q, v> is within error |v| of step * sum(codes * v). */

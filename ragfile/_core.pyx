@@ -4,9 +4,11 @@ The parts are in files of their own, one for each part of rag.h, and make one mo
 """
 
 import os
+import threading
 from array import array
 
-from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
+from ragfile.addresses import refuse_remote
+from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
 from cpython.unicode cimport PyUnicode_DecodeUTF8
@@ -24,6 +26,7 @@ STATUS = {
     RAG_LOCKED: (LockedError, "{what}"),
     RAG_MEMORY: (MemoryError, "out of memory"),
     RAG_OS: (OSError, "{what}"),
+    RAG_SOURCE: (RemoteError, "{what}"),
 }
 STATUS_COUNT = RAG_STATUS_COUNT
 
@@ -32,6 +35,8 @@ cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
     """Raises what a failed status means; a good one costs a compare."""
     if status == RAG_OK:
         return 0
+    if status == RAG_SOURCE:
+        raise reason_of(fault.at)
     what = fault.what.decode() if fault.what != NULL else "no reason given"
     if status == RAG_LOCKED and fault.at:
         what = f"{what} (process {fault.at}{', this one' if fault.at == os.getpid() else ''})"
@@ -85,17 +90,42 @@ cdef class Section:
     def check(self, size_t at=0, size=None):
         """Makes sure that the bytes are those that were written; each block is hashed once."""
         cdef rag_fault fault
+        cdef rag_status status
         cdef size_t count = self.guard.size - at if size is None else size
         if at > self.guard.size or count > self.guard.size - at:
             raise ValueError(f"{at}+{count} lies outside section {self.name} of {self.guard.size} bytes")
-        check(rag_guard_check(&self.guard, at, count, &fault), &fault)
+        with nogil:
+            status = rag_guard_check(&self.guard, at, count, &fault)
+        check(status, &fault)
+
+    @property
+    def is_elsewhere(self):
+        """Whether the bytes come from elsewhere when they are first read."""
+        return self.guard.source != NULL
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if flags & PyBUF_WRITABLE:
             raise BufferError(f"section {self.name} is read-only")
+        if self.guard.source != NULL:
+            self.check()  # whoever has a buffer reads it without asking
         PyBuffer_FillInfo(buffer, self, <void *>self.guard.bytes, self.guard.size, 1, flags)
 
 
+cdef class Bare:
+    """The bytes of a section as they lie, for a view whose owner checks each part before it is read."""
+
+    cdef Section section
+
+    def __cinit__(self, Section section not None):
+        self.section = section
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if flags & PyBUF_WRITABLE:
+            raise BufferError(f"section {self.section.name} is read-only")
+        PyBuffer_FillInfo(buffer, self, <void *>self.section.guard.bytes, self.section.guard.size, 1, flags)
+
+
+include "_core_source.pxi"
 include "_core_file.pxi"
 include "_core_records.pxi"
 

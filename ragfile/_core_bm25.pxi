@@ -388,6 +388,14 @@ cdef class Lexicon:
         check(rag_lexicon_df(self.lexicon, <const uint8_t *><const char *>raw, len(raw), filter, &df, &fault), &fault)
         return df
 
+    def place(self, term):
+        """(offset, size) of a term's list in rag.postings; size 0 where it has none there."""
+        cdef rag_fault fault
+        cdef uint64_t at = 0, size = 0
+        cdef bytes raw = term.encode()
+        check(rag_lexicon_place(self.lexicon, <const uint8_t *><const char *>raw, len(raw), &at, &size, &fault), &fault)
+        return at, size
+
     def rows(self, term):
         """The rows that hold a term, and how often: two uint32 arrays."""
         import numpy

@@ -71,7 +71,7 @@ cdef entry_as_dict(const rag_entry *e):
 
 
 cdef class Reader:
-    """One generation of a 1.0 file over a buffer (a Map, or bytes)."""
+    """One generation of a 1.0 file over a buffer (a Map, or bytes) or a Remote."""
 
     cdef rag_reader *reader
     cdef const uint8_t[::1] bytes
@@ -83,18 +83,30 @@ cdef class Reader:
         cdef rag_fault fault
         cdef rag_status status
         cdef const uint8_t *start
+        cdef size_t size
+        cdef Remote remote
         self.owner = owner
         self.sections = {}
         self.path = getattr(owner, "path", None)
-        self.bytes = owner
-        start = &self.bytes[0] if self.bytes.shape[0] else NULL
-        cdef size_t size = self.bytes.shape[0]
-        with nogil:
-            status = rag_reader_open(start, size, generation, &self.reader, &fault)
+        if isinstance(owner, Remote):
+            remote = owner
+            with nogil:
+                status = rag_reader_open_source(&remote.source, remote.map.size, generation, &self.reader, &fault)
+        else:
+            self.bytes = owner
+            start = &self.bytes[0] if self.bytes.shape[0] else NULL
+            size = self.bytes.shape[0]
+            with nogil:
+                status = rag_reader_open(start, size, generation, &self.reader, &fault)
         check(status, &fault, self.path)
 
     def __dealloc__(self):
         rag_reader_close(self.reader)
+
+    @property
+    def is_elsewhere(self):
+        """Whether the bytes come from elsewhere when they are first read."""
+        return isinstance(self.owner, Remote)
 
     @property
     def commit(self):
@@ -145,6 +157,13 @@ cdef class Reader:
         rag_reader_entry(self.reader, <uint32_t>i, &e)
         return entry_as_dict(&e)
 
+    def has(self, str name, uint32_t segment=0):
+        """Whether there is such a section; nothing of it is read."""
+        if (name, segment) in self.sections:
+            return True
+        raw = name.encode()
+        return 0 not in raw and rag_reader_find(self.reader, raw, segment) >= 0
+
     def section(self, str name, uint32_t segment=0):
         """The section's bytes under lazy checksums, or None when the file has no such section."""
         cdef rag_fault fault
@@ -166,6 +185,8 @@ cdef class Reader:
         """Every byte against the format: (faults, counts). A fault is (status, at, what, section)."""
         cdef rag_verdict verdict
         faults = []
+        if isinstance(self.owner, Remote):
+            (<Remote>self.owner).fetch_all()
         cdef void *context = <void *>faults
         with nogil:
             rag_reader_verify(self.reader, full, collect_fault, context, &verdict)
@@ -298,6 +319,7 @@ cdef Writer open_writer(path, bint edit):
     cdef rag_status status
     cdef Writer self = Writer.__new__(Writer)
     cdef rag_writer **out = &self.writer
+    refuse_remote(path)
     self.path = os.fspath(path)
     name = path_bytes(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
     cdef const char *raw = name

@@ -2,6 +2,7 @@
 
 cdef const char *SURROGATES = "surrogatepass"
 CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
+DOCUMENT_RECORD_SIZE = RAG_DOCUMENT_SIZE
 
 
 cdef str text_of(const uint8_t *start, size_t size):
@@ -89,6 +90,14 @@ cdef class Records:
                 else:
                     places[i], sizes[i] = (c.meta_at if of_rows else d.meta_at), (c.meta_size if of_rows else d.meta_size)
         return check(status, &fault)
+
+    def place(self, uint64_t i):
+        """(id_at, id_size, blob_at, meta_at, meta_size) of a document, whose id is not read."""
+        cdef rag_fault fault
+        cdef rag_document d
+        cdef uint64_t id_at = 0
+        check(rag_records_place(&self.records, i, &d, &id_at, &fault), &fault)
+        return id_at, d.id_size, d.blob_at, d.meta_at, d.meta_size
 
     def key(self, uint64_t row):
         """(doc_id as UTF-8 bytes, chunk_index): what ties go by."""
@@ -225,6 +234,24 @@ cdef class Stream:
             while self.kept > self.keep and len(self.cache) > 1:
                 self.kept -= len(self.cache.pop(next(iter(self.cache))))
         return raw
+
+    @property
+    def table(self):
+        """(offset, size) in the section of the table that says where blocks end."""
+        return self.stream.table_at, 8 * self.stream.blocks
+
+    def places(self, uint64_t at, uint64_t size):
+        """[(offset, size)] in the section of the blocks that hold [at, at + size), unread; of none where that lies outside."""
+        cdef rag_fault fault
+        cdef rag_block b
+        cdef uint64_t i
+        found = []
+        if size == 0 or at > self.size or size > self.size - at:
+            return found
+        for i in range(at // self.stream.block_size, (at + size - 1) // self.stream.block_size + 1):
+            check(rag_stream_place(&self.stream, i, &b, &fault), &fault)
+            found.append((b.bytes - self.stream.guard.bytes, b.size))
+        return found
 
     def read(self, uint64_t at, uint64_t size):
         """The bytes [at, at + size) of the run."""

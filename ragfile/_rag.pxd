@@ -6,7 +6,7 @@ cdef extern from "rag.h" nogil:
     # status
     enum rag_status:
         RAG_OK, RAG_NOT_RAGFILE, RAG_FORMAT, RAG_VERSION, RAG_CORRUPT, RAG_LIMIT
-        RAG_ARGUMENT, RAG_LOCKED, RAG_MEMORY, RAG_OS, RAG_STATUS_COUNT
+        RAG_ARGUMENT, RAG_LOCKED, RAG_MEMORY, RAG_OS, RAG_SOURCE, RAG_STATUS_COUNT
 
     struct rag_fault:
         rag_status status
@@ -26,11 +26,29 @@ cdef extern from "rag.h" nogil:
     int rag_cpu_count()
 
     # sections
+    struct rag_piece:
+        uint64_t at, size, hash
+        bint hashed
+
+    struct rag_source:
+        const uint8_t *bytes
+        rag_status (*fetch)(void *context, const rag_piece *pieces, size_t count, bint near, rag_fault *fault) noexcept nogil
+        void *context
+        bint kept
+
     struct rag_guard:
         const uint8_t *bytes
         size_t size
         const uint64_t *sums
         uint8_t *seen
+        const rag_source *source
+        uint64_t sums_hash
+
+    struct rag_want:
+        const rag_guard *guard
+        uint64_t at, size
+
+    rag_status rag_ready(const rag_want *wants, size_t count, rag_fault *fault)
 
     rag_status rag_guard_check(const rag_guard *guard, size_t at, size_t size, rag_fault *fault)
 
@@ -44,6 +62,8 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_map_open(const char *path, rag_map *map, rag_fault *fault)
     rag_status rag_map_stat(const char *path, rag_map *map, rag_fault *fault)
+    rag_status rag_map_descriptor(int fd, rag_map *map, rag_fault *fault)
+    rag_status rag_map_exchange(int fd, const rag_map *map, rag_fault *fault)
     void rag_map_close(rag_map *map)
     void rag_map_advise(const void *bytes, size_t size, rag_advice advice)
     int64_t rag_writer_pid(const char *path)
@@ -77,6 +97,8 @@ cdef extern from "rag.h" nogil:
         uint64_t sections, blocks, commits, abandoned, faults
 
     rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, rag_reader **reader, rag_fault *fault)
+    rag_status rag_reader_open_source(const rag_source *source, size_t size, uint64_t generation, rag_reader **reader,
+                                      rag_fault *fault)
     void rag_reader_close(rag_reader *reader)
     void rag_reader_commit(const rag_reader *reader, rag_commit *commit)
     void rag_reader_entry(const rag_reader *reader, uint32_t i, rag_entry *entry)
@@ -127,11 +149,14 @@ cdef extern from "rag.h" nogil:
 
     const uint32_t RAG_NO_SPAN
     const size_t RAG_CHUNK_SIZE
+    const size_t RAG_DOCUMENT_SIZE
     const size_t RAG_REFERENCE_SIZE
 
     rag_status rag_records_open(rag_records *records, rag_fault *fault)
     rag_status rag_records_chunk(const rag_records *records, uint64_t row, rag_chunk *chunk, rag_fault *fault)
     rag_status rag_records_document(const rag_records *records, uint64_t i, rag_document *document, rag_fault *fault)
+    rag_status rag_records_place(const rag_records *records, uint64_t i, rag_document *document, uint64_t *id_at,
+                                 rag_fault *fault)
     rag_status rag_records_find(const rag_records *records, const uint8_t *id, size_t size, uint64_t *i, rag_fault *fault)
     rag_status rag_records_row(const rag_records *records, uint64_t document, uint32_t index, uint64_t *row, rag_fault *fault)
     rag_status rag_records_sample(const rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows, size_t k,
@@ -152,6 +177,7 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_stream_open(rag_stream *stream, rag_fault *fault)
     rag_status rag_stream_block(const rag_stream *stream, uint64_t i, rag_block *block, rag_fault *fault)
+    rag_status rag_stream_place(const rag_stream *stream, uint64_t i, rag_block *block, rag_fault *fault)
     void rag_stream_trailer(uint8_t *out, uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at)
 
     # vectors in 1.0 files
@@ -407,6 +433,8 @@ cdef extern from "rag.h" nogil:
         uint64_t df
     rag_status rag_lexicon_df(const rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
                               uint64_t *df, rag_fault *fault)
+    rag_status rag_lexicon_place(const rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
+                                 uint64_t *size, rag_fault *fault)
     rag_status rag_lexicon_rows(const rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
                                 uint32_t *tfs, uint64_t capacity, uint64_t *count, rag_fault *fault)
     rag_status rag_lexicon_block(const rag_lexicon *lexicon, uint64_t block, uint8_t *out, size_t *size,

@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from . import _core, filters, labels, legs, recorded, strategies, tabular
+from . import _core, ahead, filters, labels, legs, recorded, strategies, tabular
 from .errors import CorruptError
 from .records import Chunk, Document, Hit
 from .segment import NO_METADATA, Segment
@@ -77,7 +77,7 @@ class Archive:
         self._open()
 
     def _open(self):
-        self._seen = _core.file_identity(self.path)
+        self._seen = self._identity()
         self._map = self._mapped()
         self._reader = _core.Reader(self._map, self._options["generation"])
         self._commit = self._reader.commit
@@ -92,8 +92,9 @@ class Archive:
             base += rows
         self.rows = base
         self._config, self._made = None, {}  # what is made of this commit when it is first asked for
+        metric = self.config.get("metric", "cosine")
         for segment in self._segments:
-            segment.metric = self.config.get("metric", "cosine")
+            segment.metric = metric
 
     def _check_needs(self):
         """Sections stand on one another; one without its ground is refused by name."""
@@ -102,6 +103,10 @@ class Archive:
             missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
             if missing is not None:
                 raise CorruptError(f"{self.path}: section {name} needs section {missing}", section=missing)
+
+    def _identity(self):
+        """What changes when the path names another file, or the file grew."""
+        return _core.file_identity(self.path)
 
     def _mapped(self):
         return _core.Map(self.path)
@@ -147,7 +152,7 @@ class Archive:
         if self._is_closed:
             raise ValueError(f"{self.path} is closed")
         is_newer, is_settled = False, bool(self._options["generation"])
-        while not is_settled and self._seen != _core.file_identity(self.path):
+        while not is_settled and self._seen != self._identity():
             before, fresh = self._commit, self._pinned()
             fresh._open()
             del fresh._is_pinned
@@ -233,11 +238,12 @@ class Archive:
     def info(self):
         """The file at a glance."""
         commit = self._commit
+        ahead.whole([s for s in self._segments if s.has_deletions], "rag.documents", "rag.ids", "rag.tombs", "rag.gone")
         return {
             "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
             "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
             "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self._segments),
-            "documents": sum(len(segment.live_documents()) for segment in self._segments if segment.section("rag.ids")),
+            "documents": sum(segment.document_count() for segment in self._segments if segment.has("rag.ids")),
             "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
             "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
             "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
@@ -262,6 +268,12 @@ class Archive:
         if section is None:
             raise KeyError(f"{self.path} has no section {name!r}")
         return strategies.opener(name)(section, self)
+
+    def raw(self, at, size):
+        """A copy of bytes of the file, as many as there are."""
+        if self._reader.is_elsewhere:
+            return self._map.read(at, size)
+        return bytes(memoryview(self._map)[at : at + size])
 
     def rows_in(self, start, end):
         """The live rows whose records begin at bytes [start, end) of the file: any partition of the file gives each row once.
@@ -348,6 +360,7 @@ class Archive:
 
     def _find(self, doc_id):
         """(segment, number) of a live document, or (None, None): an id lives in one segment at most."""
+        ahead.ids(self._segments)
         for segment in reversed(self._segments):
             if (number := segment.find(doc_id)) is not None:
                 return segment, number
@@ -369,7 +382,7 @@ class Archive:
         if name not in ("keyword", "vector"):
             raise ValueError(f"pairs are in 'keyword' and 'vector', not in {name!r}")
         for segment in self._segments:
-            if segment.section(name) is None:
+            if not segment.has(name):
                 continue
             if name == "keyword":
                 yield from segment.keyword_pairs()
@@ -379,7 +392,7 @@ class Archive:
 
     def lookup(self, keyword):
         """The texts of all `keyword` pairs with this key."""
-        kept = [segment for segment in self._segments if segment.section("keyword") is not None]
+        kept = [segment for segment in self._segments if segment.has("keyword")]
         return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
 
     def vector(self, row):
@@ -398,6 +411,7 @@ class Archive:
         """Metadata and tags of every row as columns, for filters; made on first use."""
         columns = self._made.get("columns")
         if columns is None:
+            ahead.whole(self._segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
             columns = self._made["columns"] = labels.Labels(self._segments)
         return columns
 
@@ -420,18 +434,18 @@ class Archive:
 
     @property
     def has_vectors(self):
-        return any(segment.live and segment.section("vector") is not None for segment in self._segments)
+        return any(segment.live and segment.has("vector") for segment in self._segments)
 
     @property
     def has_bm25(self):
-        return any(segment.live and segment.section("rag.terms") is not None for segment in self._segments)
+        return any(segment.live and segment.has("rag.terms") for segment in self._segments)
 
     def _searched(self, name):
         """The segments with live rows, all of which must have the section."""
         found = self._made.get(name)
         if found is None:
             found = legs.Segments(segment for segment in self._segments if segment.live)
-            if any(segment.section(name) is None for segment in found):
+            if not all(segment.has(name) for segment in found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._made[name] = found
         return found
@@ -446,6 +460,7 @@ class Archive:
         segments, queries = self._searched("vector"), np.asarray(vectors)
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
+        ahead.vectors(segments)
         return legs.nearest(segments, queries, k, legs.row_sets(segments, self.mask(where)), threads, least)
 
     @of_one_commit
@@ -454,14 +469,19 @@ class Archive:
         segments, texts = self._searched("rag.terms"), [texts] if isinstance(texts, str) else list(texts)
         if not segments:
             return _nothing(len(texts), k)
+        ahead.terms(segments)
         return legs.match(segments, texts, k, legs.row_sets(segments, self.mask(where)), threads, k1, b)
 
     @of_one_commit
     def score(self, rows, *, text=None, vector=None, k1=None, b=None):
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
         if vector is not None:
-            return legs.vector_scores(self._searched("vector"), rows, vector)
-        return legs.bm25_scores(self._searched("rag.terms"), rows, text, k1, b)
+            segments = self._searched("vector")
+            ahead.vector_rows(segments, rows)
+            return legs.vector_scores(segments, rows, vector)
+        segments = self._searched("rag.terms")
+        ahead.terms(segments)
+        return legs.bm25_scores(segments, rows, text, k1, b)
 
     # ------------------------------------------------------------------------------------------------------- tables --
 
@@ -481,6 +501,7 @@ class Archive:
 
     def documents(self):
         """Every document, in order of segment and id."""
+        ahead.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
         for segment in self._segments:
             for number in segment.live_documents():
                 yield self._document(segment, number)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from . import __version__
+from .addresses import is_remote
 from .errors import FormatError, RagfileError
 
 WRONG, DAMAGED = 1, 2
@@ -92,15 +93,20 @@ def cache_option(command):
     )(command)
 
 
+def url_cache_option(command):
+    return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(command)
+
+
 @ragfile.command()
 @click.argument("file")
 @generation_option
+@url_cache_option
 @json_option
-def info(file, generation, as_json):
+def info(file, generation, cache, as_json):
     """What a file holds, at a glance."""
     from .opening import open as open_file
 
-    with open_file(file, generation=generation) as rf:
+    with open_file(file, generation=generation, cache=cache) as rf:
         facts = rf.info
     if as_json:
         return emit(facts)
@@ -146,14 +152,15 @@ def condition(where):
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @generation_option
+@url_cache_option
 @json_option
-def inspect(file, hex_at, vector_row, pairs_of, generation, as_json):
+def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
     """Every section: where it lies, how much of the file it takes."""
     from .opening import open as open_file
 
-    with open_file(file, generation=generation) as rf:
+    with open_file(file, generation=generation, cache=cache) as rf:
         if hex_at is not None:
-            return _show_hex(file, hex_at, as_json)
+            return _show_hex(rf, file, hex_at, as_json)
         if vector_row is not None:
             values = [float(x) for x in rf.vector(vector_row)]
             return emit(values) if as_json else click.echo(" ".join(f"{x:.9g}" for x in values))
@@ -178,10 +185,13 @@ def _show_sections(rf, as_json):
     return None
 
 
-def _show_hex(file, at, as_json):
-    with open(file, "rb") as raw:
-        raw.seek(at)
-        data = raw.read(256)
+def _show_hex(rf, file, at, as_json):
+    if is_remote(file):
+        data = rf.raw(at, 256)
+    else:
+        with open(file, "rb") as raw:
+            raw.seek(at)
+            data = raw.read(256)
     if as_json:
         return emit({"at": at, "hex": data.hex()})
     for line in range(0, len(data), 16):
@@ -320,15 +330,16 @@ class Progress:
 @click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
 @cache_option
 @generation_option
+@cache_option
 @json_option
-def search(file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, as_json):
+def search(file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, cache, as_json):
     """Ask a file a question."""
     from dataclasses import asdict
 
     from .opening import open as open_file
 
     chosen = condition(where)
-    with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache) as rf:
+    with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache) as rf:
         hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
     if as_json:
         return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from .cli import Progress, cache_option, condition, emit, errors_option, json_option, moment, printable, readable
+from .cli import Progress, cache_option, condition, emit, errors_option, json_option, moment, printable, readable, url_cache_option
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
 
@@ -131,12 +131,13 @@ def compact(file, as_json):
 
 @click.command()
 @click.argument("file")
+@url_cache_option
 @json_option
-def log(file, as_json):
+def log(file, cache, as_json):
     """The commits of a file, newest first. Any can be opened with --generation until compaction."""
     from .upkeep import log as commits
 
-    found = commits(file)
+    found = commits(file, cache=cache)
     if as_json:
         return emit(found)
     for commit in found:

@@ -5,6 +5,8 @@
     │  ├─ VersionError              written by a newer ragfile
     │  └─ CorruptError              truncated, overlapping, bad checksum: says which section
     ├─ LockedError(OSError)         another writer holds the file: says who
+    ├─ RemoteError(OSError)         bytes of a file behind a URL could not be had: says which, of what, and why
+    │  └─ ChangedError              the object behind the URL is another one by now: refresh() opens it
     ├─ ModelError(ValueError)       vectors or embedder do not match what the file was built with
     └─ ProviderError                an embedding or chat provider failed for good (retries spent)
 
@@ -35,6 +37,18 @@ class CorruptError(FormatError):
 
 class LockedError(RagfileError, OSError):
     """Another writer holds the file."""
+
+
+class RemoteError(RagfileError, OSError):
+    """Bytes of a file behind a URL could not be had. `status` is the server's, where it gave one."""
+
+    def __init__(self, message, *, status=None):
+        super().__init__(message)
+        self.status = status
+
+
+class ChangedError(RemoteError):
+    """The object behind the URL is not the one that was opened."""
 
 
 class ModelError(RagfileError, ValueError):

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from . import _core
+from . import _core, ahead
 from .recent import Recent
 
 NOTHING = -np.inf
@@ -81,6 +81,7 @@ def vector_scores(segments, rows, query):
 
 def match(segments, texts, k, sets, threads, k1, b):
     """As nearest, by BM25."""
+    ahead.lists(segments, texts)
     if segments.lexicons is None:
         found, scores = segments[0].lexicon.match(
             segments.questions(texts), k, where=sets[0], threads=threads, k1=k1, b=b
@@ -96,6 +97,7 @@ def match(segments, texts, k, sets, threads, k1, b):
 
 def bm25_scores(segments, rows, text, k1, b):
     """The exact BM25 score of each row; 0 where no term occurs."""
+    ahead.lists(segments, [text])
     queries = segments.questions([text])
     if segments.lexicons is None:
         return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b))

@@ -3,7 +3,10 @@
 import os
 import tempfile
 
+import numpy as np
+
 from . import _core
+from .addresses import is_remote, shown
 from .agreement import disagreements
 from .archive import Archive
 from .errors import FormatError
@@ -11,7 +14,8 @@ from .pairs import PairFile
 from .searching import KnowledgeBase
 
 
-def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False, embedding_cache=None):
+def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False, embedding_cache=None,
+         cache=None):  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
     embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
@@ -19,7 +23,15 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
     a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
     0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
     "auto" (strict, else reference with a warning).
+
+    path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others are fetched whole. cache is a
+    folder that keeps what was fetched for the next time.
     """
+    if is_remote(path):
+        return _open_remote(
+            path, cache, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
+            embedding_cache=embedding_cache,
+        )  # fmt: skip
     head = bytes(memoryview(_core.Map(path))[:11])  # which does not wait for a pipe
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
@@ -34,51 +46,138 @@ def _looks_like_text(head):
     return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
 
 
+def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embedding_cache):
+    from .remote import mapped
+
+    there = mapped(url, cache)
+    head = there.read(0, 11)
+    if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
+        return PairFile.over(there, dim=dim, dialect=dialect, name=there.path)
+    if head[:7] == b"RAGFILE" or not _looks_like_text(head):
+        return RemoteKnowledgeBase(
+            url, cache=cache, embedder=embedder, generation=generation, strict=strict, there=there,
+            embedding_cache=embedding_cache,
+        )  # fmt: skip
+    return RemoteTextKnowledgeBase(
+        url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache
+    )
+
+
+class _Remote:
+    """What a knowledge base behind a URL does in its own way: opening, and looking whether it has changed."""
+
+    def __init__(self, url, *, cache=None, there=None, **options):
+        self._there = there  # what open() has begun with
+        self._url, self._folder = url, cache
+        super().__init__(shown(url), **options)
+
+    def __reduce__(self):
+        return _reopen, (type(self), self._url, {**self._options, "cache": self._folder})
+
+    def _identity(self):
+        if self._there is None:
+            return self._map.fetcher.current_identity()
+        return self._there.fetcher.identity
+
+    def _open(self):
+        from .remote import mapped
+
+        if self._there is None:
+            self._there = mapped(self._url, self._folder)
+        try:
+            super()._open()
+        finally:
+            self._there = None
+
+    def _is_as_new_as(self, other):
+        return False  # another object: the open one's bytes can no longer be fetched
+
+    def close(self):
+        if isinstance(self._map, _core.Remote):
+            self._map.fetcher.close()
+        super().close()
+
+
+def _reopen(kind, url, options):
+    return kind(url, **options)
+
+
+class RemoteKnowledgeBase(_Remote, KnowledgeBase):
+    """A 1.0 file behind a URL."""
+
+    def _mapped(self):
+        return self._there
+
+
 class TextKnowledgeBase(KnowledgeBase):
     """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in memory."""
 
     def _mapped(self):
         """The same collection as a .ragfile without a name, which goes with its last reader."""
         from .adapters import knowledge_base
-        from .ragmd import load
 
         with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
             path = os.path.join(folder, "kb")
-            knowledge_base.write(load(self.path), path)
+            knowledge_base.write(self._collection(), path)
             return _core.Map(path)
+
+    def _collection(self):
+        from .ragmd import load
+
+        self._size = os.path.getsize(self.path)
+        return load(self.path)
 
     @property
     def info(self):
-        return super().info | {"format": "ragmd", "size": os.path.getsize(self.path)}
+        return super().info | {"format": "ragmd", "size": self._size}
 
     @property
     def strategies(self):
         return ["vector", "bm25"]
 
 
+class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
+    """A .ragmd file behind a URL, fetched whole."""
+
+    def _collection(self):
+        from .ragmd import parse
+
+        self._fetcher, self._size = self._there.fetcher, len(self._there)
+        return parse(np.frombuffer(self._there, np.uint8))
+
+    def _identity(self):
+        return self._fetcher.current_identity() if self._there is None else self._there.fetcher.identity
+
+
 def verify(path, *, full=True):
-    """Checks every byte of a file, and that its sections agree with one another.
+    """Checks every byte of a file, and that its sections agree with one another. One behind a URL is fetched whole.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
-    mapped = _core.Map(path)
-    if _looks_like_text(bytes(memoryview(mapped)[:8])):
-        from .ragmd import load
+    if is_remote(path):
+        from .remote import mapped as remotely
 
-        load(path)
+        mapped = remotely(path)
+        mapped.fetch_all()
+    else:
+        mapped = _core.Map(path)
+    if _looks_like_text(bytes(memoryview(mapped)[:8])):
+        from .ragmd import load, parse
+
+        parse(np.frombuffer(mapped, np.uint8)) if is_remote(path) else load(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
     faults, counts = _core.Reader(mapped).verify(full)
     if not faults:
-        faults = _disagreements(path)
+        faults = _disagreements(path, mapped)
         counts["faults"] = len(faults)
     return faults, counts
 
 
-def _disagreements(path):
+def _disagreements(path, mapped):
     try:
-        with Archive(path) as archive:
+        with RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive:
             return disagreements(archive)
     except FormatError as error:
         return [(type(error).__name__, error.at or 0, str(error), error.section or "")]

@@ -258,10 +258,10 @@ class PairFile:
         self._read(_core.Map(path), os.fspath(path), dim, dialect)
 
     @classmethod
-    def over(cls, data, *, dim: int | None = None, dialect: str = "auto") -> "PairFile":
+    def over(cls, data, *, dim: int | None = None, dialect: str = "auto", name: str = "memory") -> "PairFile":
         """The same over a buffer that holds a whole file."""
         file = cls.__new__(cls)
-        file._read(data, "memory", dim, dialect)
+        file._read(data, name, dim, dialect)
         return file
 
     def _read(self, data, name, dim, dialect):
@@ -298,6 +298,10 @@ class PairFile:
     def close(self) -> None:
         """Lets go of the file. Arrays that were handed out stay valid; the mapping goes with the last of them."""
         self._data = self._source = self._layout = None
+
+    def raw(self, at: int, size: int) -> bytes:
+        """A copy of bytes of the file, as many as there are."""
+        return bytes(memoryview(self._data)[at : at + size])
 
     @property
     def _open(self):

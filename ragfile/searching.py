@@ -13,7 +13,7 @@ from operator import index
 
 import numpy as np
 
-from . import _core, tracing
+from . import _core, ahead, tracing
 from .archive import Archive, of_one_commit
 from .embedding import embedded, embedder_of_file, open_embedder
 from .errors import ModelError
@@ -165,6 +165,7 @@ class KnowledgeBase(Archive):
 
     def _hits(self, answer, degraded):
         kind, rows, scores, by_leg = answer
+        ahead.passages(self._segments, rows)
         hits = [self.hit(row, score, kind, parts) for row, score, parts in zip(rows, scores, by_leg, strict=True)]
         return Hits(hits, degraded=degraded)
 
@@ -180,6 +181,7 @@ class KnowledgeBase(Archive):
         for s in self._segments:
             mask[s.base : s.base + s.rows] &= s.live_mask()
         rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
+        ahead.passages(self._segments, rows)
         return Hits([self.hit(int(row), 1.0, "keyword", {"keyword": 1.0}) for row in rows])
 
     # ------------------------------------------------------------------------------------------------- embedding --
@@ -234,6 +236,7 @@ class KnowledgeBase(Archive):
     @property
     def sample(self):
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
+        ahead.whole(self._segments, "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
         picked = sorted(
             (hash_, segment.base + row)
             for segment in self._segments
@@ -245,7 +248,9 @@ class KnowledgeBase(Archive):
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
         sample = self._made.get("sample")
         if sample is None:
-            rows = [self.vector(row) for row in self.sample]
+            picked = self.sample
+            ahead.vector_rows(self._segments, picked)
+            rows = [self.vector(row) for row in picked]
             vectors = np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
             sample = self._made["sample"] = _core.Sample(vectors, self.config.get("metric", "cosine"))
         return sample.moments(vector)

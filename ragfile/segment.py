@@ -60,11 +60,23 @@ class Segment:
     def __init__(self, reader, number, rows, live, base):
         self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
         self._records = self._texts = self._meta = self._alive = None
-        self._layout = self._matrix = self._lexicon = self._lexical_size = None
+        self._layout = self._view = self._matrix = self._lexicon = self._lexical_size = None
         self.metric, self.document_fields = "cosine", {}
+        self._begun = set()
 
     def section(self, name):
         return self.reader.section(name, self.number)
+
+    def has(self, name):
+        """Whether there is such a section; nothing is read."""
+        return self.reader.has(name, self.number)
+
+    def is_new_to(self, plan):
+        """Whether this is the first time that somebody plans so."""
+        if plan in self._begun:
+            return False
+        self._begun.add(plan)
+        return True
 
     def need(self, name):
         section = self.section(name)
@@ -132,6 +144,16 @@ class Segment:
         """Numbers of the live documents, in order of id."""
         return [n for n in range(self.records.documents) if self.document_is_live(n)]
 
+    @property
+    def has_deletions(self):
+        return self.live < self.rows or self.has("rag.gone")
+
+    def document_count(self):
+        """How many documents live. Where nothing is deleted no record is read."""
+        if not self.has_deletions:
+            return len(self.need("rag.documents")) // _core.DOCUMENT_RECORD_SIZE
+        return len(self.live_documents())
+
     def find(self, doc_id):
         """The number of the live document with this id, or None."""
         number = self.records.find(doc_id)
@@ -149,19 +171,27 @@ class Segment:
         return self._layout
 
     def vectors(self):
-        """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that."""
-        section = self.section("vector")
-        if section is None:
+        """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that. Those of a
+        file that is elsewhere are brought and checked first."""
+        if not self.has("vector"):
             return None
-        dim, bits, rows, stride, first = self.vector_layout()
-        dtype = np.dtype("<f4" if bits == 32 else "<f2")
-        return np.ndarray((rows, dim), dtype, buffer=section, offset=first, strides=(stride, dtype.itemsize))
+        if self.reader.is_elsewhere:
+            self.section("vector").check()
+        return self._all_vectors()[:]
+
+    def _all_vectors(self):
+        if self._view is None:
+            dim, bits, rows, stride, first = self.vector_layout()
+            dtype = np.dtype("<f4" if bits == 32 else "<f2")
+            bare = _core.Bare(self.section("vector"))
+            self._view = np.ndarray((rows, dim), dtype, buffer=bare, offset=first, strides=(stride, dtype.itemsize))
+        return self._view
 
     def stored_vectors(self, first, count):
         """The vectors of some rows, their bytes checked; None where there are none."""
-        vectors = self.vectors()
-        if vectors is None:
+        if not self.has("vector"):
             return None
+        vectors = self._all_vectors()
         if count:
             _, _, _, stride, at = self.vector_layout()
             self.section("vector").check(at + first * stride, count * stride)

@@ -13,6 +13,7 @@ import os
 import time
 from dataclasses import dataclass, field
 
+from .addresses import refuse_remote
 from .archive import Archive
 from .editing import Editor
 from .loading import Failure, Limits, Loading, expanded, find
@@ -61,6 +62,7 @@ def add(path, sources, *, dry_run=False, **options):
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
          errors="strict", progress=None, created=None, embedding_cache=None):  # fmt: skip
+    refuse_remote(path)
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), errors=errors)
     report = SyncReport(os.fspath(path), dry_run)

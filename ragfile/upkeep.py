@@ -2,7 +2,8 @@
 
 import os
 
-from . import _core
+from . import _core, remote
+from .addresses import is_remote
 from .archive import Archive
 from .chunking import Policy
 from .editing import BATCH, Editor
@@ -12,10 +13,10 @@ from .records import Segment
 from .writing import fusion_record, model_record
 
 
-def log(path):
+def log(path, *, cache=None):
     """Every commit that can still be opened, newest first: generation, created (ns since 1970, 0 = not recorded), message,
     chunks that were live, chunks it added, chunks it deleted, and the bytes that the file had."""
-    mapped = _core.Map(os.fspath(path))
+    mapped = remote.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
     commits, before = [], 0
     for generation in range(1, newest.commit["generation"] + 1):

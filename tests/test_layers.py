@@ -4,11 +4,11 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ragfile"
-NOUNS = {"errors", "recent", "recorded", "records", "text", "tracing", "_core"}
+NOUNS = {"addresses", "errors", "recent", "recorded", "records", "spans", "text", "tracing", "_core"}
 STEPS = {
-    "agreement", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
-    "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "labels", "legs", "loading", "loaders", "origin", "packing",
-    "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "replacing", "reranking", "segment", "staging", "stash", "strategies",
+    "agreement", "ahead", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
+    "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "keeping", "labels", "legs", "loading", "loaders", "origin", "packing",
+    "pairs", "passages", "prompting", "ragmd", "ragmd_writing", "remote", "remote_http", "remote_s3", "replacing", "reranking", "segment", "staging", "stash", "strategies",
     "tabular",
 }  # fmt: skip
 FLOWS = {
@@ -19,12 +19,13 @@ DOORS = {"__init__", "__main__", "cli", "cli_convert", "cli_eval", "cli_export",
 RANK = {name: rank for rank, layer in enumerate((NOUNS, STEPS, FLOWS, DOORS)) for name in layer}
 # Steps that stand on other steps: an open file on its legs and filters, a text format on the model it writes.
 ALLOWED = {
-    "archive": {"filters", "labels", "legs", "segment", "strategies", "tabular"}, "labels": {"filters"}, "legs": {"analysis"}, "collection": {"faiss_flat"}, "passages": {"collection", "faiss_flat"},
+    "archive": {"ahead", "filters", "labels", "legs", "segment", "strategies", "tabular"}, "labels": {"filters"}, "legs": {"ahead", "analysis"}, "collection": {"faiss_flat"}, "passages": {"collection", "faiss_flat"},
     "origin": {"collection", "faiss_flat", "frontmatter"}, "faiss_json": {"collection", "faiss_flat", "replacing"},
     "ragmd": {"collection", "faiss_flat", "frontmatter", "ragmd_writing", "replacing", "faiss_json"},
     "ragmd_writing": {"collection", "faiss_flat", "frontmatter", "replacing", "faiss_json", "ragmd"},
     "loading": {"loaders"}, "embedding_cache": {"embedding"}, "embedding_http": {"calling", "embedding"}, "embedding_local": {"embedding"},
     "replacing": {"faiss_flat"}, "frontmatter": set(), "packing": {"reranking"}, "pairs": {"replacing"},
+    "remote": {"calling", "keeping", "remote_http", "remote_s3"}, "remote_http": {"calling"}, "remote_s3": {"calling", "remote_http"},
 }  # fmt: skip
 LATE = {("opening", "adapters"), ("converting", "adapters")}  # imported on use: one outside world each
 

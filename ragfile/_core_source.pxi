@@ -1,0 +1,130 @@
+# Files that are elsewhere: a map of their size that is filled as it is read.
+from collections import OrderedDict
+from itertools import count as counted
+
+from libc.stdlib cimport calloc as calloc_wants, free as free_wants
+
+# Why a fetch failed, by number, from the callback to whoever called the core: that may be another thread. A reason that
+# nobody asks for goes when 64 newer ones have come.
+_reasons = OrderedDict()
+_reason_numbers = counted(1)
+_reasons_lock = threading.Lock()
+
+
+def note_reason(error):
+    """A number for an exception that C takes to where it is raised."""
+    with _reasons_lock:
+        number = next(_reason_numbers)
+        _reasons[number] = error
+        if len(_reasons) > 64:
+            _reasons.popitem(last=False)
+    return number
+
+
+cdef reason_of(uint64_t number):
+    with _reasons_lock:
+        return _reasons.pop(number, None) or RemoteError("bytes that are elsewhere could not be had")
+
+
+cdef class Remote:
+    """A file of which only some bytes are here; as a buffer, all of them. Views keep it alive.
+
+    fetcher has path, size, kept, descriptor (of a local file of that size) and fetch(pieces, near), which puts pieces (at,
+    size, hash or None) there. A descriptor that changes is mapped in the place of the one before.
+    """
+
+    cdef rag_map map
+    cdef rag_source source
+    cdef int mapped
+    cdef readonly object fetcher
+    cdef readonly str path
+
+    def __cinit__(self, fetcher):
+        cdef rag_fault fault
+        self.fetcher, self.path, self.mapped = fetcher, fetcher.path, fetcher.descriptor
+        check(rag_map_descriptor(self.mapped, &self.map, &fault), &fault, self.path)
+        self.source.bytes = self.map.bytes
+        self.source.fetch = fetch_pieces
+        self.source.context = <void *>self
+        self.source.kept = fetcher.kept
+
+    def __dealloc__(self):
+        rag_map_close(&self.map)
+
+    def __len__(self):
+        return self.map.size
+
+    cdef take(self, list pieces, bint near):
+        cdef rag_fault fault
+        self.fetcher.fetch(pieces, near)
+        if self.mapped != self.fetcher.descriptor:
+            check(rag_map_exchange(self.fetcher.descriptor, &self.map, &fault), &fault, self.path)
+            self.mapped = self.fetcher.descriptor
+
+    def header(self):
+        """(major, minor, patch, big_endian) of the first eleven bytes, or FormatError."""
+        cdef rag_fault fault
+        cdef rag_header header
+        self.fetch(0, min(RAG_HEADER_SIZE, self.map.size))
+        check(rag_header_read(self.map.bytes, self.map.size, &header, &fault), &fault, self.path)
+        return header.major, header.minor, header.patch, header.big_endian
+
+    def fetch(self, uint64_t at, uint64_t size):
+        """Makes [at, at + size) be here."""
+        self.take([(at, size, None)], False)
+
+    def fetch_all(self):
+        """Makes every byte be here."""
+        self.fetch(0, self.map.size)
+
+    def read(self, uint64_t at, uint64_t size):
+        """A copy of some bytes, as many as there are."""
+        size = min(size, self.map.size - min(at, self.map.size))
+        self.fetch(at, size)
+        return (<const char *>self.map.bytes)[at:at + size] if size else b""
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("a mapped RAGFile is read-only")
+        self.fetch_all()
+        PyBuffer_FillInfo(buffer, self, <void *>self.map.bytes, self.map.size, 1, flags)
+
+
+cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t count, bint near,
+                             rag_fault *fault) noexcept with gil:
+    cdef size_t i
+    try:
+        wanted = [(pieces[i].at, pieces[i].size, pieces[i].hash if pieces[i].hashed else None) for i in range(count)]
+        (<Remote>context).take(wanted, near)
+    except BaseException as error:
+        if fault != NULL:
+            fault.status = RAG_SOURCE
+            fault.what = "bytes that are elsewhere could not be had"
+            fault.section[0] = 0
+            fault.os_error = 0
+            fault.at = note_reason(error)
+        return RAG_SOURCE
+    return RAG_OK
+
+
+def ready(wants):
+    """A plan: brings [(section, at, size)] in as few requests as their source can make of them. Those of local files, and
+    None for a section, are passed over; size 0 brings a section's block hashes."""
+    cdef rag_fault fault
+    cdef rag_status status
+    cdef Section section
+    cdef size_t count = 0
+    wants = [want for want in wants if want[0] is not None and want[0].is_elsewhere]
+    cdef rag_want *items = <rag_want *>calloc_wants(len(wants) + 1, sizeof(rag_want))
+    if items == NULL:
+        raise MemoryError
+    try:
+        for section, at, size in wants:
+            items[count].guard = &section.guard
+            items[count].at, items[count].size = at, size
+            count += 1
+        with nogil:
+            status = rag_ready(items, count, &fault)
+    finally:
+        free_wants(items)
+    check(status, &fault)

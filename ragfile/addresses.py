@@ -1,0 +1,23 @@
+"""Paths that are URLs: what may be opened where it is, and what an error message may show of it."""
+
+from urllib.parse import urlsplit
+
+SCHEMES = ("http", "https", "s3")
+
+
+def is_remote(path):
+    """Whether a path is a URL that can be opened."""
+    return isinstance(path, str) and "://" in path and path.partition("://")[0].lower() in SCHEMES
+
+
+def shown(url):
+    """The URL without what lets somebody in: a password, the query of a signed address."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")
+
+
+def refuse_remote(path):
+    """A file behind a URL is for reading."""
+    if is_remote(path):
+        raise ValueError(f"{shown(path)} is for reading: change the file where it is kept, and put it there anew")
