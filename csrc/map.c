@@ -72,7 +72,9 @@ enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_f
     return status;
 }
 
-enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault) { return map_fd(fd, map, fault); }
+enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault) {
+    return map_fd(fd, UINT64_MAX, map, fault);
+}
 
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault) {
     void *place = (void *)(uintptr_t)map->bytes;

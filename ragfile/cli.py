@@ -330,9 +330,11 @@ class Progress:
 @click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
 @cache_option
 @generation_option
-@cache_option
+@url_cache_option
 @json_option
-def search(file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, cache, as_json):
+def search(
+    file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, cache, as_json
+):
     """Ask a file a question."""
     from dataclasses import asdict
 

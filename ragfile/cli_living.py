@@ -4,7 +4,18 @@ import os
 
 import click
 
-from .cli import Progress, cache_option, condition, emit, errors_option, json_option, moment, printable, readable, url_cache_option
+from .cli import (
+    Progress,
+    cache_option,
+    condition,
+    emit,
+    errors_option,
+    json_option,
+    moment,
+    printable,
+    readable,
+    url_cache_option,
+)
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
 

@@ -58,9 +58,7 @@ def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embe
             url, cache=cache, embedder=embedder, generation=generation, strict=strict, there=there,
             embedding_cache=embedding_cache,
         )  # fmt: skip
-    return RemoteTextKnowledgeBase(
-        url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache
-    )
+    return RemoteTextKnowledgeBase(url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache)
 
 
 class _Remote:
