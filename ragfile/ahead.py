@@ -23,6 +23,18 @@ def _whole(section):
     return section, 0, 0 if section is None else len(section)
 
 
+def _new(segments, plan):
+    """Segments for which a plan that is carried out once was not."""
+    return [segment for segment in segments if plan not in segment.brought] if _elsewhere(segments) else []
+
+
+def _once(segments, plan, wants):
+    if wants:
+        _core.ready(wants)
+        for segment in segments:
+            segment.brought.add(plan)
+
+
 def whole(segments, *names):
     """Sections that will be read from one end to the other."""
     if _elsewhere(segments):
@@ -31,9 +43,11 @@ def whole(segments, *names):
 
 def terms(segments):
     """The dictionaries, with what statistics need."""
-    if _elsewhere(segments) and any(segment.is_new_to("terms") for segment in segments):
-        wants = [(segment.section("rag.postings"), 0, 0) for segment in segments]
-        _core.ready(wants + [_whole(s.section(name)) for s in segments for name in ("rag.terms", "rag.tombs")])
+    wants = []
+    for segment in _new(segments, "terms"):
+        wants.append((segment.section("rag.postings"), 0, 0))
+        wants += [_whole(segment.section(name)) for name in ("rag.terms", "rag.tombs")]
+    _once(segments, "terms", wants)
 
 
 def lists(segments, texts):
@@ -46,13 +60,12 @@ def lists(segments, texts):
 
 def vectors(segments):
     """The shadows; where there is none, the vectors themselves."""
-    if _elsewhere(segments) and any(segment.is_new_to("vectors") for segment in segments):
-        wants = []
-        for segment in segments:
-            vector, shadow = segment.section("vector"), segment.section("rag.shadow")
-            wants += [_whole(vector)] if shadow is None else [(vector, 0, 64), _whole(shadow)]
-            wants.append(_whole(segment.section("rag.tombs")))
-        _core.ready(wants)
+    wants = []
+    for segment in _new(segments, "vectors"):
+        vector, shadow = segment.section("vector"), segment.section("rag.shadow")
+        wants += [_whole(vector)] if shadow is None else [(vector, 0, 64), _whole(shadow)]
+        wants.append(_whole(segment.section("rag.tombs")))
+    _once(segments, "vectors", wants)
 
 
 def vector_rows(segments, rows):

@@ -62,7 +62,7 @@ class Segment:
         self._records = self._texts = self._meta = self._alive = None
         self._layout = self._view = self._matrix = self._lexicon = self._lexical_size = None
         self.metric, self.document_fields = "cosine", {}
-        self._begun = set()
+        self.brought = set()  # names of plans (see ahead) that were carried out once for all
 
     def section(self, name):
         return self.reader.section(name, self.number)
@@ -70,13 +70,6 @@ class Segment:
     def has(self, name):
         """Whether there is such a section; nothing is read."""
         return self.reader.has(name, self.number)
-
-    def is_new_to(self, plan):
-        """Whether this is the first time that somebody plans so."""
-        if plan in self._begun:
-            return False
-        self._begun.add(plan)
-        return True
 
     def need(self, name):
         section = self.section(name)
