@@ -114,6 +114,9 @@ bench-build:          ## the engine's part of a build; and one of twice the memo
 eval:                 ## nDCG@10 over judged collections in BEIR layout
 	$(PY) -m ragfile eval $(COLLECTIONS) --embedder $(or $(EMBEDDER),default)
 
+bench-remote:
+	$(PY) bench/remote.py --passages $(PASSAGES) --questions $(SHORT)
+
 bench-lookup bench-open bench-ragmd bench-living:
 	$(PY) bench/$(@:bench-%=%).py
 

@@ -2,6 +2,7 @@
 
 Everything works without these plans, a block at a time; with them a question costs a few round trips:
 
+    tables    all but texts and vectors, where that is little                        the first question
     terms     rag.terms whole, the block hashes of rag.postings, deletions          the first question by words
     lists     the posting lists of the question's terms
     vectors   rag.shadow whole, the head and the block hashes of vector             the first question by vector
@@ -13,6 +14,8 @@ import bisect
 from . import _core
 
 STREAM_END = 64 << 10  # a stream's trailer, and as a rule its table
+TABLES = ("rag.meta", "rag.chunks", "rag.documents", "rag.ids", "rag.postings", "rag.terms", "rag.tombs")
+LITTLE = 8 << 20
 
 
 def _elsewhere(segments):
@@ -41,8 +44,17 @@ def whole(segments, *names):
         _core.ready([_whole(segment.section(name)) for segment in segments for name in names])
 
 
+def tables(segments):
+    """All but texts and vectors, where that is little: one request, and no round trip for each step of a question."""
+    new = _new(segments, "tables")
+    wants = [_whole(segment.section(name)) for segment in new for name in TABLES]
+    if sum(size for _, _, size in wants) <= LITTLE:
+        _once(new, "tables", wants)
+
+
 def terms(segments):
     """The dictionaries, with what statistics need."""
+    tables(segments)
     wants = []
     for segment in _new(segments, "terms"):
         wants.append((segment.section("rag.postings"), 0, 0))
@@ -89,6 +101,7 @@ def passages(segments, rows):
     """All that makes hits of rows of the file."""
     if not _elsewhere(segments) or not len(rows):
         return
+    tables(segments)
     placed = _placed(segments, rows)
     used = list({segment.number: segment for segment, _ in placed}.values())
     wants = [(segment.section("rag.ids"), 0, 16) for segment in used]

@@ -66,6 +66,8 @@ class Fetcher:
         self.kept = self._kept is not None
         _all.add(self)
         self._put(at, ending)
+        if self.kept:  # a block that begins before the window is whole there only with it
+            self._kept.write(at, ending)
         self.fetch([(0, min(FRONT, self.size), None)])
 
     def _blank(self):

@@ -278,6 +278,18 @@ def test_a_question_by_words_takes_four_requests_and_little_of_the_file(large_se
                 assert large_server.sent < os.path.getsize(large) / 6
 
 
+def test_where_all_but_texts_and_vectors_is_little_an_answer_with_its_texts_takes_four_requests(tmp_path):
+    path = str(tmp_path / "kb.ragfile")
+    _made(path, 12_000, seed=3)
+    with RangeServer({"kb": _bytes(path)}) as server, ragfile.open(path) as local:
+        for question in ("w7", "w8 w77 w1500"):
+            with ragfile.open(server.url("kb")) as far:
+                server.forget()
+                assert far.search(question, mode="bm25") == local.search(question, mode="bm25")
+                assert server.count <= 4
+                assert server.sent < os.path.getsize(path)
+
+
 def test_a_question_by_vector_streams_the_shadow_once(large_server, large, monkeypatch):
     rng = np.random.default_rng(4)
     with ragfile.open(large) as local, ragfile.open(large_server.url("kb")) as far:
