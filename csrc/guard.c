@@ -27,10 +27,13 @@ static size_t block_size(const struct rag_guard *guard, size_t block) {
 
 static enum rag_status look(const struct rag_guard *guard, size_t block, struct rag_fault *fault) {
     const size_t start = block * RAG_BLOCK;
-    if (rag_hash(guard->bytes + start, block_size(guard, block)) != load_u64(guard->sums + block))
-        return rag_fail(fault, RAG_CORRUPT, start, "block checksum does not match");
-    set_bit(guard, block);
-    return RAG_OK;
+    if (rag_hash(guard->bytes + start, block_size(guard, block)) == load_u64(guard->sums + block)) {
+        set_bit(guard, block);
+        return RAG_OK;
+    }
+    rag_fail(fault, RAG_CORRUPT, start, "block checksum does not match");
+    if (fault) memcpy(fault->section, guard->name, sizeof fault->section);
+    return RAG_CORRUPT;
 }
 
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault) {

@@ -93,12 +93,13 @@ struct rag_guard {
     uint8_t *seen;        /* one bit per block, set atomically once its hash was found right; one more for sums themselves */
     const struct rag_source *source; /* NULL where all bytes are there */
     uint64_t sums_hash;   /* xxh3-64 of sums, for bytes of a source */
+    char name[65];        /* the section's, for faults; may be empty */
 };
 
 #define RAG_BLOCK ((size_t)65536)
 
-/* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the block's offset within the
- * section. The common case, everything seen before, costs one load per block. */
+/* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the section, and the block's
+ * offset within it. The common case, everything seen before, costs one load per block. */
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault);
 
 /* Brings what is not there yet of several stretches in as few requests as their source can make of them: a plan before a

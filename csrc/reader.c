@@ -467,6 +467,7 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
     if ((!r->source || blocks == 0) && rag_hash(sums, 8 * blocks) != hash)
         return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
     *guard = (struct rag_guard){r->bytes + e.at, e.size, (const uint64_t *)(const void *)sums, r->seen + r->seen_at[i],
-                                r->source, hash};
+                                r->source, hash, ""};
+    memcpy(guard->name, e.name, strnlen(e.name, sizeof guard->name - 1));
     return RAG_OK;
 }

@@ -169,18 +169,32 @@ static void check_abandoned(struct walk *walk, const struct rag_reader *r, const
         found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");
 }
 
+static bool is_same_section(const struct rag_reader *a, uint32_t i, const struct rag_reader *b, uint32_t j) {
+    struct rag_entry one, other;
+    rag_reader_entry(a, i, &one);
+    rag_reader_entry(b, j, &other);
+    return one.at == other.at && one.size == other.size && one.items == other.items && one.flags == other.flags &&
+           load_u64(a->entries + (size_t)i * ENTRY_SIZE + ENTRY_HASH) == load_u64(b->entries + (size_t)j * ENTRY_SIZE + ENTRY_HASH);
+}
+
+/* A section that the newest generation lists as its commit did was checked with that generation. */
+static bool is_live(const struct walk *walk, const struct rag_reader *r, uint32_t i) {
+    struct rag_entry e;
+    rag_reader_entry(r, i, &e);
+    const int64_t now = rag_reader_find(walk->reader, e.name, e.segment);
+    return now >= 0 && is_same_section(r, i, walk->reader, (uint32_t)now);
+}
+
 /* The generation lists a section exactly as the commit that wrote it does. Commits are met newest first and entries lie in
  * file order, so one pass from the last entry to the first meets them all. */
 static void check_kept(struct walk *walk, const struct rag_reader *r) {
     for (; walk->left > 0; walk->left--) {
-        struct rag_entry e, then;
+        struct rag_entry e;
         rag_reader_entry(walk->reader, walk->left - 1, &e);
         if (e.generation != r->commit.generation) return;
         const int64_t i = rag_reader_find(r, e.name, e.segment);
-        if (i >= 0) rag_reader_entry(r, (uint32_t)i, &then);
         const uint8_t *now = walk->reader->entries + (size_t)(walk->left - 1) * ENTRY_SIZE;
-        if (i < 0 || e.at != then.at || e.size != then.size || e.items != then.items || e.flags != then.flags ||
-            load_u64(now + ENTRY_HASH) != load_u64(r->entries + (size_t)i * ENTRY_SIZE + ENTRY_HASH))
+        if (i < 0 || !is_same_section(walk->reader, walk->left - 1, r, (uint32_t)i))
             found(walk, RAG_FORMAT, (uint64_t)(now - r->bytes), "the section is not the one that its commit wrote", e.name);
     }
 }
@@ -200,7 +214,7 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
         for (uint32_t i = 0; i < r.commit.entries; i++) {
             struct rag_entry e;
             rag_reader_entry(&r, i, &e);
-            if (newest || e.generation == r.commit.generation) check_section(walk, &r, i);
+            if (newest || (e.generation == r.commit.generation && !is_live(walk, &r, i))) check_section(walk, &r, i);
         }
         if (full) check_tiling(walk, &r, footer->at, footer->toc_size);
         if (full) check_kept(walk, &r);

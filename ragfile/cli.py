@@ -62,6 +62,11 @@ def readable(size):
         size /= 1000
 
 
+def counted(count, noun):
+    """A number of things for people."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def printable(text):
     """Text of a file on one line, for a terminal: a control character in it controls nothing."""
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
@@ -148,7 +153,7 @@ def condition(where):
 
 @ragfile.command()
 @click.argument("file")
-@click.option("--hex", "hex_at", type=int, metavar="N", help="Show 256 bytes from offset N.")
+@click.option("--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N.")
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @generation_option
@@ -236,7 +241,8 @@ def verify(file, full, as_json):
             click.echo(f"{kind}: {what} (byte {at}{f' of section {section}' if section else ''})")
         ending = "damaged" if faults else "good"
         click.echo(
-            f"{file}: {ending}; {counts['sections']} sections, {counts['blocks']} blocks, {counts['commits']} commits checked"
+            f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
+            f"{counted(counts['commits'], 'commit')} checked"
         )
     sys.exit(DAMAGED if faults else 0)
 
@@ -277,7 +283,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
         return emit(asdict(report))
     rate = report.chunks / report.seconds if report.seconds else 0
     click.echo(
-        f"{out}: {report.documents} documents, {report.chunks} chunks, {readable(report.file_bytes)} "
+        f"{out}: {counted(report.documents, 'document')}, {counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
         f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
     )
 
@@ -285,7 +291,7 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
 def _with_errors(failures):
     """How many files there was trouble with; a file of records may have it more than once."""
     count = len({failure.path for failure in failures})
-    return f"; {count} file{'s' * (count != 1)} with errors" if count else ""
+    return f"; {counted(count, 'file')} with errors" if count else ""
 
 
 def duration(seconds):
@@ -322,7 +328,10 @@ class Progress:
 @click.argument("file")
 @click.argument("question")
 @click.option("-k", default=5, show_default=True, help="How many passages.")
-@click.option("--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True)
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True,
+    help="By words and vectors, or one of them; keyword finds an id, a source or a listed keyword.",
+)  # fmt: skip
 @click.option("--where", help='A filter on metadata as JSON, such as \'{"year": {"$gte": 2020}}\'.')
 @click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
@@ -340,6 +349,8 @@ def search(
 
     from .opening import open as open_file
 
+    if not question.strip():
+        raise click.UsageError("the question is empty")
     chosen = condition(where)
     with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache) as rf:
         hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
@@ -360,7 +371,7 @@ def _show_hit(place, hit, explain):
     title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     span = f":{hit.start}-{hit.end}" if hit.start >= 0 else ""
     click.echo(
-        f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {printable(hit.source or hit.doc_id)}{span}  {title}"
+        f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {printable(hit.source or hit.doc_id)}{span}  {title}".rstrip()
     )
     if explain:
         click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
@@ -381,6 +392,7 @@ def main(arguments=None):
         code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
+        click.echo("ragfile: interrupted", err=True)
         sys.exit(WRONG)
     except click.UsageError as error:
         error.show()

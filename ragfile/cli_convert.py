@@ -11,6 +11,7 @@ import warnings
 import click
 
 from ragfile import converting
+from ragfile.cli import counted
 from ragfile.errors import RagfileError
 
 SOURCES = ("ragmd", "ragfile", "faiss", "json")
@@ -84,4 +85,6 @@ def _report(collection, source, target, as_json):
         )
         return
     where = " + ".join(target) if isinstance(target, tuple) else target
-    click.echo(f"{where}: {counts['documents']} documents, {counts['vectors']} vectors of {counts['dim']} dimensions")
+    click.echo(
+        f"{where}: {counted(counts['documents'], 'document')}, {counted(counts['vectors'], 'vector')} of {counts['dim']} dimensions"
+    )

@@ -8,6 +8,7 @@ from .cli import (
     Progress,
     cache_option,
     condition,
+    counted,
     emit,
     errors_option,
     json_option,
@@ -81,7 +82,7 @@ def _follow(way, file, sources, dry_run, as_json, **options):
         + (
             "; nothing was written"
             if dry_run
-            else f"; {report.embedded} chunks embedded, generation {report.generation}"
+            else f"; {counted(report.embedded, 'chunk')} embedded, generation {report.generation}"
         )
     )
     return None if dry_run else _hint(file)
@@ -115,10 +116,12 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
     if as_json:
         return emit({"deleted": found, "documents": w.deletions, **w.report})
     for gone in w.deletions:
-        click.echo(f"- {gone['id']}  {gone['chunks']} chunks  sha256 {gone['checksum'] or gone['sha256']}")
+        click.echo(
+            f"- {printable(gone['id'])}  {counted(gone['chunks'], 'chunk')}  sha256 {gone['checksum'] or gone['sha256']}"
+        )
     unknown = [doc_id for doc_id in ids if doc_id not in found]
     click.echo(
-        f"{len(found)} documents deleted"
+        f"{counted(len(found), 'document')} deleted"
         + (f"; unknown: {', '.join(unknown)}" if unknown else "")
         + ("; compact erases their bytes" if found else "")
     )
@@ -172,7 +175,7 @@ def stale(file, chunking, embedder, as_json):
         return emit(found)
     for doc_id, reason in found.items():
         click.echo(f"{doc_id}: {reason}")
-    click.echo(f"{len(found)} stale documents")
+    click.echo(counted(len(found), "stale document"))
 
 
 @click.command()
@@ -189,5 +192,7 @@ def reindex(file, chunking, embedder, message, embedding_cache, as_json):
     report = reindex_file(file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache)
     if as_json:
         return emit(report)
-    click.echo(f"{file}: {report['recut']} documents cut again, {report['embedded']} chunks embedded")
+    click.echo(
+        f"{file}: {counted(report['recut'], 'document')} cut again, {counted(report['embedded'], 'chunk')} embedded"
+    )
     return _hint(file)

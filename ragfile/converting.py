@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ragfile import faiss_json, ragmd
+from ragfile import faiss_json, ragmd, replacing
 from ragfile.errors import FormatError
 from ragfile.faiss_flat import Index
 
@@ -81,6 +81,7 @@ def _write_pair(collection, dst):
 
 
 def _write_ragmd(collection, dst, *, allow_large=False):
+    replacing.spare(dst, ragmd.looks_like, ".ragmd")
     ragmd.save(dst, collection, allow_large=allow_large)
 
 

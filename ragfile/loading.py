@@ -153,7 +153,7 @@ def load(sources, **options):
 
 def _sentence(error):
     if isinstance(error, UnicodeDecodeError):
-        return f"not valid {error.encoding}: byte {error.start} ({error.reason})"
+        return f"not valid {error.encoding}: byte {error.start} ({error.reason}); errors=replace reads it"
     return str(error) or type(error).__name__
 
 

@@ -115,7 +115,7 @@ class _Reader:
     def check_version(self):
         if not {"format_version", "embedding_dim"} <= set(self.values):
             missing = "format_version" if "format_version" not in self.values else "embedding_dim"
-            raise NotARagmd(f"line 1: the frontmatter has no {missing}", at=0)
+            raise NotARagmd(f"line 1: not a .ragmd: the frontmatter has no {missing}", at=0)
         version = self.values["format_version"]
         numbers = str(version).split(".") if type(version) in (str, int, float) else []
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):

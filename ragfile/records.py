@@ -7,10 +7,25 @@ its source:
     document.text[chunk.start:chunk.end] == chunk.content
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 
 from .errors import CorruptError
 from .text import restored
+
+
+def _of_mapping(cls, value):
+    """A record from a mapping with its field names; what is missing or not known is said by name."""
+    what = f"a {cls.__name__.lower()}"
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} is a {cls.__name__} or a mapping, not {type(value).__name__}")
+    known = {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(cls)}
+    missing = [name for name, is_needed in known.items() if is_needed and name not in value]
+    other = [str(name) for name in value if name not in known]
+    if missing or other:
+        said = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"does not know {', '.join(other)}"] * bool(other)
+        raise TypeError(f"{what} {' and '.join(said)}; its fields are {', '.join(known)}")
+    return cls(**value)
 
 
 @dataclass(slots=True)
@@ -52,7 +67,7 @@ class Document:
     @classmethod
     def of(cls, value):
         """A Document as it is, or one made from a mapping with its field names."""
-        return value if isinstance(value, cls) else cls(**value)
+        return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
 @dataclass(slots=True)
@@ -90,7 +105,7 @@ class Chunk:
 
     @classmethod
     def of(cls, value):
-        return value if isinstance(value, cls) else cls(**value)
+        return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
 @dataclass(slots=True)
@@ -138,7 +153,7 @@ class Candidate:
 
     @classmethod
     def of(cls, value):
-        return value if isinstance(value, cls) else cls(**value)
+        return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
 def best_first(candidates):

@@ -6,10 +6,30 @@ taken over by the next.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
+import stat
 
 from ragfile.errors import LockedError
+
+
+def spare(path, is_ours, kind):
+    """Refuses to put a new file in the place of one that is something else: a name that was mistyped costs nobody a document.
+
+    is_ours is asked about the first 64 KiB; an empty file, and what is no regular file, has nothing to lose here.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return
+        with open(path, "rb") as file:
+            head = file.read(64 << 10)
+    except FileNotFoundError:
+        return
+    if head and not is_ours(head):
+        raise FileExistsError(
+            errno.EEXIST, f"is there and no {kind}: remove it first, or name another file", os.fspath(path)
+        )
 
 
 @contextlib.contextmanager

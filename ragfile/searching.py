@@ -23,6 +23,7 @@ from .records import Hits
 
 MODES = ("hybrid", "vector", "bm25", "keyword")
 SAMPLE = 1024
+NO_EMBEDDER = "the file does not record its embedder: name one (embedder=, --embedder), or give the question's vector"
 REMEMBERED = 256  # questions' vectors, and whole answers
 
 log = logging.getLogger("ragfile.search")
@@ -190,11 +191,15 @@ class KnowledgeBase(Archive):
     def embedder(self):
         """What turns questions into vectors: the one given, else the model that the file records, where it is on this
         machine. A file never makes anybody talk to a server."""
-        if self._opened.get("embedder") is None:
+        if self._opened.get("embedder") is None and not self._wants_none:
             spec = (self.config.get("model") or {}).get("spec")
             if spec:
                 self._opened["embedder"] = self._checked(embedder_of_file(spec, cache=self._cache))
         return self._opened.get("embedder")
+
+    @property
+    def _wants_none(self):
+        return isinstance(self._given, str) and self._given == "none"
 
     def _checked(self, embedder):
         recorded = self.config.get("model")
@@ -212,8 +217,10 @@ class KnowledgeBase(Archive):
     def _question_vectors(self, queries):
         """(vectors, "") or (None, why there are none)."""
         try:
+            if self._wants_none:
+                return None, "the embedder none was asked for"
             if self.embedder is None:
-                return None, "the file does not record its embedder: give embedder= to open, or vector="
+                return None, NO_EMBEDDER
             return self._remembered(queries), ""
         except MemoryError:
             raise

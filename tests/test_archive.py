@@ -382,3 +382,18 @@ def test_other_threads_run_while_a_file_is_searched(tmp_path, leg):
             sys.setswitchinterval(before)
         thread.join()
     assert seen_unfinished
+
+
+@pytest.mark.parametrize(
+    ("chunk", "said"),
+    [
+        ({"doc_id": "a", "chunk_index": 0, "text": "x"}, "a chunk lacks content and does not know text; its fields are doc_id, "),
+        ({"doc_id": "a"}, "a chunk lacks chunk_index, content; its fields are "),
+        ("passage", "a chunk is a Chunk or a mapping, not str"),
+    ],
+)  # fmt: skip
+def test_what_is_no_chunk_is_told_what_a_chunk_is(path, chunk, said):
+    with pytest.raises(TypeError) as refused, ragfile.create(path) as w:
+        w.add([chunk])
+    assert str(refused.value).startswith(said)
+    assert not path.exists()

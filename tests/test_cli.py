@@ -132,3 +132,76 @@ def test_a_file_that_went_through_faiss_and_json_is_asked_as_before(run, kb, tmp
         assert after.config["fusion"] == before.config["fusion"]
     assert back.degraded == ""
     assert [(hit.text, hit.score) for hit in back] == [(hit.text, hit.score) for hit in there]
+
+
+def test_counts_are_of_one_thing_or_of_many(run, tmp_path):
+    (tmp_path / "a.txt").write_text("alone")
+    assert "1 document, 1 chunk, " in run("build", tmp_path / "a.txt", "-o", tmp_path / "a")[1]
+    assert run("delete", tmp_path / "a", "a.txt")[1].endswith("1 document deleted; compact erases their bytes\n")
+
+
+def test_an_empty_question_is_wrong_usage(run, kb):
+    code, out, err = run("search", kb, "  ")
+    assert (code, out) == (1, "")
+    assert "the question is empty" in err
+
+
+def test_a_question_without_an_embedder_on_request_is_answered_by_words(run, kb):
+    code, out, err = run("search", kb, "keys", "--embedder", "none", "--explain")
+    assert (code, err) == (0, "ragfile: the embedder none was asked for\n")
+    assert "vector" not in out
+
+
+def test_a_name_that_was_mistyped_costs_nobody_a_document(run, kb):
+    page = kb.parent / "docs" / "keys.md"
+    before = page.read_bytes()
+    for command in (["build", kb.parent / "docs", "-o", page], ["convert", kb, page]):
+        code, _, err = run(*command)
+        assert code == 1
+        assert f"{page}: is there and no " in err
+        assert len(err.splitlines()) == 1
+    assert page.read_bytes() == before
+    (kb.parent / "nothing").touch()
+    assert run("build", kb.parent / "docs", "-o", kb.parent / "nothing")[0] == 0
+    assert run("build", kb.parent / "docs", "-o", kb)[0] == 0
+
+
+def test_markdown_is_no_knowledge_base_and_says_so(run, tmp_path):
+    (tmp_path / "page.md").write_text("---\ntitle: A page\n---\n\nText.\n")
+    code, _, err = run("search", tmp_path / "page.md", "text")
+    assert code == 2
+    assert "not a .ragmd" in err
+
+
+def test_an_export_is_what_its_suffix_says_and_whole_or_not_there(run, kb, monkeypatch):
+    from ragfile import tabular
+
+    out = kb.parent / "out.ndjson"
+    assert run("export", kb, out)[1] == f"{out}: 2 chunks\n"
+    before = out.read_bytes()
+    assert run("export", kb, out) == (1, "", f"ragfile: {out}: is there already\n")
+    assert out.read_bytes() == before
+
+    def failing(archive):
+        yield {"node_id": "a#0"}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tabular, "records", failing)
+    assert run("export", kb, kb.parent / "half.jsonl")[::2] == (1, "\nragfile: interrupted\n")
+    monkeypatch.setattr(tabular, "arrow_reader", lambda archive: (_ for _ in ()).throw(ValueError("it is parquet")))
+    assert "it is parquet" in run("export", kb, kb.parent / "half.parquet")[2]
+    assert not list(kb.parent.glob("half*"))
+
+
+def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(run, kb):
+    with ragfile.edit(kb) as w:
+        w.add_documents([{"id": "new.md", "text": "One more page."}])
+    with ragfile.open(kb) as rf:
+        at = next(e["at"] for e in rf.entries if e["name"] == "vector")
+    data = bytearray(kb.read_bytes())
+    data[at + 900] ^= 1
+    kb.write_bytes(data)
+    code, _, err = run("search", kb, "keys")
+    assert (code, err) == (2, "ragfile: block checksum does not match (byte 0 of section vector)\n")
+    for full in ([], ["--full"]):
+        assert run("verify", kb, *full)[1].count("block checksum does not match") == 1

@@ -432,3 +432,14 @@ def test_a_glob_passes_over_links_that_lead_nowhere_and_a_name_does_not(tmp_path
     assert [(os.path.basename(s.path), s.reason) for s in skipped] == [("b.md", "a link that leads nowhere")]
     with pytest.raises(FileNotFoundError):
         list(find(tmp_path / "b.md"))
+
+
+def test_a_failure_says_where_in_the_line_and_what_would_read_it(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "good"}\n{"text": }\n')
+    (tmp_path / "b.txt").write_bytes(b"caf\xe9")
+    loading = Loading(tmp_path)
+    assert [document.text for document in loading] == ["good"]
+    assert [failure.reason for failure in loading.failures] == [
+        "line 2: no JSON: Expecting value at character 10",
+        "not valid utf-8: byte 3 (unexpected end of data); errors=replace reads it",
+    ]

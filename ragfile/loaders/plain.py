@@ -70,9 +70,14 @@ def json_lines(raw, limits, errors="strict"):
         try:
             record = _JSON.decode(line if isinstance(line, str) else decode(line, errors))
         except (ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError too
-            yield Extracted(problem=f"line {number}: {error}", id=str(number))
+            yield Extracted(problem=f"line {number}: no JSON: {_reason(error)}", id=str(number))
             continue
         yield _record(record, number)
+
+
+def _reason(error):
+    """Why a line is no JSON, with the place in the line."""
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
 
 
 def _json_lines(raw, errors):

@@ -82,7 +82,7 @@ static void build(struct bytes *terms, struct bytes *postings) {
 }
 
 static void ask(const struct bytes *terms, const struct bytes *postings, struct bytes *answers) {
-    const struct rag_guard term_guard = {terms->at, terms->size, NULL, NULL}, posting_guard = {postings->at, postings->size, NULL, NULL};
+    const struct rag_guard term_guard = {.bytes = terms->at, .size = terms->size}, posting_guard = {.bytes = postings->at, .size = postings->size};
     static int64_t rows[QUERIES * K];
     static float scores[QUERIES * K];
     struct rag_lexicon *lexicon;
