@@ -32,8 +32,7 @@ def desk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
 def test_the_python_examples_run(desk, number):
     for package in re.findall(r"^import (duckdb)$", blocks("python")[number], re.MULTILINE):
-        for needed in (package, "pyarrow"):
-            pytest.importorskip(needed, reason=f"{needed}, which this example is about, is not installed")
+        pytest.importorskip(package, reason=f"{package}, which this example is about, is not installed")
     exec(compile(blocks("python")[number], "README.md", "exec"), {})
 
 
@@ -70,6 +69,15 @@ def test_the_second_command_is_what_continuous_integration_runs():
     script = (ROOT / ".ci/run").read_text()
     assert install.replace(".venv/bin/", '"$venv/bin/').replace("pip install", 'pip" install') in script
     assert run.replace(".venv/bin/pytest", '"$venv/bin/pytest"') in script
+
+
+def test_the_numbers_of_the_first_table_are_those_of_the_benchmarks():
+    rows = [line for line in README.splitlines() if line.startswith("| the 10 ") or line.startswith("| 12 passages")]
+    measured = (ROOT / "bench/README.md").read_text()
+    said = [number for row in rows for number in re.findall(r"(?<![\w.])[\d,]*\.?\d+\b", row.split("|", 2)[2])]
+    assert (len(rows), len(said)) == (3, 25)
+    for number in said:
+        assert re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", measured), number
 
 
 def test_every_file_that_the_readme_links_to_is_there():
