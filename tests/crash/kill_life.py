@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,9 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["reader"]:
         read_on(sys.argv[2])
     elif sys.argv[1:2] == ["writer"]:
+        signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # a suite in the background hands down that it is ignored
         write_on(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     else:
         main()
