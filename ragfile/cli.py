@@ -381,6 +381,8 @@ def _show_hit(place, hit, explain):
 
 def _said(error):
     """An exception in one line, without the number of an OSError or the quotes of a KeyError."""
+    if isinstance(error, IsADirectoryError) and error.filename is not None:
+        return f"{error.filename} is a folder; name a file, as `ragfile build` makes of a folder"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

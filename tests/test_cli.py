@@ -51,6 +51,14 @@ def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
     assert err == f"ragfile: {tmp_path / 'nope.ragfile'}: No such file or directory\n"
 
 
+def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, tmp_path):
+    for command in (["search", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
+        assert run(*command)[::2] == (
+            1,
+            f"ragfile: {tmp_path} is a folder; name a file, as `ragfile build` makes of a folder\n",
+        )
+
+
 def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     code, _, err = run("info", tmp_path / "a.png")

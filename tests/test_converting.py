@@ -51,6 +51,8 @@ WHOLE = {
 def needs(package):
     if package:
         pytest.importorskip(package, reason=f"{package} is not installed")
+    if package == "duckdb":
+        needs("pyarrow")  # which hands over the rows
     if package == "sqlite_vec" and not hasattr(sqlite3.Connection, "enable_load_extension"):
         pytest.skip("this Python's sqlite3 cannot load extensions")
 
@@ -131,7 +133,9 @@ def test_a_sqlite_vec_table_answers_a_query(tmp_path):
 
 
 def test_a_duckdb_table_answers_a_query(tmp_path):
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    needs("duckdb")
+    import duckdb
+
     of = collection(dim=16)
     converting.write(of, tmp_path / "x.duckdb")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as database:

@@ -141,9 +141,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["reader"]:
         read_on(sys.argv[2])
     elif sys.argv[1:2] == ["writer"]:
-        signal.signal(
-            signal.SIGINT, signal.default_int_handler
-        )  # a suite in the background hands down that it is ignored
+        # A suite in the background hands down that interrupts are ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         write_on(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     else:
         main()
