@@ -2,11 +2,12 @@
 
 from importlib import import_module
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Public name -> the module that has it, imported when the name is first asked for: `import ragfile` takes milliseconds.
 _HOMES = {
     "BuildReport": "building",
+    "ChangedError": "errors",
     "Chunk": "records",
     "CorruptError": "errors",
     "Document": "records",
@@ -19,6 +20,7 @@ _HOMES = {
     "Plan": "records",
     "ProviderError": "errors",
     "RagfileError": "errors",
+    "RemoteError": "errors",
     "SyncReport": "syncing",
     "VersionError": "errors",
     "add": "syncing",

@@ -266,11 +266,13 @@ def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, 
     from dataclasses import asdict
 
     from .building import build as build_file
+    from .replacing import spare
 
     listed = [line for line in sys.stdin.read().splitlines() if line] if "-" in sources else []
     named = [source for source in sources if source != "-"] + listed
     if not named:
         raise click.UsageError("name a folder, glob or file")
+    spare(out, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
     bar = Progress()
     report = build_file(
         named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,

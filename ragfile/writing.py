@@ -6,7 +6,7 @@ import os
 import numpy as np
 import zstandard
 
-from . import _core, replacing
+from . import _core
 from .analysis import Analysis
 from .chunking import Policy, split
 from .embedding import embedded, open_embedder
@@ -50,7 +50,6 @@ class Writer:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"vectors are stored with 16 or 32 bits a component, not {precision}")
-        replacing.spare(path, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
         spec = embedder if isinstance(embedder, str) else spec
         embedder, self.policy = open_embedder(embedder), Policy.of(chunking)
         record = {
