@@ -58,7 +58,7 @@ def test_the_first_command_builds_and_answers_from_the_documents_it_names(tmp_pa
         assert words[0] == ".venv/bin/ragfile"
         words = [str(tmp_path / w) if w == "kb.ragfile" else w for w in words[1:]]
         done = subprocess.run(
-            [sys.executable, "-m", "ragfile", *words], cwd=ROOT, capture_output=True, text=True, check=True
+            [sys.executable, "-P", "-m", "ragfile", *words], cwd=ROOT, capture_output=True, text=True, check=True
         )
     assert "container.md" in done.stdout
     assert "footer" in done.stdout
