@@ -1,5 +1,6 @@
 """Making a file: what is added is staged, put in order, and written section by section under one commit."""
 
+import itertools
 import json
 import os
 
@@ -14,7 +15,7 @@ from .errors import CorruptError, ModelError
 from .fusion import STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from .recorded import METRICS
 from .records import Chunk, Document
-from .staging import LOOSE, NO_SPAN, OWN_BITS, Spool, Staging
+from .staging import LOOSE, NO_SPAN, Spool, Staging
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
@@ -231,51 +232,34 @@ class SegmentWriter:
     def _write_document(self, doc_id, count, rows, records, stream, meta):
         entry, spool = self.staging.documents[doc_id], self.staging.texts
         text = spool.read(entry.text_at, entry.text_size)
-        blob_at, blob_size, placed, contents, own_fields = stream.write(text), len(text), [], [], []
-        for index, place, size, char_start, char_size, own in (next(rows) for _ in range(count)):
-            start = place
-            if place & LOOSE and not size:
-                start, content = len(text), b""  # nowhere in particular, so that it is carried over as it is
-            elif place & LOOSE:
-                start, content = blob_size, spool.read(place & ~LOOSE, size)
+        at, size, placed, contents, own_fields = stream.write(text), len(text), [], [], []
+        for index, place, length, char_start, char_size, own in itertools.islice(rows, count):
+            start, content = self._lies(text, size, place, length)
+            if place & LOOSE and content:
                 stream.write(content)
-                blob_size += size
-                if blob_size >= NO_SPAN:
+                size += length
+                if size >= NO_SPAN:
                     raise ValueError(f"document {doc_id!r} and its chunks are over the limit of 4 GiB")
-            else:
-                content = text[start : start + size]
+            said, char_start = spool.read(own >> 24, own & 0xFFFFFF), None if char_start == NO_SPAN else char_start
+            placed.append((index, start, length, char_start, char_size, meta.append(said), len(said)))
             contents.append(content)
-            said = spool.read(own >> OWN_BITS, own & ((1 << OWN_BITS) - 1))
             own_fields.append(said)
-            placed.append(
-                (
-                    index,
-                    start,
-                    size,
-                    None if char_start == NO_SPAN else char_start,
-                    char_size,
-                    meta.append(said),
-                    len(said),
-                )
-            )
-        meta_at = meta.append(spool.read(*entry.json))
-        records.document(
-            doc_id,
-            blob_at,
-            entry.text_size,
-            blob_size,
-            entry.chars,
-            entry.has_text,
-            meta_at,
-            entry.json[1],
-            count,
-        )
+        meta_at, chars = meta.append(spool.read(*entry.json)), entry.chars
+        records.document(doc_id, at, entry.text_size, size, chars, entry.has_text, meta_at, entry.json[1], count)
         for chunk in placed:
             records.chunk(*chunk)
         if self.keywords is not None:
             self.keywords.add(contents)
         if self.lexicon is not None:
             self._index(entry, contents, own_fields)
+
+    def _lies(self, text, end, place, size):
+        """(start, content) of a chunk in its document's stretch of rag.text: a span of the text, or loose behind all so far."""
+        if not place & LOOSE:
+            return place, text[place : place + size]
+        if not size:
+            return len(text), b""  # nowhere in particular, so that it is carried over as it is
+        return end, self.staging.texts.read(place & ~LOOSE, size)
 
     def _index(self, entry, contents, own_fields):
         """Gives the chunks of a document to BM25: their text, or a tuple with a text for each field."""
