@@ -68,21 +68,28 @@ static void free_scratch(struct lex_scratch *scratch) {
     free(scratch);
 }
 
-static void lock(struct rag_lexicon *lexicon) {
-    while (__atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE)) {}
+/* Nobody waits for the list: whoever finds it taken does without. So does, for ever, a child that was forked while a thread
+ * that it does not have was at it. */
+static bool lock(struct rag_lexicon *lexicon) {
+    return __atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
 static void unlock(struct rag_lexicon *lexicon) { __atomic_store_n(&lexicon->scratch_lock, 0, __ATOMIC_RELEASE); }
 
 struct lex_scratch *lex_scratch_take(struct rag_lexicon *lexicon) {
-    lock(lexicon);
-    struct lex_scratch *scratch = lexicon->scratch;
-    if (scratch) lexicon->scratch = scratch->next;
-    unlock(lexicon);
+    struct lex_scratch *scratch = NULL;
+    if (lock(lexicon)) {
+        scratch = lexicon->scratch;
+        if (scratch) lexicon->scratch = scratch->next;
+        unlock(lexicon);
+    }
     return scratch ? scratch : new_scratch();
 }
 
 void lex_scratch_give(struct rag_lexicon *lexicon, struct lex_scratch *scratch) {
-    lock(lexicon);
+    if (!lock(lexicon)) {
+        free_scratch(scratch);
+        return;
+    }
     scratch->next = lexicon->scratch;
     lexicon->scratch = scratch;
     unlock(lexicon);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static struct held {
     int fd;
     uint64_t settled; /* where uncommitted bytes begin, 0 unknown */
 } held[HELD_MAX];
-static int held_lock; /* spin: taken for a few instructions */
+static pthread_mutex_t held_guard = PTHREAD_MUTEX_INITIALIZER;
 
 /* Takes the lock in the length that says `settled`, whatever it was before. */
 static void take_pid_lock(int fd, uint64_t settled) {
@@ -125,10 +126,17 @@ static void take_pid_lock(int fd, uint64_t settled) {
     (void)fcntl(fd, F_SETLK, &rest);
 }
 
+static void take_guard(void) { pthread_mutex_lock(&held_guard); }
+static void let(void) { pthread_mutex_unlock(&held_guard); }
+
+/* A fork waits for whoever holds the table: in the child that thread is not there to let go of it. */
+static void register_fork_handlers(void) { pthread_atfork(take_guard, let, let); }
+
 static void hold(void) {
-    while (__atomic_exchange_n(&held_lock, 1, __ATOMIC_ACQUIRE)) {}
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_fork_handlers);
+    take_guard();
 }
-static void let(void) { __atomic_store_n(&held_lock, 0, __ATOMIC_RELEASE); }
 
 static void held_add(const struct stat *st, int fd) {
     hold();

@@ -7,12 +7,12 @@ map when it is asked for; what is kept in memory is small and can be thrown away
 import functools
 import json
 import os
-import threading
 
 import numpy as np
 
 from . import _core, ahead, filters, labels, legs, recorded, strategies, tabular
 from .errors import CorruptError
+from .locking import Lock
 from .records import Chunk, Document, Hit
 from .segment import NO_METADATA, Segment
 
@@ -73,7 +73,7 @@ class Archive:
     def __init__(self, path, *, generation=0, strict=False):
         self.path = os.fspath(path)
         self._options = {"generation": generation, "strict": strict}
-        self._swap = threading.Lock()
+        self._swap = Lock()
         self._open()
 
     def _open(self):

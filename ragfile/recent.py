@@ -1,14 +1,15 @@
 """The last few things that were made, by what they were made for. Threads may share one."""
 
-import threading
 from collections import OrderedDict
+
+from .locking import Lock
 
 
 class Recent:
     """At most `size` values; the one that was asked for longest ago goes first."""
 
     def __init__(self, size):
-        self._size, self._values, self._lock = size, OrderedDict(), threading.Lock()
+        self._size, self._values, self._lock = size, OrderedDict(), Lock()
 
     def __len__(self):
         return len(self._values)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ragfile"
-NOUNS = {"addresses", "errors", "recent", "recorded", "records", "spans", "text", "tracing", "_core"}
+NOUNS = {"addresses", "errors", "locking", "recent", "recorded", "records", "spans", "text", "tracing", "_core"}
 STEPS = {
     "agreement", "ahead", "analysis", "archive", "calling", "chunking", "collection", "embedding", "embedding_cache", "embedding_http", "embedding_local",
     "evaluating", "faiss_flat", "faiss_json", "filters", "frontmatter", "fusion", "keeping", "labels", "legs", "loading", "loaders", "origin", "packing",

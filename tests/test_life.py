@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,36 @@ def test_forked_children_ask_the_reader_of_their_parent(path):
         assert asked(rf) == expected
 
     assert [in_child(same) for _ in range(8)] == [0] * 8
+    assert asked(rf) == expected
+
+
+def test_children_forked_while_threads_are_inside_a_reader_answer(path):
+    """A thread holds the locks of the reader, others open and close files: in a child none of them is there to let go."""
+    rf, stop = ragfile.open(path, embedder=life.Letters()), threading.Event()
+    expected = asked(rf)
+
+    def hold():
+        with rf._swap, rf._asked._lock:
+            stop.wait()
+
+    def reopen():
+        while not stop.is_set():
+            ragfile.open(path).close()
+
+    def same():
+        signal.alarm(60)  # ends a child that waits for ever
+        assert asked(rf) == expected == asked_of_path(path)
+
+    threads = [threading.Thread(target=each) for each in (hold, reopen, reopen)]
+    for thread in threads:
+        thread.start()
+    try:
+        codes = [in_child(same) for _ in range(16)]
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert codes == [0] * 16
     assert asked(rf) == expected
 
 
