@@ -58,15 +58,19 @@ def chosen_folder(cache: "str | os.PathLike | bool | None") -> "Path | None":
 
 def default_folder() -> Path:
     """Where entries are kept unless said otherwise: RAGFILE_CACHE, else ragfile in the user's cache folder."""
-    if own := os.environ.get("RAGFILE_CACHE"):
-        return Path(own)
-    return user_folder()
+    own = os.environ.get("RAGFILE_CACHE")
+    folder = Path(own) if own else user_folder()
+    if folder is None:
+        raise ValueError("nothing says where a cache may lie: no RAGFILE_CACHE, no XDG_CACHE_HOME, and this user has no home")
+    return folder
 
 
-def user_folder() -> Path:
-    """ragfile in the user's cache folder, as XDG_CACHE_HOME names it."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "ragfile"
+def user_folder() -> "Path | None":
+    """ragfile in the user's cache folder, as XDG_CACHE_HOME names it; None for a user without a home."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragfile"
+    except RuntimeError:
+        return None
 
 
 class CachedEmbedder:
@@ -118,7 +122,7 @@ class CachedEmbedder:
         if self.model.dims is None:
             query = "SELECT dims FROM models WHERE head = ?"
             row = self._use(lambda store: store.execute(query, (self._head(role),)).fetchone())
-            self._known_dims = row[0] if row else None
+            self._known_dims = row[0] if row and isinstance(row[0], int) and row[0] > 0 else None
 
     def _learn_dims(self, dims):
         if self._known_dims is not None and self._known_dims != dims:
@@ -130,7 +134,8 @@ class CachedEmbedder:
         """An entry's vector, or None if it is not what was written."""
         if not isinstance(value, bytes) or xxhash.xxh3_64_digest(value) != check or len(value) != 4 * self.model.dims:
             return None
-        return np.frombuffer(value, "<f4").astype(np.float32)
+        row = np.frombuffer(value, "<f4").astype(np.float32)
+        return row if np.isfinite(row).all() else None
 
     # -------------------------------------------------------------------------------------------------- the store ---
 
@@ -186,7 +191,7 @@ def use(path: Path, work):
             return work(store)
     except (sqlite3.OperationalError, OSError) as error:  # locked for long, full, not ours to write
         log.warning("%s cannot be used: %s", path, error)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite quotes what it cannot read
         log.warning("%s is damaged (%s): begun anew", path, error)
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -198,8 +203,9 @@ class Forgetting:
     the user's own, where there are such. A text that another document has too is embedded again when it is next needed."""
 
     def __init__(self, cache: "str | os.PathLike | bool | None" = None):
-        folders = () if cache is False else {chosen_folder(cache) or default_folder(), default_folder(), user_folder()}
-        self.paths = sorted(path for folder in folders if (path := folder / FILE_NAME).exists())
+        folders = set() if cache is False else {chosen_folder(cache), chosen_folder(None), user_folder()} - {None}
+        # A folder that this user may not look into, such as the home of who called sudo, holds nothing that is theirs.
+        self.paths = sorted(path for folder in folders if os.path.exists(path := folder / FILE_NAME))
         self.keys = set()
 
     def note(self, texts):

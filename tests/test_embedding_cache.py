@@ -9,7 +9,9 @@ import threading
 
 import numpy as np
 import pytest
+import xxhash
 
+import ragfile
 from ragfile.embedding import Model, StaticEmbedder
 from ragfile.embedding_cache import CachedEmbedder, default_folder
 from ragfile.errors import ModelError, ProviderError
@@ -145,6 +147,65 @@ def test_a_file_that_is_no_store_is_put_aside(tmp_path, caplog):
     counting = Counting()
     CachedEmbedder(counting, tmp_path).embed(["one"])  # what was embedded then is in the new one
     assert counting.asked == []
+
+
+def test_a_store_whose_damage_is_not_even_text_is_put_aside(tmp_path, caplog):
+    cached = CachedEmbedder(Counting(), tmp_path)
+    wanted = cached.embed(["one"])
+    data = cached.path.read_bytes()
+    assert b"CREATE TABLE models (" in data
+    cached.path.write_bytes(data.replace(b"CREATE TABLE models (", b"CREATE TABL\x87 models ("))
+    assert CachedEmbedder(Counting(), tmp_path).embed(["one"]).tobytes() == wanted.tobytes()
+    assert "damaged" in caplog.text
+
+
+@pytest.mark.parametrize("dims", [0, -4, 4.5, "4", "four", b"4"])
+def test_dims_that_cannot_be_are_as_if_they_were_not_there(tmp_path, dims):
+    cached = CachedEmbedder(Counting(), tmp_path)
+    wanted = cached.embed(["one"])
+    with contextlib.closing(sqlite3.connect(cached.path)) as store, store:
+        store.execute("CREATE TABLE old AS SELECT head FROM models")
+        store.execute("DROP TABLE models")
+        store.execute("CREATE TABLE models (head TEXT PRIMARY KEY, dims) WITHOUT ROWID")
+        store.execute("INSERT INTO models SELECT head, ? FROM old", (dims,))
+    assert CachedEmbedder(Counting(), tmp_path).embed(["one"]).tobytes() == wanted.tobytes()
+
+
+def test_an_entry_that_is_no_finite_vector_is_embedded_again(tmp_path):
+    cached = CachedEmbedder(Counting(), tmp_path)
+    wanted = cached.embed(["one"])
+    value = np.full(4, np.nan, "<f4").tobytes()
+    with contextlib.closing(sqlite3.connect(cached.path)) as store, store:
+        store.execute("UPDATE vectors SET vector = ?, hash = ?", (value, xxhash.xxh3_64_digest(value)))
+    assert CachedEmbedder(Counting(), tmp_path).embed(["one"]).tobytes() == wanted.tobytes()
+
+
+def test_who_has_no_home_or_one_that_cannot_be_looked_into_deletes_as_others_do(tmp_path, monkeypatch):
+    def nobody(number):
+        raise KeyError(number)
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("RAGFILE_CACHE", raising=False)
+    for home in (None, "/" + "x" * 300):
+        if home is None:
+            monkeypatch.delenv("HOME", raising=False)
+            monkeypatch.setattr("pwd.getpwuid", nobody)
+        else:
+            monkeypatch.setenv("HOME", home)
+        with ragfile.create(tmp_path / "kb") as w:
+            w.add_documents([{"id": "a", "text": "one"}, {"id": "b", "text": "two"}])
+        with ragfile.edit(tmp_path / "kb") as w:
+            w.delete(["a"])
+        with ragfile.open(tmp_path / "kb") as rf:
+            assert [document.id for document in rf.documents()] == ["b"]
+
+
+def test_a_cache_on_request_needs_a_place(monkeypatch):
+    for name in ("XDG_CACHE_HOME", "RAGFILE_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("ragfile.embedding_cache.user_folder", lambda: None)
+    with pytest.raises(ValueError, match="nothing says where a cache may lie"):
+        CachedEmbedder(Counting())
 
 
 def test_a_folder_that_cannot_be_used_costs_a_warning_only(tmp_path, caplog):
