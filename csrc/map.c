@@ -184,10 +184,11 @@ static struct held held_of(int fd) {
     return found;
 }
 
-/* The lock of another process's writer, whole; its type is F_UNLCK where there is none. */
+/* The lock of another process's writer, whole; its type is F_UNLCK where there is none. A shared lock is none: whoever may
+ * read a file may take one, and must not tell others what to see of it. */
 static struct flock lock_of_other(int fd) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
-    if (fcntl(fd, F_GETLK, &lock) != 0) lock.l_type = F_UNLCK;
+    if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_WRLCK) lock.l_type = F_UNLCK;
     return lock;
 }
 

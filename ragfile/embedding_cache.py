@@ -61,7 +61,9 @@ def default_folder() -> Path:
     own = os.environ.get("RAGFILE_CACHE")
     folder = Path(own) if own else user_folder()
     if folder is None:
-        raise ValueError("nothing says where a cache may lie: no RAGFILE_CACHE, no XDG_CACHE_HOME, and this user has no home")
+        raise ValueError(
+            "nothing says where a cache may lie: no RAGFILE_CACHE, no XDG_CACHE_HOME, and this user has no home"
+        )
     return folder
 
 

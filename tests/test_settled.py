@@ -166,3 +166,26 @@ def test_a_lock_that_says_what_cannot_be_is_not_believed(path, start):
             assert liar.stdout.readline() == "1\n"
             assert seen(path) == (size, 2, 0, 0)
         liar.stdin.close()
+
+
+@linux
+def test_who_may_only_read_a_file_does_not_tell_others_what_to_see(path):
+    """A shared lock in the place and the length of a writer's, from where the file's first commit ends."""
+    size, settled = os.path.getsize(path), _core.Reader(_core.Map(path), 1).commit["end"]
+    assert settled < size
+    code = (
+        "import fcntl, sys\nfile = open(sys.argv[1], 'rb')\n"
+        f"fcntl.lockf(file, fcntl.LOCK_SH, {settled + 1}, {LOCK_AT})\nprint(1, flush=True)\nsys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as liar:
+        assert liar.stdout.readline() == "1\n"
+        assert seen(path) == (size, 2, 0, 0)
+        assert _core.writer_pid(path) == 0
+        writer = _core.Writer.edit(path)
+        kill.fill(writer, 3)
+        writer.commit()
+        writer.close()
+        assert seen(path)[1] == 3
+        liar.stdin.close()
