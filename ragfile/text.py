@@ -23,6 +23,7 @@ from functools import cache
 
 VERSION = 1
 LAYERS = 8
+RUN = 64  # marks
 ORIGINAL_LIMIT = 1 << 28  # characters of a raw text that edits may give back
 
 _UNICODE = unicodedata.ucd_3_2_0
@@ -217,29 +218,56 @@ def _characters(text):
 
 
 def _composition(text):
-    if text.isascii() or _UNICODE.is_normalized("NFC", text):
+    if text.isascii():
         return text, ()
-    return _edit(text, _compositions(text))
+    has_long_run = _has_long_run(text)
+    if not has_long_run and _UNICODE.is_normalized("NFC", text):
+        return text, ()
+    return _edit(text, _compositions(text, has_long_run))
 
 
-def _compositions(text):
+def _compositions(text, has_long_run):
     # A line end neither composes nor is reordered, so lines are independent and most need no closer look.
     at = 0
     for line in text.split("\n"):
-        if not _UNICODE.is_normalized("NFC", line):
+        is_long = has_long_run and _has_long_run(line)
+        if is_long or not _UNICODE.is_normalized("NFC", line):
             for m in _clusters().finditer(line):
-                new = _UNICODE.normalize("NFC", m[0])
+                new = _UNICODE.normalize("NFC", _in_order(m[0]) if is_long else m[0])
                 if new != m[0]:
                     yield at + m.start(), at + m.end(), new
         at += len(line) + 1
 
 
+def _in_order(cluster):
+    """A cluster decomposed, its marks in canonical order: NFC sorts them itself, in time that grows with the square of a run."""
+    parts = (part for c in cluster for part in _UNICODE.normalize("NFD", c))
+    runs = itertools.groupby(parts, key=lambda part: _UNICODE.combining(part) > 0)
+    return "".join(c for is_marks, run in runs for c in (sorted(run, key=_UNICODE.combining) if is_marks else run))
+
+
+@cache
+def _marks():
+    """As part of a class: marks, and the three Tibetan vowels that are none but begin with one when they are decomposed."""
+    return "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c))) + "\u0f73\u0f75\u0f81"
+
+
 @cache
 def _clusters():
     """A character with all that may join it: marks, and vowels and finals that compose backwards."""
-    joining = "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e"
-    marks = "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c)))
-    return re.compile(f"[^\\x00-\\x7f][{joining}{marks}]*+|[\\x00-\\x7f][{joining}{marks}]++")
+    joining = "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e" + _marks()
+    return re.compile(f"[^\\x00-\\x7f][{joining}]*+|[\\x00-\\x7f][{joining}]++")
+
+
+def _has_long_run(text):
+    """Whether there are more marks in a row than any language has; few texts have one at every RUN-th place, and are read."""
+    mark, run = _runs()
+    return mark.search(text[::RUN]) is not None and run.search(text) is not None
+
+
+@cache
+def _runs():
+    return re.compile(f"[{_marks()}]"), re.compile(f"[{_marks()}]{{{RUN}}}")
 
 
 def _line_ends(text):

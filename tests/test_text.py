@@ -1,5 +1,8 @@
 """Normalisation: its rules, the way back to the raw text, and that nothing around it matters."""
 
+import random
+import unicodedata
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -112,3 +115,32 @@ def test_words_are_lower_case_and_split_cjk():
 def test_the_quick_class_finds_exactly_the_characters_that_change():
     wrong = [hex(c) for c in range(0x10000) if bool(_CHANGING.match(chr(c))) != bool(_CHARACTERS.match(chr(c)))]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "behind", [*"\u0f73\u0f75\u0f81\u0b56\u0b57\u09be\u102e", "\u0f73\u0f72", "\u0323\u0f81\u0301"]
+)
+@pytest.mark.parametrize("first", ["a\u0301", "\u0b47", "\u1025", "\u0f71\u0f72", "\u11a8\u0323"])
+def test_vowels_that_join_what_is_before_them_are_composed_with_it(first, behind):
+    made = normalize(first + behind + "\nx")
+    assert made.text == unicodedata.ucd_3_2_0.normalize("NFC", first + behind) + "\nx"
+    assert normalize(made.text).text == made.text
+    assert made.restore() == first + behind + "\nx"
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["", "a", "\u1e0b\u1100"]))
+def test_long_runs_of_marks_are_composed_as_short_ones(seed, before):
+    rng = random.Random(seed)
+    raw = before + "".join(
+        rng.choice("\u0301\u0323\u0f71\u0f73\u0345\u0328\u0308\u0344") for _ in range(rng.choice([63, 64, 65, 300]))
+    )
+    made = normalize(raw)
+    assert made.text == unicodedata.ucd_3_2_0.normalize("NFC", raw)
+    assert made.restore() == raw
+
+
+def test_hostile_runs_of_marks_cost_no_more_than_their_length():
+    raw = "a" + "\u0301\u0323" * 1_000_000  # by insertion that would be a day
+    made = normalize(raw)
+    assert made.text == "\u1ea1" + "\u0323" * 999_999 + "\u0301" * 1_000_000
+    assert made.restore() == raw
