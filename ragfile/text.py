@@ -18,12 +18,14 @@ import itertools
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
 VERSION = 1
 LAYERS = 8
 RUN = 64  # marks
+MANY = 32  # groups of edits whose characters are counted together
 ORIGINAL_LIMIT = 1 << 28  # characters of a raw text that edits may give back
 
 _UNICODE = unicodedata.ucd_3_2_0
@@ -140,23 +142,48 @@ def restored(text, edits):
 
 
 def _undone(text, layer):
+    """One layer taken back, in memory that is in proportion to the texts and to what is said: what stands for every occurrence of
+    a character is replaced as such."""
     if not isinstance(layer, list) or not all(map(_is_group, layer)):
         raise ValueError("an edit is a raw text, what it became, and where")
-    places = []
-    for group in layer:
-        places += [(at, len(group[1]), group) for at in _places(text, group)]
-        if len(places) > 2 * len(text) + 1:
-            raise ValueError("more edits than there is text")
-    if len(text) + sum(len(group[0]) - size for _, size, group in places) > ORIGINAL_LIMIT:
+    whole, places, size = _read_layer(text, layer)
+    if size > ORIGINAL_LIMIT:
         raise ValueError(f"the original is over the limit of {ORIGINAL_LIMIT} characters")
-    places.sort(key=lambda place: place[:2])
+    table = str.maketrans(whole)
     pieces, last = [], 0
-    for at, size, (raw, new, *_) in places:
-        if at < last or text[at : at + size] != new:
+    for at, size, raw, new in places:
+        if at < last or text[at : at + size] != new or not whole.keys().isdisjoint(new):
             raise ValueError(f"no edit can have been made at {at}")
-        pieces += (text[last:at], raw)
+        pieces += (_replaced(text[last:at], whole, table), raw)
         last = at + size
-    return "".join(pieces) + text[last:]
+    return "".join(pieces) + _replaced(text[last:], whole, table)
+
+
+def _read_layer(text, layer):
+    """({character: its raw text everywhere}, [(place, size, raw, new)] of the other edits in order, the size of the original)."""
+    whole, places, size, count = {}, [], len(text), 0
+    counted = Counter(text).__getitem__ if len(layer) > MANY else text.count
+    for raw, new, *distances in layer:
+        if distances:
+            found = _places(text, distances)
+            places += [(at, len(new), raw, new) for at in found]
+        elif counted(new) and new in whole:
+            raise ValueError(f"two edits made {new!r} what it is")
+        else:
+            whole[new] = raw
+        made = len(found) if distances else counted(new)
+        size += made * (len(raw) - len(new))
+        count += made
+        if count > 2 * len(text) + 1:
+            raise ValueError("more edits than there is text")
+    places.sort(key=lambda place: place[:2])
+    return whole, places, size
+
+
+def _replaced(text, whole, table):
+    if len(whole) == 1:
+        return text.replace(*next(iter(whole.items())))
+    return text.translate(table) if whole else text
 
 
 def _is_group(group):
@@ -169,14 +196,12 @@ def _is_group(group):
     )
 
 
-def _places(text, group):
+def _places(text, distances):
     """Where a group's edits lie, in order and within the text."""
-    if len(group) > 2:
-        places = list(itertools.accumulate(group[2:]))
-        if places[-1] > len(text):
-            raise ValueError("an edit behind the end of the text")
-        return places
-    return [m.start() for m in re.finditer(re.escape(group[1]), text)]
+    places = list(itertools.accumulate(distances))
+    if places[-1] > len(text):
+        raise ValueError("an edit behind the end of the text")
+    return places
 
 
 def normalize(raw):

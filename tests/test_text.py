@@ -1,13 +1,15 @@
 """Normalisation: its rules, the way back to the raw text, and that nothing around it matters."""
 
+import itertools
 import random
+import tracemalloc
 import unicodedata
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from ragfile.text import _CHANGING, _CHARACTERS, normalize, sentences, words
+from ragfile.text import _CHANGING, _CHARACTERS, normalize, restored, sentences, words
 
 AWKWARD = st.text(
     st.sampled_from(list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")),
@@ -144,3 +146,44 @@ def test_hostile_runs_of_marks_cost_no_more_than_their_length():
     made = normalize(raw)
     assert made.text == "\u1ea1" + "\u0323" * 999_999 + "\u0301" * 1_000_000
     assert made.restore() == raw
+
+
+def test_edits_of_every_occurrence_take_no_more_memory_than_their_texts():
+    tracemalloc.start()
+    try:
+        made = restored("ab" * (1 << 15), [[["aa", "a"], ["bb", "b"]]] + [[["aa", "a"]]] * 5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert made == ("a" * 64 + "b" * 2) * (1 << 15)
+    assert peak < 4 * len(made)
+
+
+@given(st.text("abc\n", max_size=8), st.data())
+def test_edits_are_undone_as_the_specification_says(text, data):
+    raws, news = st.sampled_from(["", "\r\n", "xy"]), st.sampled_from(["", "a", "b", "\n", "ab", "\n\n"])
+    distances = st.lists(st.integers(0, 4), min_size=1, max_size=2)
+    some = st.tuples(raws, news, distances).map(lambda group: [*group[:2], *group[2]])
+    layer = data.draw(st.lists(some | st.tuples(raws, st.sampled_from("abz\n")).map(list), max_size=4))
+    expected = slowly_undone(text, layer)
+    if expected is None:
+        with pytest.raises(ValueError, match="edit"):
+            restored(text, [layer])
+    else:
+        assert restored(text, [layer]) == expected
+
+
+def slowly_undone(text, layer):
+    """None where no such edits can have been made."""
+    places = []
+    for raw, new, *distances in layer:
+        at = itertools.accumulate(distances) if distances else (i for i, c in enumerate(text) if c == new)
+        places += [(i, len(new), raw, new) for i in at]
+    places.sort(key=lambda place: place[:2])
+    made, last = "", 0
+    for at, size, raw, new in places:
+        if at < last or at > len(text) or text[at : at + size] != new:
+            return None
+        made += text[last:at] + raw
+        last = at + size
+    return made + text[last:] if len(places) <= 2 * len(text) + 1 else None
