@@ -93,7 +93,7 @@ class KnowledgeBase(Archive):
         """As search, for many questions: each leg is one call into the core. Answers are not kept."""
         if mode not in MODES:
             raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
-        k, pool = min(index(k), len(self)), index(pool)
+        k, pool = min(index(k), len(self)), min(index(pool), len(self))
         if k < 0 or pool < 0:
             raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
         queries, clock = _questions(queries), _Clock()

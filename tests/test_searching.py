@@ -121,7 +121,7 @@ def test_defaults_are_those_of_a_plan(file):
 
 def test_every_mode_and_fusion_equals_the_oracle(file):
     rng = np.random.default_rng(3)
-    for k, pool in ((12, 50), (1, 1), (5, 3), (70, 20), (12, 400), (0, 10), (500, 50)):
+    for k, pool in ((12, 50), (1, 1), (5, 3), (70, 20), (12, 400), (0, 10), (500, 50), (3, 1 << 62)):
         check_all_modes(*file, *question(rng), k, pool)
 
 
