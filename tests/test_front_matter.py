@@ -1,5 +1,7 @@
 """Front matter is metadata: it filters, it tags, it is in no chunk, and what is not front matter stays text."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,7 +91,7 @@ def test_a_file_filters_by_it_and_keeps_it_through_edits(tmp_path):
     [
         "just a line", "- a\n- list", "a: *b", "a: &b 1\nc: *b", "a: !!python/object:os.system x", "a: !!int '3'", "!!map {a: 1}", "a: [1",
         "a: {b: 1", "? [a]\n: 1", "a: b: c", "\ta: 1", "a: " + "[" * 40 + "]" * 40, "a: 'x", "%TAG ! x\na: 1", "a: \x01",
-        "x: " + "y" * 70_000,
+        "x: " + "y" * 70_000, 'a: "\\UFFFFFFFF"', 'a: "\\U00110000"', 'a: "\\ud83d"', '"\\ude00": 1', "%YAML 1." + "9" * 5000 + "\n--- {}",
     ],
     ids=lambda block: repr(block)[:30],
 )  # fmt: skip
@@ -113,7 +115,7 @@ def test_a_bomb_of_aliases_is_text_and_costs_nothing():
     [
         ("1", 1), ("-7", -7), ("+0012", 12), ("1.5e3", 1500.0), ("1e999", "1e999"), (".inf", ".inf"), (".nan", ".nan"), ("0x1F", "0x1F"),
         ("1_000", "1_000"), ("12:30:45", "12:30:45"), ("yes", "yes"), ("off", "off"), ("True", True), ("~", None), ("null", None),
-        ("'1'", "1"), ('"a\\u00e9\\n"', "aé\n"), ("2024-01-01", "2024-01-01"), ("|\n  a\n  b", "a\nb\n"), (">-\n  a\n  b", "a b"),
+        ("'1'", "1"), ('"a\\u00e9\\n"', "aé\n"), ('"\\ud83d\\ude00 \\ufeff"', "😀 \ufeff"), ("2024-01-01", "2024-01-01"), ("|\n  a\n  b", "a\nb\n"), (">-\n  a\n  b", "a b"),
         ("9" * 301, "9" * 301), ("!!str 5", "5"), ("{}", {}), ("[]", []), ("# none", None),
     ],
 )  # fmt: skip
@@ -150,9 +152,14 @@ def test_only_markdown_has_it(tmp_path):
     assert (document.body, document.tags) == (0, ())
 
 
-@given(st.text(alphabet="ab:-[]{}&*!|>'\"#%@\n \t,?1.~\\", max_size=60))
+ESCAPES = st.sampled_from(["\\x", "\\u", "\\U", "\\ud800", "\\udc00", "\\UFFFFFFFF", "\\U0010FFFF"]).map('"{}"'.format)
+PIECES = st.text(alphabet="ab:-[]{}&*!|>'\"#%@\n \t,?1.~\\", max_size=60)
+
+
+@given(st.lists(PIECES | ESCAPES | st.just("\n"), max_size=6).map("".join))
 def test_whatever_stands_between_the_lines_is_read_or_left_alone(block):
     found, tags, body = front_matter(f"---\n{block}\n---\n")
     assert isinstance(found, dict)
     assert all(isinstance(tag, str) for tag in tags)
     assert 0 <= body <= len(block) + 9
+    assert json.loads(json.dumps(found, ensure_ascii=False, allow_nan=False).encode()) == found

@@ -32,7 +32,7 @@ def front_matter(text):
         return {}, (), 0
     try:
         found = _document(yaml.parse(block[1], Loader=yaml.SafeLoader))
-    except (yaml.YAMLError, _NotFrontMatter):
+    except (yaml.YAMLError, ValueError, OverflowError):  # the parser's own, for escapes and versions beyond all numbers
         return {}, (), 0
     return found, tags_of(found.get("tags")), block.end()
 
@@ -69,11 +69,16 @@ def _until(events, end):
 def _key(event):
     if not isinstance(event, yaml.ScalarEvent) or event.tag not in (None, _TEXT):
         raise _NotFrontMatter
-    return event.value
+    return _text(event.value)
+
+
+def _text(value):
+    """A scalar as text: escapes may name the two halves of a character, as JSON's do; one half alone is refused (a ValueError)."""
+    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _scalar(event):
-    value, tag = event.value, event.tag
+    value, tag = _text(event.value), event.tag
     if tag not in (None, "!", _TEXT):
         raise _NotFrontMatter
     if tag is not None or event.style is not None:
