@@ -1,7 +1,5 @@
 """Paths that are URLs: what may be opened where it is, and what an error message may show of it."""
 
-from urllib.parse import urlsplit
-
 SCHEMES = ("http", "https", "s3")
 
 
@@ -12,6 +10,8 @@ def is_remote(path):
 
 def shown(url):
     """The URL without what lets somebody in: a password, the query of a signed address."""
+    from urllib.parse import urlsplit  # not when ragfile is imported: few paths are URLs
+
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")

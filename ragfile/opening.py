@@ -7,7 +7,6 @@ import numpy as np
 
 from . import _core
 from .addresses import is_remote, shown
-from .agreement import disagreements
 from .archive import Archive
 from .errors import FormatError
 from .pairs import PairFile
@@ -174,6 +173,8 @@ def verify(path, *, full=True):
 
 
 def _disagreements(path, mapped):
+    from .agreement import disagreements  # with text's tables, which opening does not need
+
     try:
         with RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive:
             return disagreements(archive)

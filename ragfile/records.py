@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 
 from .errors import CorruptError
-from .text import restored
 
 
 def _of_mapping(cls, value):
@@ -59,6 +58,8 @@ class Document:
     @property
     def original(self):
         """The text as its loader read it: of text and Markdown files, character for character what is in the file."""
+        from .text import restored  # with its tables, which opening and asking do not need
+
         try:
             return restored(self.text, self.edits)
         except ValueError as error:
