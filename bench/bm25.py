@@ -37,7 +37,7 @@ class Ragfile:
 
     def build(self, texts, folder):
         from ragfile import _core
-        from ragfile.analysis import Analysis
+        from ragfile.ingest.analysis import Analysis
 
         builder = _core.LexicalBuilder(Analysis())
         builder.add(texts)
@@ -154,7 +154,7 @@ class SqliteFts5:
         self.base = sqlite3.connect(folder / "fts.db")
 
     def one(self, query, k):
-        from ragfile.analysis import Analysis
+        from ragfile.ingest.analysis import Analysis
 
         stopped = Analysis().stopped  # FTS5 has no list of its own
         asked = " OR ".join(f'"{word}"' for word in words(query) if word not in stopped)
@@ -351,7 +351,7 @@ def first_one(name, work, short):
     if name == "lucene":
         engine.prepare(folder_of(work, name))
     for module in {
-        "ragfile": ["ragfile._core", "ragfile.analysis", "numpy", "mmap"],
+        "ragfile": ["ragfile._core", "ragfile.ingest.analysis", "numpy", "mmap"],
         "tantivy": ["tantivy"],
         "pisa": ["pyterrier_pisa", "pandas"],
         "duckdb": ["duckdb"],
@@ -458,7 +458,7 @@ def ndcg(ranked, judged, k=10):
 def quality(folder):
     """nDCG@10 of ragfile's BM25 on a judged collection in BEIR layout, title and text joined."""
     from ragfile import _core
-    from ragfile.analysis import Analysis
+    from ragfile.ingest.analysis import Analysis
 
     corpus = [json.loads(line) for line in read_lines(folder / "corpus.jsonl")]
     judged = {}

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from ragfile import _core
-from ragfile.analysis import Analysis
+from ragfile.ingest.analysis import Analysis
 
 POOL, PASSAGE, COMMON, RARE = 8_000_000, 1_100, 60_000, 2_000_000
 

@@ -63,8 +63,8 @@ def build(arguments):
     how = capped(arguments.cap << 20) if arguments.cap else "no limit"
     import numpy as np
 
-    from ragfile.chunking import Policy, split
-    from ragfile.writing import Writer
+    from ragfile.commit.writing import Writer
+    from ragfile.ingest.chunking import Policy, split
 
     rng, chunks, count, waiting = np.random.default_rng(1), 0, 0, 0.0
     policy, block = Policy.of("characters"), rng.standard_normal((1 << 14, DIM), dtype=np.float32)

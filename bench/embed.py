@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from ragfile import _core
-from ragfile.embedding import StaticEmbedder
+from ragfile.embedding.protocol import StaticEmbedder
 
 QUERY = "how do I mount a persistent volume in a pod"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from model_reader import ModelReader
+from oracles.model_reader import ModelReader
 
-from ragfile.embedding import DEFAULT_MODEL, StaticEmbedder
+from ragfile.embedding.protocol import DEFAULT_MODEL, StaticEmbedder
 
 embedder = StaticEmbedder()
 

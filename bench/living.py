@@ -147,7 +147,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--chunks", type=int, default=100_000)
     chunks = options.parse_args().chunks
-    embedder = ragfile.embedding.open_embedder("default")
+    embedder = ragfile.embedding.protocol.open_embedder("default")
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_FOLDER")) as folder:
         one, many = Path(folder) / "one", Path(folder) / "many"
         with ragfile.create(one, embedder="default") as w:
@@ -173,6 +173,6 @@ def main():
 
 
 if __name__ == "__main__":
-    import ragfile.embedding
+    import ragfile.embedding.protocol
 
     main()

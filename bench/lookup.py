@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from ragfile import _core
-from ragfile.pairs import PairFile, write_pairs
+from ragfile.store.pairs import PairFile, write_pairs
 
 WORDS = [
     "the",

@@ -63,7 +63,7 @@ def prepare(arguments, folder):
     """The vectors of passages and questions, as files that the stores' processes read."""
     import numpy as np
 
-    from ragfile.embedding import open_embedder
+    from ragfile.embedding.protocol import open_embedder
 
     embedder = open_embedder("default")
     path = os.path.join(folder, "vectors.npy")

@@ -11,10 +11,10 @@ import time
 
 import numpy as np
 
-from ragfile.chunking import split
-from ragfile.filters import Dicts, compile
-from ragfile.fusion import blend, calibrated, rrf, sample_statistics
-from ragfile.loading import Loading
+from ragfile.ingest.chunking import split
+from ragfile.ingest.loading import Loading
+from ragfile.query.fusion import blend, calibrated, rrf, sample_statistics
+from ragfile.store.filters import Dicts, compile
 
 POLICIES = ("characters", "words", "sentences", "markdown")
 

@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 
-from ragfile import faiss_json, ragmd
-from ragfile.collection import Collection
-from ragfile.faiss_flat import Index
+from ragfile.exchange.collection import Collection
+from ragfile.exchange.faiss import json_pair
+from ragfile.exchange.faiss.index import Index
+from ragfile.exchange.ragmd import reading
 
 ESTIMATES = {"FAISS + JSON": ("~30 MB", "~200 ms", "~150 ms"), "one .ragmd": ("~40 MB", "~260 ms", "~200 ms")}
 
@@ -100,16 +101,16 @@ def main():
     collection = example(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
     with tempfile.TemporaryDirectory() as folder:
         ours, pair = f"{folder}/x.ragmd", (f"{folder}/x.faiss", f"{folder}/x.json")
-        saved = best(lambda: ragmd.save(ours, collection))
-        loaded = best(lambda: ragmd.load(ours))
+        saved = best(lambda: reading.save(ours, collection))
+        loaded = best(lambda: reading.load(ours))
         rows = [("one .ragmd", os.path.getsize(ours), loaded, saved)]
-        saved = best(lambda: faiss_json.write(collection, *pair), 3)
+        saved = best(lambda: json_pair.write(collection, *pair), 3)
         rows.insert(
             0,
             (
                 "FAISS + JSON, ragfile",
                 sum(map(os.path.getsize, pair)),
-                best(lambda: faiss_json.read(*pair)),
+                best(lambda: json_pair.read(*pair)),
                 saved,
             ),
         )

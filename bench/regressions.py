@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import ragfile
-from ragfile.chunking import split
-from ragfile.embedding import StaticEmbedder
+from ragfile.embedding.protocol import StaticEmbedder
+from ragfile.ingest.chunking import split
 from ragfile.records import Document
 
 ROWS, DIM, VOCABULARY = int(os.environ.get("ROWS", "20000")), 128, 5_000

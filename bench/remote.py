@@ -21,7 +21,7 @@ from pathlib import Path
 import ragfile
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from range_server import RangeServer
+from servers.range_server import RangeServer
 
 WARM = 20
 

@@ -54,35 +54,35 @@ enum {
 /* ------------------------------------------------------------------------------------------------- canonical scores */
 
 /* K of a row of a given length, in binary64 and in this order of operations. */
-struct lex_norm {
+struct rag_bm25_norm {
     double base, slope;
 };
 
-static inline struct lex_norm lex_norm_of(double k1, double b, uint64_t rows, uint64_t total_length) {
+static inline struct rag_bm25_norm rag_bm25_norm_of(double k1, double b, uint64_t rows, uint64_t total_length) {
     const double average = rows && total_length ? (double)total_length / (double)rows : 1.0;
-    return (struct lex_norm){k1 * (1.0 - b), k1 * b / average};
+    return (struct rag_bm25_norm){k1 * (1.0 - b), k1 * b / average};
 }
-static inline double lex_norm_at(struct lex_norm norm, uint32_t length) { return norm.base + norm.slope * (double)length; }
-static inline double lex_tf_part(double tf, double norm) { return tf / (tf + norm); }
+static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length) { return norm.base + norm.slope * (double)length; }
+static inline double rag_bm25_tf_part(double tf, double norm) { return tf / (tf + norm); }
 
 /* ln in binary64 from the four operations alone, so that a score has the same bits whatever the C library. */
-double lex_log(double x);
-double lex_idf(uint64_t rows, uint64_t df);
+double rag_bm25_log(double x);
+double rag_bm25_idf(uint64_t rows, uint64_t df);
 
 /* The code of a tf part: a whole number in 0..255, scale being 255 * 256 / (m + 1). */
-static inline uint32_t lex_code(double part, double scale) {
+static inline uint32_t rag_bm25_code(double part, double scale) {
     const double x = part * scale;
     uint32_t code = (uint32_t)x;
     code += (double)code < x;
     return code > 255 ? 255 : code;
 }
-static inline double lex_scale(uint32_t m) { return 255.0 * 256.0 / (double)(m + 1); }
+static inline double rag_bm25_scale(uint32_t m) { return 255.0 * 256.0 / (double)(m + 1); }
 
 /* ------------------------------------------------------------------------------------------------------------ varints */
 
 enum { LEX_VARINT_MAX = 10 };
 
-static inline size_t lex_varint_put(uint8_t *out, uint64_t value) {
+static inline size_t rag_bm25_varint_put(uint8_t *out, uint64_t value) {
     size_t size = 0;
     for (; value >= 0x80; value >>= 7) out[size++] = (uint8_t)(value | 0x80);
     out[size++] = (uint8_t)value;
@@ -90,7 +90,7 @@ static inline size_t lex_varint_put(uint8_t *out, uint64_t value) {
 }
 
 /* Reads at *at and moves it; past the end or after ten bytes the value is what was read so far, never beyond end. */
-static inline uint64_t lex_varint_get(const uint8_t **at, const uint8_t *end) {
+static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *end) {
     uint64_t value = 0;
     for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
         const uint8_t byte = *(*at)++;
@@ -103,74 +103,74 @@ static inline uint64_t lex_varint_get(const uint8_t **at, const uint8_t *end) {
 /* ------------------------------------------------------------------------------------------------------------ buffers */
 
 /* Bytes that grow; ok turns false for good when memory is out, and everything after is ignored. */
-struct lex_buffer {
+struct rag_bm25_buffer {
     uint8_t *bytes;
     size_t size, capacity;
     bool failed;
 };
 
-uint8_t *lex_buffer_more(struct lex_buffer *buffer, size_t size); /* room for size bytes at the end, counted in */
-void lex_buffer_put(struct lex_buffer *buffer, const void *bytes, size_t size);
-void lex_buffer_free(struct lex_buffer *buffer);
+uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer, size_t size); /* room for size bytes at the end, counted in */
+void rag_bm25_buffer_put(struct rag_bm25_buffer *buffer, const void *bytes, size_t size);
+void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer);
 /* Grows an array of `width`-byte items to hold at least `count`; false without memory, leaving it as it was. */
-bool lex_grow(void *array, size_t *capacity, size_t count, size_t width);
+bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width);
 
 /* ------------------------------------------------------------------------------------------------------- string tables */
 
 /* Distinct byte strings of 1..255 bytes, numbered from 0. */
-struct lex_strings {
-    struct lex_slot {
+struct rag_bm25_strings {
+    struct rag_bm25_slot {
         uint64_t head; /* the first bytes */
         uint32_t hash, id_and_one;
     } *slots;
     uint8_t **texts;    /* by number: a size byte, then the string */
     size_t slot_count;  /* a power of two */
     size_t count, text_capacity;
-    struct lex_chunk *chunks;
+    struct rag_bm25_chunk *chunks;
     size_t memory; /* bytes held */
 };
 
 enum { LEX_NO_STRING = 0xFFFFFFFFu };
 /* The number of a string, added if new (*is_new); LEX_NO_STRING without memory. */
-uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size_t size, bool *is_new);
-void lex_strings_free(struct lex_strings *strings);
+uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size, bool *is_new);
+void rag_bm25_strings_free(struct rag_bm25_strings *strings);
 
 enum { LEX_DROPPED = 0x7FFFFFFFu, LEX_WHOLE = 0x80000000u };
 struct rag_vocabulary {
-    struct lex_strings words, terms;
+    struct rag_bm25_strings words, terms;
     uint32_t *term_of; /* by word: number of its term or LEX_DROPPED, with LEX_WHOLE */
     size_t term_capacity;
-    struct lex_buffer pending;
+    struct rag_bm25_buffer pending;
     size_t resolved; /* words below this number have their term */
     bool failed;
 };
 
 /* The number of a word, LEX_NO_STRING without memory. */
-uint32_t lex_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind);
-void lex_vocabulary_clear(struct rag_vocabulary *vocabulary);
+uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind);
+void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary);
 
 /* ------------------------------------------------------------------------------------------------------------- writing */
 
-struct lex_posting {
+struct rag_bm25_posting {
     uint32_t row, tf;
 };
 
 /* Terms in order, with their rows, become the two sections. */
-struct lex_writer {
+struct rag_bm25_writer {
     struct rag_sink postings;
-    struct lex_norm norm;
+    struct rag_bm25_norm norm;
     const uint32_t *lengths;
     uint64_t rows, postings_at, posting_count, terms;
-    struct lex_buffer dictionary, keys, starts, list, codes;
+    struct rag_bm25_buffer dictionary, keys, starts, list, codes;
     uint8_t last[LEX_TERM_MAX + 1];
     size_t last_size;
 };
 
-enum rag_status lex_writer_term(struct lex_writer *writer, const uint8_t *term, size_t size,
-                                const struct lex_posting *postings, size_t df, struct rag_fault *fault);
-enum rag_status lex_writer_finish(struct lex_writer *writer, double k1, double b, const uint8_t *config,
+enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size,
+                                const struct rag_bm25_posting *postings, size_t df, struct rag_fault *fault);
+enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b, const uint8_t *config,
                                   size_t config_size, struct rag_sink terms, struct rag_fault *fault);
-void lex_writer_free(struct lex_writer *writer);
+void rag_bm25_writer_free(struct rag_bm25_writer *writer);
 
 /* -------------------------------------------------------------------------------------------------------------- reading */
 
@@ -179,20 +179,20 @@ struct rag_lexicon {
     struct rag_lexicon_info info;
     uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
     uint32_t length_width, length_min, length_max;
-    struct lex_scratch *scratch; /* a stack of what searches work in */
+    struct rag_bm25_scratch *scratch; /* a stack of what searches work in */
     int scratch_lock;
 };
 
 /* A term's entry in the dictionary; df 0 means that it is not there. */
-struct lex_entry {
+struct rag_bm25_entry {
     uint64_t df, at, size; /* list in rag.postings */
     uint32_t row, tf;      /* df == 1 */
 };
-enum rag_status lex_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
-                               struct lex_entry *entry, struct rag_fault *fault);
+enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                               struct rag_bm25_entry *entry, struct rag_fault *fault);
 
 /* Rows of one term in one window, wherever they are kept. Everything here has been checked against the section. */
-struct lex_container {
+struct rag_bm25_container {
     uint32_t window, count;
     uint32_t escapes;
     uint8_t dense, max;
@@ -205,31 +205,31 @@ struct lex_container {
 };
 
 /* A long list's head and containers, checked; containers are appended to an array that grows. */
-struct lex_list {
+struct rag_bm25_list {
     uint32_t m, tenth, hundredth;
 };
-struct lex_containers {
-    struct lex_container *items;
+struct rag_bm25_containers {
+    struct rag_bm25_container *items;
     size_t count, capacity;
 };
-enum rag_status lex_list_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry, struct lex_list *list,
-                              struct lex_containers *containers, struct rag_fault *fault);
+enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry, struct rag_bm25_list *list,
+                              struct rag_bm25_containers *containers, struct rag_fault *fault);
 /* A short list's rows (or the one row of df 1), at most LEX_SHORT of them; strictly ascending and below the rows. */
-enum rag_status lex_short_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry,
-                               struct lex_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault);
+enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry,
+                               struct rag_bm25_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault);
 
-static inline uint32_t lex_window_width(const struct rag_lexicon *lexicon, uint32_t window) {
+static inline uint32_t rag_bm25_window_width(const struct rag_lexicon *lexicon, uint32_t window) {
     const uint64_t rest = lexicon->info.rows - (uint64_t)window * LEX_WINDOW;
     return rest < LEX_WINDOW ? (uint32_t)rest : LEX_WINDOW;
 }
-static inline uint32_t lex_length_at(const struct rag_lexicon *lexicon, uint64_t row) {
+static inline uint32_t rag_bm25_length_at(const struct rag_lexicon *lexicon, uint64_t row) {
     const uint8_t *at = lexicon->terms.bytes + lexicon->lengths_at + row * lexicon->length_width;
     return lexicon->length_width == 2 ? load_u16(at) : lexicon->length_width == 1 ? *at : load_u32(at);
 }
 
 /* Where `row` (in window) stands in a container, or UINT32_MAX; any bytes give an index below count. */
-uint32_t lex_container_find(const struct lex_container *container, uint32_t row, uint32_t *from);
+uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uint32_t row, uint32_t *from);
 /* The tf at an index: build_norm is the row's K by the segment's own statistics. */
-uint32_t lex_container_tf(const struct lex_container *container, uint32_t index, double build_norm, double scale);
+uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index, double build_norm, double scale);
 
 #endif

@@ -62,7 +62,7 @@ struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool st
 
 void rag_lexical_builder_free(struct rag_lexical_builder *builder) {
     if (!builder) return;
-    lex_vocabulary_clear(&builder->vocabulary);
+    rag_bm25_vocabulary_clear(&builder->vocabulary);
     free(builder->words);
     free(builder->fields);
     free(builder->lengths);
@@ -80,9 +80,9 @@ static enum rag_status no_memory(struct rag_fault *fault) { return rag_fail(faul
 
 static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
     struct rag_lexical_builder *builder = context;
-    const uint32_t id = lex_vocabulary_word(&builder->vocabulary, word, size, kind);
+    const uint32_t id = rag_bm25_vocabulary_word(&builder->vocabulary, word, size, kind);
     if (id == LEX_NO_STRING) return;
-    if (!lex_grow(&builder->words, &builder->word_capacity, builder->word_count + 1, sizeof *builder->words)) {
+    if (!rag_bm25_grow(&builder->words, &builder->word_capacity, builder->word_count + 1, sizeof *builder->words)) {
         builder->vocabulary.failed = true;
         return;
     }
@@ -92,7 +92,7 @@ static void note_word(void *context, const uint8_t *word, size_t size, int kind)
 enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text, size_t size,
                                          uint32_t weight, struct rag_fault *fault) {
     if (weight < 1 || weight > 255) return rag_fail(fault, RAG_ARGUMENT, weight, "a field's weight is a whole number of 1 to 255");
-    if (!lex_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1, sizeof *builder->fields))
+    if (!rag_bm25_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1, sizeof *builder->fields))
         return no_memory(fault);
     builder->fields[builder->field_count++] = (struct batch_field){builder->word_count, builder->rows, weight};
     rag_analyze(text, size, builder->strip_accents, note_word, builder);
@@ -101,7 +101,7 @@ enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, co
 
 enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder, struct rag_fault *fault) {
     if (builder->rows >= LEX_ROWS_MAX - 1) return rag_fail(fault, RAG_LIMIT, builder->rows, "a segment has fewer than 2^32 - 1 rows");
-    if (!lex_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1, sizeof *builder->lengths)) return no_memory(fault);
+    if (!rag_bm25_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1, sizeof *builder->lengths)) return no_memory(fault);
     builder->lengths[builder->rows++] = 0;
     return RAG_OK;
 }
@@ -122,7 +122,7 @@ static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_
 
 static bool grow_seen(struct rag_lexical_builder *builder) {
     const size_t wanted = builder->vocabulary.terms.count;
-    if (!lex_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen)) return false;
+    if (!rag_bm25_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen)) return false;
     for (; builder->seen_count < wanted; builder->seen_count++) builder->seen[builder->seen_count] = (struct seen){0, 0};
     return true;
 }
@@ -131,14 +131,14 @@ static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag
 
 static size_t memory_held(const struct rag_lexical_builder *builder) {
     const struct rag_vocabulary *vocabulary = &builder->vocabulary;
-    return builder->entry_count * (sizeof(struct entry) + sizeof(struct lex_posting)) + vocabulary->words.memory +
+    return builder->entry_count * (sizeof(struct entry) + sizeof(struct rag_bm25_posting)) + vocabulary->words.memory +
            vocabulary->terms.memory + vocabulary->terms.count * 24;
 }
 
 enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder, struct rag_fault *fault) {
     if (builder->vocabulary.pending.size) return rag_fail(fault, RAG_ARGUMENT, builder->vocabulary.pending.size, "some words have no term yet");
     if (!grow_seen(builder) || builder->entry_count + builder->word_count > UINT32_MAX ||
-        !lex_grow(&builder->entries, &builder->entry_capacity, builder->entry_count + builder->word_count, sizeof *builder->entries))
+        !rag_bm25_grow(&builder->entries, &builder->entry_capacity, builder->entry_count + builder->word_count, sizeof *builder->entries))
         return no_memory(fault);
     for (size_t i = 0; i < builder->field_count; i++) {
         const struct batch_field *field = &builder->fields[i];
@@ -183,7 +183,7 @@ struct grouped {
     struct sorted *terms;
     size_t count;
     size_t *starts; /* by term number, one more than there are */
-    struct lex_posting *postings;
+    struct rag_bm25_posting *postings;
 };
 
 static void free_grouped(struct grouped *grouped) {
@@ -194,7 +194,7 @@ static void free_grouped(struct grouped *grouped) {
 
 /* Groups the entries by term, rows ascending as they came. The entries are given up. */
 static bool group_entries(struct rag_lexical_builder *builder, struct grouped *grouped) {
-    const struct lex_strings *strings = &builder->vocabulary.terms;
+    const struct rag_bm25_strings *strings = &builder->vocabulary.terms;
     *grouped = (struct grouped){malloc((strings->count + 1) * sizeof *grouped->terms), 0,
                                 calloc(strings->count + 2, sizeof *grouped->starts),
                                 malloc((builder->entry_count + 1) * sizeof *grouped->postings)};
@@ -211,7 +211,7 @@ static bool group_entries(struct rag_lexical_builder *builder, struct grouped *g
     }
     for (size_t i = 0; i < builder->entry_count; i++) {
         const struct entry *entry = &builder->entries[i];
-        grouped->postings[next[entry->term]++] = (struct lex_posting){entry->row, entry->tf};
+        grouped->postings[next[entry->term]++] = (struct rag_bm25_posting){entry->row, entry->tf};
     }
     qsort(grouped->terms, grouped->count, sizeof *grouped->terms, compare_sorted);
     free(builder->entries);
@@ -222,18 +222,18 @@ static bool group_entries(struct rag_lexical_builder *builder, struct grouped *g
 
 /* -------------------------------------------------------------------------------------------------------------- spilling */
 
-static void put_run_term(struct lex_buffer *out, const uint8_t *text, const struct lex_posting *postings, size_t df) {
+static void put_run_term(struct rag_bm25_buffer *out, const uint8_t *text, const struct rag_bm25_posting *postings, size_t df) {
     uint8_t bytes[2 * LEX_VARINT_MAX];
-    lex_buffer_put(out, text, (size_t)text[0] + 1);
-    lex_buffer_put(out, bytes, lex_varint_put(bytes, df));
+    rag_bm25_buffer_put(out, text, (size_t)text[0] + 1);
+    rag_bm25_buffer_put(out, bytes, rag_bm25_varint_put(bytes, df));
     for (size_t i = 0; i < df; i++) {
-        size_t size = lex_varint_put(bytes, postings[i].row - (i ? postings[i - 1].row : 0));
-        size += lex_varint_put(bytes + size, postings[i].tf);
-        lex_buffer_put(out, bytes, size);
+        size_t size = rag_bm25_varint_put(bytes, postings[i].row - (i ? postings[i - 1].row : 0));
+        size += rag_bm25_varint_put(bytes + size, postings[i].tf);
+        rag_bm25_buffer_put(out, bytes, size);
     }
 }
 
-static enum rag_status flush_run(struct rag_lexical_builder *builder, struct lex_buffer *out, struct rag_fault *fault) {
+static enum rag_status flush_run(struct rag_lexical_builder *builder, struct rag_bm25_buffer *out, struct rag_fault *fault) {
     if (out->failed) return no_memory(fault);
     if (out->size && builder->spill.write(builder->spill.context, out->bytes, out->size) != 0)
         return rag_fail(fault, RAG_OS, 0, "spilling postings failed");
@@ -243,16 +243,16 @@ static enum rag_status flush_run(struct rag_lexical_builder *builder, struct lex
 }
 
 static enum rag_status write_run(struct rag_lexical_builder *builder, const struct grouped *grouped, struct rag_fault *fault) {
-    struct lex_buffer out = {0};
+    struct rag_bm25_buffer out = {0};
     enum rag_status status = RAG_OK;
     for (size_t i = 0; !status && i < grouped->count; i++) {
         const size_t *start = &grouped->starts[grouped->terms[i].term];
         put_run_term(&out, grouped->terms[i].text, grouped->postings + start[0], start[1] - start[0]);
         if (out.size >= RUN_WINDOW || out.failed) status = flush_run(builder, &out, fault);
     }
-    lex_buffer_put(&out, "", 1);
+    rag_bm25_buffer_put(&out, "", 1);
     if (!status) status = flush_run(builder, &out, fault);
-    lex_buffer_free(&out);
+    rag_bm25_buffer_free(&out);
     return status;
 }
 
@@ -263,9 +263,9 @@ static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag
     enum rag_status status = group_entries(builder, &grouped) ? write_run(builder, &grouped, fault) : no_memory(fault);
     free_grouped(&grouped);
     if (status) return status;
-    if (!lex_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1, sizeof *builder->runs)) return no_memory(fault);
+    if (!rag_bm25_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1, sizeof *builder->runs)) return no_memory(fault);
     builder->runs[builder->run_count++] = (struct run){at, builder->spilled};
-    lex_vocabulary_clear(&builder->vocabulary);
+    rag_bm25_vocabulary_clear(&builder->vocabulary);
     builder->seen_count = 0;
     return RAG_OK;
 }
@@ -307,13 +307,13 @@ static enum rag_status read_term(struct rag_lexical_builder *builder, struct rea
 
 static uint64_t read_varint(struct reader *reader) {
     const uint8_t *at = reader->window + reader->at;
-    const uint64_t value = lex_varint_get(&at, reader->window + reader->size);
+    const uint64_t value = rag_bm25_varint_get(&at, reader->window + reader->size);
     reader->at = (size_t)(at - reader->window);
     return value;
 }
 
 struct list {
-    struct lex_posting *items;
+    struct rag_bm25_posting *items;
     size_t count, capacity;
 };
 
@@ -321,7 +321,7 @@ struct list {
 static enum rag_status take_rows(struct rag_lexical_builder *builder, struct reader *reader, struct list *list,
                                  struct rag_fault *fault) {
     const uint64_t df = read_varint(reader);
-    if (df > builder->rows || !lex_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
+    if (df > builder->rows || !rag_bm25_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
         return no_memory(fault);
     uint32_t row = 0;
     for (uint64_t i = 0; i < df; i++) {
@@ -330,14 +330,14 @@ static enum rag_status take_rows(struct rag_lexical_builder *builder, struct rea
         row += (uint32_t)read_varint(reader);
         const uint32_t tf = (uint32_t)read_varint(reader);
         if (row >= builder->rows) return rag_fail(fault, RAG_CORRUPT, row, "spilled postings came back changed");
-        list->items[list->count++] = (struct lex_posting){row, tf};
+        list->items[list->count++] = (struct rag_bm25_posting){row, tf};
     }
     return read_term(builder, reader, fault);
 }
 
 /* Writes the least term of all runs and takes it off those that have it; *more is false when none has any. */
 static enum rag_status merge_term(struct rag_lexical_builder *builder, struct reader *readers, struct list *list,
-                                  struct lex_writer *writer, bool *more, struct rag_fault *fault) {
+                                  struct rag_bm25_writer *writer, bool *more, struct rag_fault *fault) {
     const uint8_t *least = NULL;
     uint8_t text[LEX_TERM_MAX + 1];
     for (size_t i = 0; i < builder->run_count; i++)
@@ -351,7 +351,7 @@ static enum rag_status merge_term(struct rag_lexical_builder *builder, struct re
         const enum rag_status status = take_rows(builder, &readers[i], list, fault);
         if (status) return status;
     }
-    return lex_writer_term(writer, text + 1, text[0], list->items, list->count, fault);
+    return rag_bm25_writer_term(writer, text + 1, text[0], list->items, list->count, fault);
 }
 
 static enum rag_status open_readers(struct rag_lexical_builder *builder, struct reader *readers, struct rag_fault *fault) {
@@ -365,7 +365,7 @@ static enum rag_status open_readers(struct rag_lexical_builder *builder, struct 
     return RAG_OK;
 }
 
-static enum rag_status write_merged(struct rag_lexical_builder *builder, struct lex_writer *writer, struct rag_fault *fault) {
+static enum rag_status write_merged(struct rag_lexical_builder *builder, struct rag_bm25_writer *writer, struct rag_fault *fault) {
     struct reader *readers = calloc(builder->run_count, sizeof *readers);
     struct list list = {0};
     bool more = true;
@@ -378,13 +378,13 @@ static enum rag_status write_merged(struct rag_lexical_builder *builder, struct 
     return status;
 }
 
-static enum rag_status write_grouped(struct rag_lexical_builder *builder, struct lex_writer *writer, struct rag_fault *fault) {
+static enum rag_status write_grouped(struct rag_lexical_builder *builder, struct rag_bm25_writer *writer, struct rag_fault *fault) {
     struct grouped grouped;
     enum rag_status status = group_entries(builder, &grouped) ? RAG_OK : no_memory(fault);
     for (size_t i = 0; !status && i < grouped.count; i++) {
         const size_t *start = &grouped.starts[grouped.terms[i].term];
         const uint8_t *text = grouped.terms[i].text;
-        status = lex_writer_term(writer, text + 1, text[0], grouped.postings + start[0], start[1] - start[0], fault);
+        status = rag_bm25_writer_term(writer, text + 1, text[0], grouped.postings + start[0], start[1] - start[0], fault);
     }
     free_grouped(&grouped);
     return status;
@@ -402,10 +402,10 @@ enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder, 
     enum rag_status status = rag_lexical_builder_commit(builder, fault);
     if (!status && builder->run_count) status = spill_run(builder, fault);
     if (status) return status;
-    struct lex_writer writer = {.postings = postings, .lengths = builder->lengths, .rows = builder->rows};
-    writer.norm = lex_norm_of(builder->k1, builder->b, builder->rows, total_length(builder));
+    struct rag_bm25_writer writer = {.postings = postings, .lengths = builder->lengths, .rows = builder->rows};
+    writer.norm = rag_bm25_norm_of(builder->k1, builder->b, builder->rows, total_length(builder));
     status = builder->run_count ? write_merged(builder, &writer, fault) : write_grouped(builder, &writer, fault);
-    if (!status) status = lex_writer_finish(&writer, builder->k1, builder->b, config, config_size, terms, fault);
-    lex_writer_free(&writer);
+    if (!status) status = rag_bm25_writer_finish(&writer, builder->k1, builder->b, config, config_size, terms, fault);
+    rag_bm25_writer_free(&writer);
     return status;
 }

@@ -14,8 +14,8 @@ static inline TARGET_CODE uint32_t TARGET(peak)(const uint16_t *sums) {
     return most;
 }
 
-static inline TARGET_CODE void TARGET(keep_rows)(struct lex_scan *scan, uint32_t group, const uint16_t *sums, uint64_t rows) {
-    struct lex_candidates *found = scan->found;
+static inline TARGET_CODE void TARGET(keep_rows)(struct rag_bm25_scan *scan, uint32_t group, const uint16_t *sums, uint64_t rows) {
+    struct rag_bm25_candidates *found = scan->found;
     if (group + 1 == scan->groups && scan->width % LEX_GROUP) rows &= ((uint64_t)1 << scan->width % LEX_GROUP) - 1;
     if (scan->where) rows &= scan->where[group];
     for (; rows; rows &= rows - 1) {
@@ -23,10 +23,10 @@ static inline TARGET_CODE void TARGET(keep_rows)(struct lex_scan *scan, uint32_t
         found->rows[found->count] = scan->first_row + group * LEX_GROUP + i;
         found->sums[found->count++] = sums[i];
     }
-    if (found->count >= found->limit) lex_candidates_tighten(found);
+    if (found->count >= found->limit) rag_bm25_candidates_tighten(found);
 }
 
-static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32_t group) {
+static inline TARGET_CODE void TARGET(visit_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t sums[LEX_GROUP] __attribute__((aligned(64)));
     SUM_GROUP(sums, scan->sums + (size_t)group * LEX_GROUP, scan, group);
     const uint64_t rows = ABOVE(sums, scan->found->threshold);
@@ -36,7 +36,7 @@ static inline TARGET_CODE void TARGET(visit_group)(struct lex_scan *scan, uint32
 enum { TARGET(STEP) = 64, TARGET(AHEAD) = 256 };
 
 /* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its last. */
-static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, uint32_t from, uint32_t count, uint16_t last,
+static inline TARGET_CODE void TARGET(weigh)(const struct rag_bm25_sparse *sparse, uint32_t from, uint32_t count, uint16_t last,
                                              uint16_t *shares, uint16_t *rows) {
     SHARES(shares, sparse->codes + from, count, (uint16_t)sparse->weight);
     memcpy(rows, sparse->rows + 2 * (size_t)from, 2 * (size_t)count);
@@ -44,18 +44,18 @@ static inline TARGET_CODE void TARGET(weigh)(const struct lex_sparse *sparse, ui
 }
 
 /* A list is read in order, but the processor forgets that at the end of each page. */
-static inline TARGET_CODE void TARGET(prefetch)(const struct lex_sparse *sparse, uint32_t at) {
+static inline TARGET_CODE void TARGET(prefetch)(const struct rag_bm25_sparse *sparse, uint32_t at) {
     __builtin_prefetch(sparse->codes + at);
     __builtin_prefetch(sparse->rows + 2 * (size_t)at);
     __builtin_prefetch(sparse->rows + 2 * (size_t)at + 64);
 }
 
-static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
+static TARGET_CODE void TARGET(add_sparse)(struct rag_bm25_scan *scan, bool track) {
     const uint16_t last = (uint16_t)(scan->groups * LEX_GROUP - 1);
     uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))), rows[TARGET(STEP)] __attribute__((aligned(64)));
     uint16_t *sums = scan->sums;
     for (size_t t = 0; t < scan->sparse_count; t++) {
-        const struct lex_sparse *sparse = &scan->sparse[t];
+        const struct rag_bm25_sparse *sparse = &scan->sparse[t];
         for (uint32_t from = 0; from < sparse->count; from += TARGET(STEP)) {
             const uint32_t rest = sparse->count - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
             if (rest > TARGET(AHEAD)) TARGET(prefetch)(sparse, from + TARGET(AHEAD));
@@ -68,14 +68,14 @@ static TARGET_CODE void TARGET(add_sparse)(struct lex_scan *scan, bool track) {
 }
 
 /* Without dense containers the sums are final: look and clear in one pass. */
-static TARGET_CODE void TARGET(sweep_group)(struct lex_scan *scan, uint32_t group) {
+static TARGET_CODE void TARGET(sweep_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
     const uint64_t rows = ABOVE(sums, scan->found->threshold);
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
     memset(sums, 0, LEX_GROUP * sizeof *sums);
 }
 
-static TARGET_CODE void TARGET(sweep)(struct lex_scan *scan, bool track) {
+static TARGET_CODE void TARGET(sweep)(struct rag_bm25_scan *scan, bool track) {
     if (!track) {
         for (uint32_t group = 0; group < scan->groups; group++) TARGET(sweep_group)(scan, group);
         return;
@@ -88,7 +88,7 @@ static TARGET_CODE void TARGET(sweep)(struct lex_scan *scan, bool track) {
 }
 
 /* What a group's rows can have from the dense containers at most. */
-static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct lex_dense *dense, size_t groups) {
+static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct rag_bm25_dense *dense, size_t groups) {
     uint16_t shares[TARGET(STEP)] __attribute__((aligned(64)));
     for (size_t from = 0; from < groups; from += TARGET(STEP)) {
         const size_t rest = groups - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
@@ -97,14 +97,14 @@ static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct 
     }
 }
 
-static inline TARGET_CODE uint16_t TARGET(bound)(const struct lex_scan *scan, uint32_t group, uint32_t dense) {
+static inline TARGET_CODE uint16_t TARGET(bound)(const struct rag_bm25_scan *scan, uint32_t group, uint32_t dense) {
     const uint32_t bound = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP) + dense;
     return bound < 65535 ? (uint16_t)bound : 65535;
 }
 
 /* Where the dense containers alone cannot pass the threshold, only groups that a sparse row fell into are of interest;
  * and where those are few, the dense containers' own maxima are bound enough. */
-static TARGET_CODE void TARGET(bound_touched)(const struct lex_scan *scan, uint16_t *bounds, const uint16_t *dense) {
+static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, uint16_t *bounds, const uint16_t *dense) {
     memset(bounds, 0, LEX_GROUPS * sizeof *bounds);
     for (uint32_t at = 0; at < scan->groups; at += 8)
         for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1) {
@@ -114,7 +114,7 @@ static TARGET_CODE void TARGET(bound_touched)(const struct lex_scan *scan, uint1
 }
 
 /* An upper bound for each group's sums. */
-static TARGET_CODE void TARGET(bound_groups)(const struct lex_scan *scan, bool track, uint16_t *bounds) {
+static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, bool track, uint16_t *bounds) {
     uint16_t dense[LEX_GROUPS] __attribute__((aligned(64)));
     const bool only_touched = track && scan->dense_most <= scan->found->threshold;
     if (only_touched && scan->sparse_rows * 4 < scan->groups) {
@@ -132,10 +132,10 @@ static TARGET_CODE void TARGET(bound_groups)(const struct lex_scan *scan, bool t
 }
 
 /* Visits the most promising groups first while there are fewer than k rows, which raises the threshold early. */
-static TARGET_CODE void TARGET(visit_best)(struct lex_scan *scan, uint16_t *bounds) {
-    struct lex_candidates *found = scan->found;
+static TARGET_CODE void TARGET(visit_best)(struct rag_bm25_scan *scan, uint16_t *bounds) {
+    struct rag_bm25_candidates *found = scan->found;
     const size_t half = found->k / 2 + 12, wanted = half < scan->groups ? half : scan->groups;
-    uint32_t least = lex_kth(bounds, scan->groups, wanted);
+    uint32_t least = rag_bm25_kth(bounds, scan->groups, wanted);
     if (least < 1) least = 1;
     size_t visited = 0;
     for (uint32_t group = 0; group < scan->groups && visited < 2 * wanted; group++) {
@@ -144,10 +144,10 @@ static TARGET_CODE void TARGET(visit_best)(struct lex_scan *scan, uint16_t *boun
         bounds[group] = 0;
         visited++;
     }
-    if (found->count >= found->k) lex_candidates_tighten(found);
+    if (found->count >= found->k) rag_bm25_candidates_tighten(found);
 }
 
-static TARGET_CODE void TARGET(clear)(struct lex_scan *scan, bool track) {
+static TARGET_CODE void TARGET(clear)(struct rag_bm25_scan *scan, bool track) {
     if (!track) {
         memset(scan->sums, 0, (size_t)scan->groups * LEX_GROUP * sizeof *scan->sums);
         return;
@@ -159,7 +159,7 @@ static TARGET_CODE void TARGET(clear)(struct lex_scan *scan, bool track) {
     }
 }
 
-static TARGET_CODE void TARGET(scan_window)(struct lex_scan *scan) {
+static TARGET_CODE void TARGET(scan_window)(struct rag_bm25_scan *scan) {
     const bool track = scan->sparse_rows < scan->groups;
     uint16_t bounds[LEX_GROUPS] __attribute__((aligned(64)));
     TARGET(add_sparse)(scan, track);

@@ -10,17 +10,17 @@
 
 /* Where the codes of a group start; a hostile rank cannot lead further than the container's end, and 64 bytes may be read
  * from there. */
-static inline const uint8_t *group_codes(const struct lex_dense *dense, uint32_t group) {
+static inline const uint8_t *group_codes(const struct rag_bm25_dense *dense, uint32_t group) {
     const uint32_t rank = load_u16(dense->ranks + 2 * (size_t)group);
     return dense->codes + (rank < dense->count ? rank : dense->count);
 }
 
 /* ------------------------------------------------------------------------------------- baseline: any machine --- */
 
-static inline void sum_group_plain(uint16_t *out, const uint16_t *sums, const struct lex_scan *scan, uint32_t group) {
+static inline void sum_group_plain(uint16_t *out, const uint16_t *sums, const struct rag_bm25_scan *scan, uint32_t group) {
     memcpy(out, sums, LEX_GROUP * sizeof *out);
     for (size_t t = 0; t < scan->dense_count; t++) {
-        const struct lex_dense *dense = &scan->dense[t];
+        const struct rag_bm25_dense *dense = &scan->dense[t];
         const uint8_t *code = group_codes(dense, group);
         for (uint64_t bits = load_u64(dense->bits + 8 * (size_t)group); bits; bits &= bits - 1) {
             uint16_t *sum = &out[__builtin_ctzll(bits)];
@@ -103,7 +103,7 @@ static inline TARGET_CODE uint64_t above_avx2(const uint16_t *sums, uint32_t thr
 }
 
 /* Eight rows at a time: their bits become a byte mask, and pdep lays the packed codes under it. */
-static inline TARGET_CODE void add_dense_avx2(uint16_t *out, const struct lex_dense *dense, uint32_t group) {
+static inline TARGET_CODE void add_dense_avx2(uint16_t *out, const struct rag_bm25_dense *dense, uint32_t group) {
     const uint8_t *code = group_codes(dense, group);
     const __m128i weight = _mm_set1_epi16((short)dense->weight);
     uint64_t bits = load_u64(dense->bits + 8 * (size_t)group);
@@ -116,7 +116,7 @@ static inline TARGET_CODE void add_dense_avx2(uint16_t *out, const struct lex_de
     }
 }
 
-static inline TARGET_CODE void sum_group_avx2(uint16_t *out, const uint16_t *sums, const struct lex_scan *scan, uint32_t group) {
+static inline TARGET_CODE void sum_group_avx2(uint16_t *out, const uint16_t *sums, const struct rag_bm25_scan *scan, uint32_t group) {
     memcpy(out, sums, LEX_GROUP * sizeof *out);
     for (size_t t = 0; t < scan->dense_count; t++) add_dense_avx2(out, &scan->dense[t], group);
 }
@@ -152,11 +152,11 @@ static inline TARGET_CODE uint64_t above_avx512vnni(const uint16_t *sums, uint32
     return low | (uint64_t)_mm512_cmpgt_epu16_mask(_mm512_loadu_si512(sums + 32), limit) << 32;
 }
 
-static inline TARGET_CODE void sum_group_avx512vnni(uint16_t *out, const uint16_t *sums, const struct lex_scan *scan,
+static inline TARGET_CODE void sum_group_avx512vnni(uint16_t *out, const uint16_t *sums, const struct rag_bm25_scan *scan,
                                                     uint32_t group) {
     __m512i low = _mm512_loadu_si512(sums), high = _mm512_loadu_si512(sums + 32);
     for (size_t t = 0; t < scan->dense_count; t++) {
-        const struct lex_dense *dense = &scan->dense[t];
+        const struct rag_bm25_dense *dense = &scan->dense[t];
         const __mmask64 bits = load_u64(dense->bits + 8 * (size_t)group);
         const __m512i codes = _mm512_maskz_expand_epi8(bits, _mm512_loadu_si512(group_codes(dense, group)));
         const __m512i weight = _mm512_set1_epi16((short)dense->weight);
@@ -191,7 +191,7 @@ static inline TARGET_CODE void shares_avx512vnni(uint16_t *out, const uint8_t *c
 
 #endif
 
-lex_scan_function *lex_scan_window(void) {
+rag_bm25_scan_function *rag_bm25_scan_window(void) {
 #if defined(__x86_64__)
     if (rag_cpu & RAG_CPU_AVX512VNNI) return scan_window_avx512vnni;
     if (rag_cpu & RAG_CPU_AVX2) return scan_window_avx2;

@@ -77,7 +77,7 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
 
 void rag_lexicon_close(struct rag_lexicon *lexicon) {
     if (!lexicon) return;
-    lex_scratch_free_all(lexicon);
+    rag_bm25_scratch_free_all(lexicon);
     free(lexicon);
 }
 
@@ -85,7 +85,7 @@ void rag_lexicon_info(const struct rag_lexicon *lexicon, struct rag_lexicon_info
 
 enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t *lengths, struct rag_fault *fault) {
     const enum rag_status status = rag_guard_check(&lexicon->terms, lexicon->lengths_at, lexicon->info.rows * lexicon->length_width, fault);
-    for (uint64_t row = 0; !status && row < lexicon->info.rows; row++) lengths[row] = lex_length_at(lexicon, row);
+    for (uint64_t row = 0; !status && row < lexicon->info.rows; row++) lengths[row] = rag_bm25_length_at(lexicon, row);
     return status;
 }
 
@@ -112,10 +112,10 @@ static enum rag_status open_block(const struct rag_lexicon *lexicon, uint64_t bl
 }
 
 /* Moves to the next term and reads its entry; df 0 after the last. Lists are checked to lie inside rag.postings. */
-static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk *walk, struct lex_entry *entry,
+static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk *walk, struct rag_bm25_entry *entry,
                                   struct rag_fault *fault) {
     const uint64_t here = (uint64_t)(walk->at - lexicon->terms.bytes);
-    *entry = (struct lex_entry){0};
+    *entry = (struct rag_bm25_entry){0};
     if (walk->end - walk->at < 2) return RAG_OK;
     const size_t shared = walk->at[0], rest = walk->at[1];
     if (shared > walk->size || shared + rest > LEX_TERM_MAX || (size_t)(walk->end - walk->at) < 2 + rest)
@@ -123,17 +123,17 @@ static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk
     memcpy(walk->text + shared, walk->at + 2, rest);
     walk->size = shared + rest;
     walk->at += 2 + rest;
-    entry->df = lex_varint_get(&walk->at, walk->end);
+    entry->df = rag_bm25_varint_get(&walk->at, walk->end);
     if (entry->df == 0 || entry->df > lexicon->info.rows) return broken(fault, here, "a term's df is out of range");
     if (entry->df == 1) {
-        const uint64_t row = lex_varint_get(&walk->at, walk->end), tf = lex_varint_get(&walk->at, walk->end);
+        const uint64_t row = rag_bm25_varint_get(&walk->at, walk->end), tf = rag_bm25_varint_get(&walk->at, walk->end);
         if (row >= lexicon->info.rows) return broken(fault, here, "a term's row is out of range");
         entry->row = (uint32_t)row;
         entry->tf = tf > UINT32_MAX ? UINT32_MAX : (uint32_t)tf;
         return RAG_OK;
     }
     entry->at = walk->list_at;
-    entry->size = lex_varint_get(&walk->at, walk->end);
+    entry->size = rag_bm25_varint_get(&walk->at, walk->end);
     const uint64_t room = lexicon->postings.size - LEX_SLACK;
     if (entry->at > room || entry->size > room - entry->at) return broken(fault, here, "a posting list lies outside");
     walk->list_at += entry->size;
@@ -165,7 +165,7 @@ static uint64_t blocks_below(const struct rag_lexicon *lexicon, uint64_t key, bo
 }
 
 static enum rag_status find_in_block(const struct rag_lexicon *lexicon, uint64_t block, const uint8_t *term, size_t size,
-                                     struct lex_entry *entry, int *order, struct rag_fault *fault) {
+                                     struct rag_bm25_entry *entry, int *order, struct rag_fault *fault) {
     struct walk walk;
     enum rag_status status = open_block(lexicon, block, &walk, fault);
     for (bool first = true; !status; first = false) {
@@ -181,9 +181,9 @@ static enum rag_status find_in_block(const struct rag_lexicon *lexicon, uint64_t
 }
 
 /* Blocks whose first terms share eight bytes are told apart by those terms, from the last to the first. */
-enum rag_status lex_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
-                               struct lex_entry *entry, struct rag_fault *fault) {
-    *entry = (struct lex_entry){0};
+enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                               struct rag_bm25_entry *entry, struct rag_fault *fault) {
+    *entry = (struct rag_bm25_entry){0};
     if (!size || !lexicon->blocks) return RAG_OK;
     enum rag_status status = rag_guard_check(&lexicon->terms, lexicon->keys_at, 8 * lexicon->blocks, fault);
     if (status) return status;
@@ -205,8 +205,8 @@ enum rag_status lex_entry_find(const struct rag_lexicon *lexicon, const uint8_t 
 
 enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
                                   uint64_t *size, struct rag_fault *fault) {
-    struct lex_entry entry;
-    const enum rag_status status = lex_entry_find(lexicon, term, term_size, &entry, fault);
+    struct rag_bm25_entry entry;
+    const enum rag_status status = rag_bm25_entry_find(lexicon, term, term_size, &entry, fault);
     *at = entry.df > 1 ? entry.at : 0;
     *size = entry.df > 1 ? entry.size : 0;
     return status;
@@ -215,7 +215,7 @@ enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block, uint8_t out[4096], size_t *size,
                                   struct rag_fault *fault) {
     struct walk walk;
-    struct lex_entry entry;
+    struct rag_bm25_entry entry;
     *size = 0;
     if (block >= lexicon->blocks) return rag_fail(fault, RAG_ARGUMENT, block, "no such block of the dictionary");
     enum rag_status status = open_block(lexicon, block, &walk, fault);
@@ -231,10 +231,10 @@ enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t bl
 
 /* -------------------------------------------------------------------------------------------------------------- lists */
 
-enum rag_status lex_short_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry,
-                               struct lex_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault) {
+enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry,
+                               struct rag_bm25_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault) {
     *count = 1;
-    out[0] = (struct lex_posting){entry->row, entry->tf ? entry->tf : 1};
+    out[0] = (struct rag_bm25_posting){entry->row, entry->tf ? entry->tf : 1};
     if (entry->df == 1) return RAG_OK;
     *count = 0;
     const enum rag_status status = rag_guard_check(&lexicon->postings, entry->at, entry->size, fault);
@@ -242,11 +242,11 @@ enum rag_status lex_short_open(const struct rag_lexicon *lexicon, const struct l
     const uint8_t *at = lexicon->postings.bytes + entry->at, *end = at + entry->size;
     uint64_t row = 0;
     for (uint64_t i = 0; i < entry->df; i++) {
-        const uint64_t step = lex_varint_get(&at, end), tf = step & 1 ? lex_varint_get(&at, end) : 1;
+        const uint64_t step = rag_bm25_varint_get(&at, end), tf = step & 1 ? rag_bm25_varint_get(&at, end) : 1;
         row += step / 2;
         if ((i && step < 2) || step / 2 >= lexicon->info.rows || row >= lexicon->info.rows)
             return broken(fault, entry->at, "a short list's rows are out of order");
-        out[i] = (struct lex_posting){(uint32_t)row, tf > UINT32_MAX ? UINT32_MAX : tf ? (uint32_t)tf : 1};
+        out[i] = (struct rag_bm25_posting){(uint32_t)row, tf > UINT32_MAX ? UINT32_MAX : tf ? (uint32_t)tf : 1};
     }
     *count = entry->df;
     return RAG_OK;
@@ -254,12 +254,12 @@ enum rag_status lex_short_open(const struct rag_lexicon *lexicon, const struct l
 
 /* One container from its directory entry; *at moves past its data. False when that does not end by `end`. */
 static bool open_container(const struct rag_lexicon *lexicon, const uint8_t *entry, const uint8_t **at, const uint8_t *end,
-                           struct lex_container *out) {
+                           struct rag_bm25_container *out) {
     const uint32_t marks = load_u32(entry + 4);
-    *out = (struct lex_container){.window = load_u16(entry), .count = (uint32_t)load_u16(entry + 2) + 1,
+    *out = (struct rag_bm25_container){.window = load_u16(entry), .count = (uint32_t)load_u16(entry + 2) + 1,
                                   .escapes = (marks & 0xFFFFFF) / 2, .dense = marks & 1, .max = entry[7]};
     if ((uint64_t)out->window * LEX_WINDOW >= lexicon->info.rows) return false;
-    const size_t groups = (lex_window_width(lexicon, out->window) + LEX_GROUP - 1) / LEX_GROUP;
+    const size_t groups = (rag_bm25_window_width(lexicon, out->window) + LEX_GROUP - 1) / LEX_GROUP;
     const size_t front = out->dense ? groups * 11 : (size_t)out->count * 2;
     const size_t size = front + out->count + (size_t)out->escapes * LEX_ESCAPE;
     if ((size_t)(end - *at) < size) return false;
@@ -272,20 +272,20 @@ static bool open_container(const struct rag_lexicon *lexicon, const uint8_t *ent
     return true;
 }
 
-enum rag_status lex_list_open(const struct rag_lexicon *lexicon, const struct lex_entry *entry, struct lex_list *list,
-                              struct lex_containers *containers, struct rag_fault *fault) {
+enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry, struct rag_bm25_list *list,
+                              struct rag_bm25_containers *containers, struct rag_fault *fault) {
     const enum rag_status status = rag_guard_check(&lexicon->postings, entry->at, entry->size, fault);
     if (status) return status;
     const uint8_t *head = lexicon->postings.bytes + entry->at, *end = head + entry->size;
     if (entry->size < LEX_LIST_HEAD) return broken(fault, entry->at, "a posting list is cut short");
     const uint64_t count = load_u32(head + 4);
     if (count > (entry->size - LEX_LIST_HEAD) / LEX_CONTAINER) return broken(fault, entry->at, "a posting list is cut short");
-    *list = (struct lex_list){head[0], head[1], head[2]};
-    if (!lex_grow(&containers->items, &containers->capacity, containers->count + count, sizeof *containers->items))
+    *list = (struct rag_bm25_list){head[0], head[1], head[2]};
+    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count, sizeof *containers->items))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const uint8_t *directory = head + LEX_LIST_HEAD, *at = directory + count * LEX_CONTAINER;
     for (uint64_t i = 0; i < count; i++) {
-        struct lex_container *container = &containers->items[containers->count];
+        struct rag_bm25_container *container = &containers->items[containers->count];
         if (!open_container(lexicon, directory + i * LEX_CONTAINER, &at, end, container) ||
             (i && container->window <= container[-1].window))
             return broken(fault, entry->at, "a posting container is out of order or cut short");
@@ -296,7 +296,7 @@ enum rag_status lex_list_open(const struct rag_lexicon *lexicon, const struct le
 
 /* ---------------------------------------------------------------------------------------------------------- containers */
 
-static uint32_t find_dense(const struct lex_container *container, uint32_t row) {
+static uint32_t find_dense(const struct rag_bm25_container *container, uint32_t row) {
     const uint64_t word = load_u64(container->rows + row / LEX_GROUP * 8), bit = (uint64_t)1 << row % LEX_GROUP;
     if (!(word & bit)) return UINT32_MAX;
     const uint32_t rank = load_u16(container->ranks + row / LEX_GROUP * 2) + (uint32_t)__builtin_popcountll(word & (bit - 1));
@@ -304,7 +304,7 @@ static uint32_t find_dense(const struct lex_container *container, uint32_t row) 
 }
 
 /* Rows asked for in ascending order: *from is where the last one was looked for. */
-static uint32_t find_sparse(const struct lex_container *container, uint32_t row, uint32_t *from) {
+static uint32_t find_sparse(const struct rag_bm25_container *container, uint32_t row, uint32_t *from) {
     uint32_t low = *from, count = container->count - low;
     while (count > 0) {
         const uint32_t half = count / 2;
@@ -316,12 +316,12 @@ static uint32_t find_sparse(const struct lex_container *container, uint32_t row,
     return low < container->count && load_u16(container->rows + 2 * (size_t)low) == row ? low : UINT32_MAX;
 }
 
-uint32_t lex_container_find(const struct lex_container *container, uint32_t row, uint32_t *from) {
+uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uint32_t row, uint32_t *from) {
     return container->dense ? find_dense(container, row) : find_sparse(container, row, from);
 }
 
 /* The escape of an index, or 0. */
-static uint32_t find_escape(const struct lex_container *container, uint32_t index) {
+static uint32_t find_escape(const struct rag_bm25_container *container, uint32_t index) {
     uint32_t low = 0, high = container->escapes;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2, here = load_u16(container->escaped + (size_t)middle * LEX_ESCAPE);
@@ -337,12 +337,12 @@ static uint32_t find_escape(const struct lex_container *container, uint32_t inde
 static uint32_t tf_of_code(uint32_t code, double norm, double scale) {
     const double part = (double)code / scale, guess = part < 1.0 ? norm * part / (1.0 - part) : 255.0;
     uint32_t tf = guess < 1.0 ? 1 : guess < 255.0 ? (uint32_t)guess : 255;
-    while (tf > 1 && lex_code(lex_tf_part(tf - 1, norm), scale) >= code) tf--;
-    while (tf < 255 && lex_code(lex_tf_part(tf, norm), scale) < code) tf++;
+    while (tf > 1 && rag_bm25_code(rag_bm25_tf_part(tf - 1, norm), scale) >= code) tf--;
+    while (tf < 255 && rag_bm25_code(rag_bm25_tf_part(tf, norm), scale) < code) tf++;
     return tf;
 }
 
-uint32_t lex_container_tf(const struct lex_container *container, uint32_t index, double build_norm, double scale) {
+uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index, double build_norm, double scale) {
     if (container->tfs) return container->tfs[index];
     const uint32_t escaped = container->escapes ? find_escape(container, index) : 0;
     return escaped ? escaped : tf_of_code(container->codes[index], build_norm, scale);

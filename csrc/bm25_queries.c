@@ -10,7 +10,7 @@ struct rag_queries {
     size_t count, end_capacity;
     struct rag_query_term *terms;
     size_t term_count, term_capacity;
-    struct lex_buffer bytes; /* of the terms */
+    struct rag_bm25_buffer bytes; /* of the terms */
     bool failed;
 };
 
@@ -21,7 +21,7 @@ void rag_queries_free(struct rag_queries *queries) {
     free(queries->words);
     free(queries->ends);
     free(queries->terms);
-    lex_buffer_free(&queries->bytes);
+    rag_bm25_buffer_free(&queries->bytes);
     free(queries);
 }
 
@@ -32,9 +32,9 @@ struct noting {
 
 static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
     struct rag_queries *queries = ((struct noting *)context)->queries;
-    const uint32_t id = lex_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
+    const uint32_t id = rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
     if (id == LEX_NO_STRING ||
-        !lex_grow(&queries->words, &queries->word_capacity, queries->word_count + 1, sizeof *queries->words))
+        !rag_bm25_grow(&queries->words, &queries->word_capacity, queries->word_count + 1, sizeof *queries->words))
         queries->failed = true;
     else queries->words[queries->word_count++] = id;
 }
@@ -43,7 +43,7 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
                                 size_t size, bool strip_accents, struct rag_fault *fault) {
     struct noting noting = {queries, vocabulary};
     rag_analyze(text, size, strip_accents, note_word, &noting);
-    if (queries->failed || !lex_grow(&queries->ends, &queries->end_capacity, queries->count + 1, sizeof *queries->ends))
+    if (queries->failed || !rag_bm25_grow(&queries->ends, &queries->end_capacity, queries->count + 1, sizeof *queries->ends))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
     queries->ends[queries->count++] = queries->word_count;
     return RAG_OK;
@@ -80,7 +80,7 @@ static void count_term(struct rag_queries *queries, const struct rag_vocabulary 
     }
     const uint8_t *text = vocabulary->terms.texts[term];
     queries->terms[queries->term_count++] = (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], 1, 0};
-    lex_buffer_put(&queries->bytes, text + 1, text[0]);
+    rag_bm25_buffer_put(&queries->bytes, text + 1, text[0]);
     places->slots[slot] = (struct place){term, (uint32_t)(queries->term_count - first)};
 }
 
@@ -88,7 +88,7 @@ static bool finish_query(struct rag_queries *queries, const struct rag_vocabular
                          size_t from, size_t to) {
     const size_t first = queries->term_count;
     if (!clear_places(places, to - from)) return false;
-    if (!lex_grow(&queries->terms, &queries->term_capacity, first + (to - from), sizeof *queries->terms)) return false;
+    if (!rag_bm25_grow(&queries->terms, &queries->term_capacity, first + (to - from), sizeof *queries->terms)) return false;
     for (size_t i = from; i < to; i++) {
         const uint32_t term = vocabulary->term_of[queries->words[i]] & ~LEX_WHOLE;
         if (term != LEX_DROPPED) count_term(queries, vocabulary, places, first, term);

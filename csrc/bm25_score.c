@@ -11,7 +11,7 @@
 #include "bm25_search.h"
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), whose series ends below 2^-60. */
-double lex_log(double x) {
+double rag_bm25_log(double x) {
     int exponent;
     double m = frexp(x, &exponent);
     if (m < 0.70710678118654752) {
@@ -24,26 +24,26 @@ double lex_log(double x) {
     return 2.0 * z * sum + (double)exponent * 0.69314718055994530942;
 }
 
-double lex_idf(uint64_t rows, uint64_t df) {
+double rag_bm25_idf(uint64_t rows, uint64_t df) {
     if (df > rows) df = rows;
-    return lex_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
+    return rag_bm25_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
 }
 
 /* The contribution of one term to rows [from, to) of one window. */
-static void score_window(const struct lex_query *query, const struct lex_query_term *term,
-                         const struct lex_container *container, const uint32_t *rows, size_t from, size_t to) {
-    const struct lex_scratch *scratch = query->scratch;
+static void score_window(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term,
+                         const struct rag_bm25_container *container, const uint32_t *rows, size_t from, size_t to) {
+    const struct rag_bm25_scratch *scratch = query->scratch;
     uint32_t at = 0;
     for (size_t i = from; i < to; i++) {
-        const uint32_t index = lex_container_find(container, rows[i] % LEX_WINDOW, &at);
+        const uint32_t index = rag_bm25_container_find(container, rows[i] % LEX_WINDOW, &at);
         if (index == UINT32_MAX) continue;
-        const uint32_t tf = lex_container_tf(container, index, scratch->norms[i].build, term->scale);
-        scratch->scores[i] += term->weight * lex_tf_part(tf, scratch->norms[i].live);
+        const uint32_t tf = rag_bm25_container_tf(container, index, scratch->norms[i].build, term->scale);
+        scratch->scores[i] += term->weight * rag_bm25_tf_part(tf, scratch->norms[i].live);
     }
 }
 
-static void score_term(const struct lex_query *query, const struct lex_query_term *term, const uint32_t *rows, size_t count) {
-    const struct lex_container *container = query->scratch->containers.items + term->first, *end = container + term->count;
+static void score_term(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term, const uint32_t *rows, size_t count) {
+    const struct rag_bm25_container *container = query->scratch->containers.items + term->first, *end = container + term->count;
     for (size_t i = 0; i < count;) {
         const uint32_t window = rows[i] / LEX_WINDOW;
         size_t to = i + 1;
@@ -55,23 +55,23 @@ static void score_term(const struct lex_query *query, const struct lex_query_ter
     }
 }
 
-static enum rag_status read_norms(const struct lex_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
+static enum rag_status read_norms(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
     const struct rag_lexicon *lexicon = query->lexicon;
     for (size_t i = 0; i < count; i++) {
         const uint32_t width = lexicon->length_width;
         const enum rag_status status = rag_guard_check(&lexicon->terms, lexicon->lengths_at + (uint64_t)rows[i] * width, width, fault);
         if (status) return status;
-        const uint32_t length = lex_length_at(lexicon, rows[i]);
-        query->scratch->norms[i] = (struct lex_norms){lex_norm_at(query->live, length), lex_norm_at(query->build, length)};
+        const uint32_t length = rag_bm25_length_at(lexicon, rows[i]);
+        query->scratch->norms[i] = (struct rag_bm25_norms){rag_bm25_norm_at(query->live, length), rag_bm25_norm_at(query->build, length)};
         query->scratch->scores[i] = 0.0;
     }
     return RAG_OK;
 }
 
-enum rag_status lex_score_rows(const struct lex_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
-    struct lex_scratch *scratch = query->scratch;
-    if (!lex_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
-        !lex_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
+enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
+    struct rag_bm25_scratch *scratch = query->scratch;
+    if (!rag_bm25_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
+        !rag_bm25_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     const enum rag_status status = read_norms(query, rows, count, fault);
     for (size_t t = 0; !status && t < query->terms; t++) score_term(query, &scratch->terms[t], rows, count);

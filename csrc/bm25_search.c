@@ -38,8 +38,8 @@ enum {
 
 /* ------------------------------------------------------------------------------------------------------------ scratch */
 
-static struct lex_scratch *new_scratch(void) {
-    struct lex_scratch *scratch = calloc(1, sizeof *scratch);
+static struct rag_bm25_scratch *new_scratch(void) {
+    struct rag_bm25_scratch *scratch = calloc(1, sizeof *scratch);
     void *block = NULL;
     const size_t sums = LEX_WINDOW * sizeof(uint16_t), size = sums + LEX_GROUPS;
     if (!scratch || posix_memalign(&block, 64, size) != 0) {
@@ -53,7 +53,7 @@ static struct lex_scratch *new_scratch(void) {
     return scratch;
 }
 
-static void free_scratch(struct lex_scratch *scratch) {
+static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch->block);
     free(scratch->found.rows);
     free(scratch->found.sums);
@@ -75,8 +75,8 @@ static bool lock(struct rag_lexicon *lexicon) {
 }
 static void unlock(struct rag_lexicon *lexicon) { __atomic_store_n(&lexicon->scratch_lock, 0, __ATOMIC_RELEASE); }
 
-struct lex_scratch *lex_scratch_take(struct rag_lexicon *lexicon) {
-    struct lex_scratch *scratch = NULL;
+struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon) {
+    struct rag_bm25_scratch *scratch = NULL;
     if (lock(lexicon)) {
         scratch = lexicon->scratch;
         if (scratch) lexicon->scratch = scratch->next;
@@ -85,7 +85,7 @@ struct lex_scratch *lex_scratch_take(struct rag_lexicon *lexicon) {
     return scratch ? scratch : new_scratch();
 }
 
-void lex_scratch_give(struct rag_lexicon *lexicon, struct lex_scratch *scratch) {
+void rag_bm25_scratch_give(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch) {
     if (!lock(lexicon)) {
         free_scratch(scratch);
         return;
@@ -95,9 +95,9 @@ void lex_scratch_give(struct rag_lexicon *lexicon, struct lex_scratch *scratch) 
     unlock(lexicon);
 }
 
-void lex_scratch_free_all(struct rag_lexicon *lexicon) {
+void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon) {
     while (lexicon->scratch) {
-        struct lex_scratch *next = lexicon->scratch->next;
+        struct rag_bm25_scratch *next = lexicon->scratch->next;
         free_scratch(lexicon->scratch);
         lexicon->scratch = next;
     }
@@ -105,7 +105,7 @@ void lex_scratch_free_all(struct rag_lexicon *lexicon) {
 
 /* --------------------------------------------------------------------------------------------------------- candidates */
 
-uint32_t lex_kth(const uint16_t *values, size_t n, size_t k) {
+uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k) {
     uint32_t high[256] = {0}, low[256] = {0}, top = 256, end = 256;
     size_t seen = 0;
     for (size_t i = 0; i < n; i++) high[values[i] >> 8]++;
@@ -117,14 +117,14 @@ uint32_t lex_kth(const uint16_t *values, size_t n, size_t k) {
     return top << 8 | end;
 }
 
-static void raise_threshold(struct lex_candidates *found, double least) {
+static void raise_threshold(struct rag_bm25_candidates *found, double least) {
     const double proved = fmin(floor(least) - found->terms - 1, SUM_MAX);
     if (proved > found->threshold) found->threshold = (uint32_t)proved;
 }
 
-void lex_candidates_tighten(struct lex_candidates *found) {
+void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     if (found->count >= found->k && found->k)
-        raise_threshold(found, found->keep * (lex_kth(found->sums, found->count, found->k) - found->margin));
+        raise_threshold(found, found->keep * (rag_bm25_kth(found->sums, found->count, found->k) - found->margin));
     size_t kept = 0;
     for (size_t i = 0; i < found->count; i++) {
         found->rows[kept] = found->rows[i];
@@ -135,8 +135,8 @@ void lex_candidates_tighten(struct lex_candidates *found) {
     if (2 * kept <= found->limit) return;
     size_t sums_capacity = found->capacity;
     const size_t wanted = 4 * kept + 2 * LEX_GROUP;
-    if (!lex_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
-        !lex_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
+    if (!rag_bm25_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
+        !rag_bm25_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
         found->failed = true; /* go on in the room there is: what is lost does not matter any more */
         found->count = 0;
         return;
@@ -144,11 +144,11 @@ void lex_candidates_tighten(struct lex_candidates *found) {
     found->limit = 4 * kept;
 }
 
-static bool start_candidates(struct lex_candidates *found, size_t k) {
+static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
     size_t sums_capacity = found->capacity;
     found->limit = 2 * k + 128;
-    if (!lex_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP, sizeof *found->sums) ||
-        !lex_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP, sizeof *found->rows))
+    if (!rag_bm25_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP, sizeof *found->sums) ||
+        !rag_bm25_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP, sizeof *found->rows))
         return false;
     found->count = found->threshold = 0;
     found->k = k;
@@ -159,19 +159,19 @@ static bool start_candidates(struct lex_candidates *found, size_t k) {
 /* ---------------------------------------------------------------------------------------------------- opening a query */
 
 /* The codes of a short list, made on the spot from live statistics: they bound tightly and ask for no slack. */
-static void unpack_short(struct lex_query *query, struct lex_query_term *term, const struct lex_posting *postings,
+static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_posting *postings,
                          size_t count, size_t k) {
     double parts[LEX_SHORT], largest = 0;
-    struct lex_unpacked *unpacked = &term->unpacked;
+    struct rag_bm25_unpacked *unpacked = &term->unpacked;
     uint8_t counts[256] = {0};
     for (size_t i = 0; i < count; i++) {
-        parts[i] = lex_tf_part(postings[i].tf, lex_norm_at(query->live, lex_length_at(query->lexicon, postings[i].row)));
+        parts[i] = rag_bm25_tf_part(postings[i].tf, rag_bm25_norm_at(query->live, rag_bm25_length_at(query->lexicon, postings[i].row)));
         if (parts[i] > largest) largest = parts[i];
         unpacked->rows[i] = (uint16_t)(postings[i].row % LEX_WINDOW);
         unpacked->tfs[i] = postings[i].tf;
     }
     for (size_t i = 0; i < count; i++) {
-        const uint32_t code = lex_code(parts[i], 255.0 / largest);
+        const uint32_t code = rag_bm25_code(parts[i], 255.0 / largest);
         counts[unpacked->codes[i] = (uint8_t)(code ? code : 1)]++;
     }
     term->bound = term->weight * largest;
@@ -182,25 +182,25 @@ static void unpack_short(struct lex_query *query, struct lex_query_term *term, c
         }
 }
 
-static enum rag_status open_short(struct lex_query *query, struct lex_query_term *term, const struct lex_entry *entry,
+static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_entry *entry,
                                   size_t k, struct rag_fault *fault) {
-    struct lex_posting postings[LEX_SHORT];
+    struct rag_bm25_posting postings[LEX_SHORT];
     size_t count;
-    struct lex_containers *containers = &query->scratch->containers;
+    struct rag_bm25_containers *containers = &query->scratch->containers;
     const struct rag_lexicon *lexicon = query->lexicon;
-    enum rag_status status = lex_short_open(lexicon, entry, postings, &count, fault);
+    enum rag_status status = rag_bm25_short_open(lexicon, entry, postings, &count, fault);
     for (size_t i = 0; !status && i < count; i++)
         status = rag_guard_check(&lexicon->terms, lexicon->lengths_at + (uint64_t)postings[i].row * lexicon->length_width,
                                  lexicon->length_width, fault);
     if (status) return status;
-    if (!lex_grow(&containers->items, &containers->capacity, containers->count + count, sizeof *containers->items))
+    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count, sizeof *containers->items))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     unpack_short(query, term, postings, count, k);
-    const struct lex_unpacked *unpacked = &term->unpacked;
+    const struct rag_bm25_unpacked *unpacked = &term->unpacked;
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && postings[end].row / LEX_WINDOW == postings[i].row / LEX_WINDOW;) end++;
-        struct lex_container *container = &containers->items[containers->count++];
-        *container = (struct lex_container){.window = postings[i].row / LEX_WINDOW, .count = (uint32_t)(end - i),
+        struct rag_bm25_container *container = &containers->items[containers->count++];
+        *container = (struct rag_bm25_container){.window = postings[i].row / LEX_WINDOW, .count = (uint32_t)(end - i),
                                             .rows = (const uint8_t *)(unpacked->rows + i), .codes = unpacked->codes + i,
                                             .tfs = unpacked->tfs + i};
         for (size_t j = i; j < end; j++)
@@ -214,46 +214,46 @@ struct drift {
     double least, most;
 };
 
-static struct drift drift_of(const struct lex_query *query) {
+static struct drift drift_of(const struct rag_bm25_query *query) {
     struct drift drift = {1, 1};
     const uint32_t lengths[2] = {query->lexicon->length_min, query->lexicon->length_max};
     for (int i = 0; i < 2; i++) {
-        const double ratio = (1 + lex_norm_at(query->build, lengths[i])) / (1 + lex_norm_at(query->live, lengths[i]));
+        const double ratio = (1 + rag_bm25_norm_at(query->build, lengths[i])) / (1 + rag_bm25_norm_at(query->live, lengths[i]));
         if (ratio < drift.least) drift.least = ratio;
         if (ratio > drift.most) drift.most = ratio;
     }
     return drift;
 }
 
-static enum rag_status open_long(struct lex_query *query, struct lex_query_term *term, const struct lex_entry *entry,
+static enum rag_status open_long(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_entry *entry,
                                  struct drift drift, size_t k, struct rag_fault *fault) {
-    struct lex_list list;
-    const enum rag_status status = lex_list_open(query->lexicon, entry, &list, &query->scratch->containers, fault);
+    struct rag_bm25_list list;
+    const enum rag_status status = rag_bm25_list_open(query->lexicon, entry, &list, &query->scratch->containers, fault);
     if (status) return status;
     term->bound = term->weight * (list.m + 1) / 256.0 * drift.most;
-    term->scale = lex_scale(list.m);
+    term->scale = rag_bm25_scale(list.m);
     term->kth = k <= 10 ? list.tenth : k <= 100 ? list.hundredth : 0;
     return RAG_OK;
 }
 
-enum rag_status lex_query_open(struct lex_query *query, struct rag_lexicon *lexicon, struct lex_scratch *scratch,
+enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
                                const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
                                size_t k, struct rag_fault *fault) {
     const struct rag_lexicon_info *info = &lexicon->info;
-    *query = (struct lex_query){.lexicon = lexicon, .scratch = scratch};
-    query->live = lex_norm_of(stats->k1, stats->b, stats->rows, stats->total_length);
-    query->build = lex_norm_of(info->k1, info->b, info->rows, info->total_length);
+    *query = (struct rag_bm25_query){.lexicon = lexicon, .scratch = scratch};
+    query->live = rag_bm25_norm_of(stats->k1, stats->b, stats->rows, stats->total_length);
+    query->build = rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length);
     scratch->containers.count = 0;
-    if (!lex_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
+    if (!rag_bm25_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const struct drift drift = drift_of(query);
     for (size_t i = 0; i < count; i++) {
-        struct lex_entry entry;
-        struct lex_query_term *term = &scratch->terms[query->terms];
-        enum rag_status status = lex_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
+        struct rag_bm25_entry entry;
+        struct rag_bm25_query_term *term = &scratch->terms[query->terms];
+        enum rag_status status = rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
         if (status) return status;
         if (!entry.df || !terms[i].count) continue;
-        const double idf = lex_idf(stats->rows, terms[i].df ? terms[i].df : entry.df);
+        const double idf = rag_bm25_idf(stats->rows, terms[i].df ? terms[i].df : entry.df);
         term->weight = (double)terms[i].count * idf;
         term->kth = 0;
         term->next = term->first = scratch->containers.count;
@@ -270,9 +270,9 @@ enum rag_status lex_query_open(struct lex_query *query, struct rag_lexicon *lexi
 
 /* Whole weights and the first threshold; false when the sums cannot stand for the scores. Scores below `least` are of no
  * use: with S = 255 / 256 scale, (1) holds for these weights, and a sum that it rules out is one of them. */
-static bool weigh_terms(struct lex_query *query, bool filtered, float least) {
-    struct lex_scratch *scratch = query->scratch;
-    struct lex_candidates *found = &scratch->found;
+static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least) {
+    struct rag_bm25_scratch *scratch = query->scratch;
+    struct rag_bm25_candidates *found = &scratch->found;
     const struct drift drift = drift_of(query);
     double total = 0, weights = 0;
     for (size_t t = 0; t < query->terms; t++) total += scratch->terms[t].bound;
@@ -294,11 +294,11 @@ static bool weigh_terms(struct lex_query *query, bool filtered, float least) {
 }
 
 /* The next window in which some term has rows, UINT32_MAX after the last. */
-static uint32_t next_window(const struct lex_query *query) {
-    const struct lex_scratch *scratch = query->scratch;
+static uint32_t next_window(const struct rag_bm25_query *query) {
+    const struct rag_bm25_scratch *scratch = query->scratch;
     uint32_t window = UINT32_MAX;
     for (size_t t = 0; t < query->terms; t++) {
-        const struct lex_query_term *term = &scratch->terms[t];
+        const struct rag_bm25_query_term *term = &scratch->terms[t];
         if (term->next == term->first + term->count) continue;
         if (scratch->containers.items[term->next].window < window) window = scratch->containers.items[term->next].window;
     }
@@ -306,7 +306,7 @@ static uint32_t next_window(const struct lex_query *query) {
 }
 
 /* The first lines of a container: what follows is read in order, and the processor sees that itself. */
-static void prefetch_container(const struct lex_container *container) {
+static void prefetch_container(const struct rag_bm25_container *container) {
     const uint32_t lines = container->dense ? 4 : container->count / 64 + 1;
     for (uint32_t line = 0; line < lines && line < 4; line++) {
         __builtin_prefetch(container->rows + 64 * line);
@@ -318,14 +318,14 @@ static void prefetch_container(const struct lex_container *container) {
 }
 
 /* Gathers the window's containers and moves past them; what any row can have at most. */
-static uint32_t gather_window(const struct lex_query *query, uint32_t window) {
-    struct lex_scratch *scratch = query->scratch;
-    struct lex_scan *scan = &scratch->scan;
+static uint32_t gather_window(const struct rag_bm25_query *query, uint32_t window) {
+    struct rag_bm25_scratch *scratch = query->scratch;
+    struct rag_bm25_scan *scan = &scratch->scan;
     uint32_t most = 0;
     scan->sparse_count = scan->dense_count = scan->sparse_rows = scan->dense_most = 0;
     for (size_t t = 0; t < query->terms; t++) {
-        struct lex_query_term *term = &scratch->terms[t];
-        const struct lex_container *here = &scratch->containers.items[term->next];
+        struct rag_bm25_query_term *term = &scratch->terms[t];
+        const struct rag_bm25_container *here = &scratch->containers.items[term->next];
         if (term->next == term->first + term->count || here->window != window) continue;
         term->next++;
         if (term->next < term->first + term->count) prefetch_container(here + 1);
@@ -334,20 +334,20 @@ static uint32_t gather_window(const struct lex_query *query, uint32_t window) {
         if (here->dense) {
             scan->dense_most += share;
             scratch->dense[scan->dense_count++] =
-                (struct lex_dense){here->rows, here->ranks, here->maxima, here->codes, here->count, term->share};
+                (struct rag_bm25_dense){here->rows, here->ranks, here->maxima, here->codes, here->count, term->share};
         } else {
             scan->sparse_rows += here->count;
-            scratch->sparse[scan->sparse_count++] = (struct lex_sparse){here->rows, here->codes, here->count, term->share};
+            scratch->sparse[scan->sparse_count++] = (struct rag_bm25_sparse){here->rows, here->codes, here->count, term->share};
         }
     }
     return most;
 }
 
-static bool start_scan(const struct lex_query *query) {
-    struct lex_scratch *scratch = query->scratch;
+static bool start_scan(const struct rag_bm25_query *query) {
+    struct rag_bm25_scratch *scratch = query->scratch;
     size_t dense_capacity = scratch->window_capacity;
-    if (!lex_grow(&scratch->dense, &dense_capacity, query->terms, sizeof *scratch->dense) ||
-        !lex_grow(&scratch->sparse, &scratch->window_capacity, query->terms, sizeof *scratch->sparse))
+    if (!rag_bm25_grow(&scratch->dense, &dense_capacity, query->terms, sizeof *scratch->dense) ||
+        !rag_bm25_grow(&scratch->sparse, &scratch->window_capacity, query->terms, sizeof *scratch->sparse))
         return false;
     scratch->scan.sparse = scratch->sparse;
     scratch->scan.dense = scratch->dense;
@@ -355,13 +355,13 @@ static bool start_scan(const struct lex_query *query) {
     return true;
 }
 
-static void scan_windows(const struct lex_query *query, const uint64_t *where) {
-    lex_scan_function *scan_window = lex_scan_window();
-    struct lex_scan *scan = &query->scratch->scan;
+static void scan_windows(const struct rag_bm25_query *query, const uint64_t *where) {
+    rag_bm25_scan_function *scan_window = rag_bm25_scan_window();
+    struct rag_bm25_scan *scan = &query->scratch->scan;
     for (uint32_t window; (window = next_window(query)) != UINT32_MAX;) {
         if (gather_window(query, window) <= query->scratch->found.threshold) continue;
         scan->first_row = window * LEX_WINDOW;
-        scan->width = lex_window_width(query->lexicon, window);
+        scan->width = rag_bm25_window_width(query->lexicon, window);
         scan->groups = (scan->width + LEX_GROUP - 1) / LEX_GROUP;
         scan->where = where ? where + (size_t)window * LEX_GROUPS : NULL;
         scan_window(scan);
@@ -424,16 +424,16 @@ static void select_keys(uint64_t *keys, size_t n, size_t k) {
 }
 
 /* Scores rows (ascending) and enters those that have a term of the query. */
-static enum rag_status enter_rows(const struct lex_query *query, const uint32_t *rows, size_t count, size_t k,
+static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, size_t k,
                                   struct rag_fault *fault) {
-    struct lex_scratch *scratch = query->scratch;
-    const enum rag_status status = lex_score_rows(query, rows, count, fault);
+    struct rag_bm25_scratch *scratch = query->scratch;
+    const enum rag_status status = rag_bm25_score_rows(query, rows, count, fault);
     if (status) return status;
     if (2 * (scratch->key_count + count) > scratch->key_capacity && scratch->key_count > 2 * k) {
         select_keys(scratch->keys, scratch->key_count, k);
         scratch->key_count = k;
     }
-    if (!lex_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count), sizeof *scratch->keys))
+    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count), sizeof *scratch->keys))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for results");
     for (size_t i = 0; i < count; i++)
         if (scratch->scores[i] > 0) scratch->keys[scratch->key_count++] = key_of((float)scratch->scores[i], rows[i]);
@@ -441,15 +441,15 @@ static enum rag_status enter_rows(const struct lex_query *query, const uint32_t 
 }
 
 /* Candidates in ascending order of rows, by way of the keys. */
-static bool sort_rows(struct lex_scratch *scratch, uint32_t *rows, size_t count) {
-    if (!lex_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys)) return false;
+static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
+    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys)) return false;
     for (size_t i = 0; i < count; i++) scratch->keys[i] = rows[i];
     sort_keys(scratch->keys, count, scratch->keys + count);
     for (size_t i = 0; i < count; i++) rows[i] = (uint32_t)scratch->keys[i];
     return true;
 }
 
-static void put_results(struct lex_scratch *scratch, size_t k, int64_t *rows, float *scores) {
+static void put_results(struct rag_bm25_scratch *scratch, size_t k, int64_t *rows, float *scores) {
     select_keys(scratch->keys, scratch->key_count, k);
     if (scratch->key_count > k) scratch->key_count = k;
     sort_keys(scratch->keys, scratch->key_count, scratch->keys + scratch->key_count);
@@ -464,12 +464,12 @@ static void put_results(struct lex_scratch *scratch, size_t k, int64_t *rows, fl
 /* --------------------------------------------------------------------------------------------------- scoring directly */
 
 /* The window's rows that are in some list of the query, as bits. */
-static void union_window(const struct lex_query *query, uint32_t window, uint64_t *bits) {
-    struct lex_scratch *scratch = query->scratch;
-    const size_t groups = (lex_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
+static void union_window(const struct rag_bm25_query *query, uint32_t window, uint64_t *bits) {
+    struct rag_bm25_scratch *scratch = query->scratch;
+    const size_t groups = (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
     for (size_t t = 0; t < query->terms; t++) {
-        struct lex_query_term *term = &scratch->terms[t];
-        const struct lex_container *here = &scratch->containers.items[term->next];
+        struct rag_bm25_query_term *term = &scratch->terms[t];
+        const struct rag_bm25_container *here = &scratch->containers.items[term->next];
         if (term->next == term->first + term->count || here->window != window) continue;
         term->next++;
         if (here->dense)
@@ -483,10 +483,10 @@ static void union_window(const struct lex_query *query, uint32_t window, uint64_
 }
 
 /* Enters the rows of a window that bits has, in chunks. */
-static enum rag_status enter_bits(const struct lex_query *query, uint32_t window, const uint64_t *bits, size_t k,
+static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t window, const uint64_t *bits, size_t k,
                                   struct rag_fault *fault) {
     uint32_t rows[SCORE_CHUNK + LEX_GROUP];
-    const uint32_t width = lex_window_width(query->lexicon, window), groups = (width + LEX_GROUP - 1) / LEX_GROUP;
+    const uint32_t width = rag_bm25_window_width(query->lexicon, window), groups = (width + LEX_GROUP - 1) / LEX_GROUP;
     size_t count = 0;
     enum rag_status status = RAG_OK;
     for (uint32_t group = 0; !status && group < groups; group++) {
@@ -502,7 +502,7 @@ static enum rag_status enter_bits(const struct lex_query *query, uint32_t window
 }
 
 /* Every row of every list, under the filter. */
-static enum rag_status enter_all(const struct lex_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
+static enum rag_status enter_all(const struct rag_bm25_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
     uint64_t bits[LEX_GROUPS];
     enum rag_status status = RAG_OK;
     for (size_t t = 0; t < query->terms; t++) query->scratch->terms[t].next = query->scratch->terms[t].first;
@@ -510,7 +510,7 @@ static enum rag_status enter_all(const struct lex_query *query, const uint64_t *
     for (uint32_t window; !status && (window = next_window(query)) != UINT32_MAX;) {
         memset(bits, 0, sizeof bits);
         union_window(query, window, bits);
-        const size_t groups = (lex_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
+        const size_t groups = (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
         for (size_t group = 0; where && group < groups; group++) bits[group] &= where[(size_t)window * LEX_GROUPS + group];
         status = enter_bits(query, window, bits, k, fault);
     }
@@ -526,7 +526,7 @@ static bool is_narrow(const struct rag_lexicon *lexicon, const uint64_t *where) 
     return passing <= limit;
 }
 
-static enum rag_status enter_narrow(const struct lex_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
+static enum rag_status enter_narrow(const struct rag_bm25_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     query->scratch->key_count = 0;
     for (uint64_t window = 0; !status && window * LEX_WINDOW < query->lexicon->info.rows; window++)
@@ -538,17 +538,17 @@ static enum rag_status enter_narrow(const struct lex_query *query, const uint64_
 
 /* The candidates of the scan, scored. *complete is false when rows may have been missed; a row whose sum is 0 is not missed
  * where the least score rules it out. */
-static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *where, size_t k, float least, bool *complete,
+static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k, float least, bool *complete,
                                      struct rag_fault *fault) {
-    struct lex_scratch *scratch = query->scratch;
-    struct lex_candidates *found = &scratch->found;
+    struct rag_bm25_scratch *scratch = query->scratch;
+    struct rag_bm25_candidates *found = &scratch->found;
     *complete = false;
     if (k >= DIRECT_K) return RAG_OK;
     if (!start_candidates(found, k) || !start_scan(query)) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     if (!weigh_terms(query, where != NULL, least)) return RAG_OK;
     scan_windows(query, where);
     if (found->failed) return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
-    lex_candidates_tighten(found);
+    rag_bm25_candidates_tighten(found);
     *complete = found->count >= k || found->floored;
     bool all_weigh = true;
     for (size_t t = 0; t < query->terms; t++) all_weigh = all_weigh && scratch->terms[t].share >= 256;
@@ -559,19 +559,19 @@ static enum rag_status enter_scanned(struct lex_query *query, const uint64_t *wh
     return enter_rows(query, found->rows, found->count, k, fault);
 }
 
-enum rag_status lex_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault) {
+enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault) {
     if (!(stats->k1 >= 0 && stats->k1 <= 1000)) return rag_fail(fault, RAG_ARGUMENT, 0, "k1 is a number from 0 to 1000");
     if (!(stats->b >= 0 && stats->b <= 1)) return rag_fail(fault, RAG_ARGUMENT, 0, "b is a number from 0 to 1");
     return RAG_OK;
 }
 
-enum rag_status lex_search(struct rag_lexicon *lexicon, struct lex_scratch *scratch, const struct rag_query_term *terms,
+enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch, const struct rag_query_term *terms,
                            size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
                            float least, int64_t *rows, float *scores, struct rag_fault *fault) {
-    struct lex_query query;
+    struct rag_bm25_query query;
     bool complete = true;
     scratch->key_count = 0;
-    enum rag_status status = lex_query_open(&query, lexicon, scratch, terms, count, stats, where ? SIZE_MAX : k, fault);
+    enum rag_status status = rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats, where ? SIZE_MAX : k, fault);
     if (!status && query.terms) {
         if (where && is_narrow(lexicon, where)) status = enter_narrow(&query, where, k, fault);
         else status = enter_scanned(&query, where, k, least, &complete, fault);
@@ -584,36 +584,36 @@ enum rag_status lex_search(struct rag_lexicon *lexicon, struct lex_scratch *scra
 enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
                                    const struct rag_lexical_stats *stats, const uint64_t *where, size_t k, int64_t *rows,
                                    float *scores, struct rag_fault *fault) {
-    enum rag_status status = lex_check_stats(stats, fault);
+    enum rag_status status = rag_bm25_check_stats(stats, fault);
     if (status || k == 0) return status;
-    struct lex_scratch *scratch = lex_scratch_take(lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
     if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
-    status = lex_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
-    lex_scratch_give(lexicon, scratch);
+    status = rag_bm25_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
+    rag_bm25_scratch_give(lexicon, scratch);
     return status;
 }
 
 enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
                                   const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
                                   float *scores, struct rag_fault *fault) {
-    struct lex_query query;
-    enum rag_status status = lex_check_stats(stats, fault);
+    struct rag_bm25_query query;
+    enum rag_status status = rag_bm25_check_stats(stats, fault);
     for (size_t i = 0; i < row_count; i++)
         if (rows[i] < 0 || (uint64_t)rows[i] >= lexicon->info.rows)
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
     if (status || row_count == 0) return status;
-    struct lex_scratch *scratch = lex_scratch_take(lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
     uint64_t *order = malloc(2 * row_count * sizeof *order);
     uint32_t *ascending = malloc(row_count * sizeof *ascending);
     if (!scratch || !order || !ascending || row_count > UINT32_MAX) status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     for (size_t i = 0; !status && i < row_count; i++) order[i] = (uint64_t)rows[i] << 32 | i;
     if (!status) sort_keys(order, row_count, order + row_count);
     for (size_t i = 0; !status && i < row_count; i++) ascending[i] = (uint32_t)(order[i] >> 32);
-    if (!status) status = lex_query_open(&query, lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
-    if (!status) status = lex_score_rows(&query, ascending, row_count, fault);
+    if (!status) status = rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
+    if (!status) status = rag_bm25_score_rows(&query, ascending, row_count, fault);
     for (size_t i = 0; !status && i < row_count; i++) scores[(uint32_t)order[i]] = (float)scratch->scores[i];
     free(order);
     free(ascending);
-    if (scratch) lex_scratch_give(lexicon, scratch);
+    if (scratch) rag_bm25_scratch_give(lexicon, scratch);
     return status;
 }

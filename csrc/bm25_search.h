@@ -8,7 +8,7 @@
 #include "bm25.h"
 
 /* Rows that may be among the k best. Room is kept for a whole group beyond the limit. */
-struct lex_candidates {
+struct rag_bm25_candidates {
     uint32_t *rows;
     uint16_t *sums;
     size_t count, limit, capacity, k;
@@ -20,99 +20,99 @@ struct lex_candidates {
 };
 
 /* Raises the threshold to what the k best sums prove and drops the rows below. */
-void lex_candidates_tighten(struct lex_candidates *found);
+void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found);
 
-struct lex_sparse {
+struct rag_bm25_sparse {
     const uint8_t *rows, *codes;
     uint32_t count, weight;
 };
-struct lex_dense {
+struct rag_bm25_dense {
     const uint8_t *bits, *ranks, *maxima, *codes;
     uint32_t count, weight;
 };
 
 /* One window with the query's containers in it. sums and touched are all zero before and after. */
-struct lex_scan {
+struct rag_bm25_scan {
     uint16_t *sums;   /* LEX_WINDOW */
     uint8_t *touched; /* LEX_GROUPS: groups that a sparse row fell into, when those are tracked */
     const uint64_t *where; /* the window's part of the filter, or NULL */
     uint32_t first_row, width, groups;
-    const struct lex_sparse *sparse;
-    const struct lex_dense *dense;
+    const struct rag_bm25_sparse *sparse;
+    const struct rag_bm25_dense *dense;
     size_t sparse_count, dense_count;
     uint32_t sparse_rows, dense_most; /* rows in sparse containers; sum of the dense ones' largest shares */
-    struct lex_candidates *found;
+    struct rag_bm25_candidates *found;
 };
-typedef void lex_scan_function(struct lex_scan *scan);
+typedef void rag_bm25_scan_function(struct rag_bm25_scan *scan);
 /* The one for this machine. */
-lex_scan_function *lex_scan_window(void);
+rag_bm25_scan_function *rag_bm25_scan_window(void);
 
 /* The value that at least k of the n (> 0) values reach; the k-th best. 0 when k > n. */
-uint32_t lex_kth(const uint16_t *values, size_t n, size_t k);
+uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k);
 
 /* What a search works in; kept between searches. */
-struct lex_scratch {
-    struct lex_scratch *next;
+struct rag_bm25_scratch {
+    struct rag_bm25_scratch *next;
     void *block; /* sums and touched */
-    struct lex_scan scan;
-    struct lex_candidates found;
-    struct lex_containers containers;
-    struct lex_query_term *terms;
+    struct rag_bm25_scan scan;
+    struct rag_bm25_candidates found;
+    struct rag_bm25_containers containers;
+    struct rag_bm25_query_term *terms;
     size_t term_capacity;
-    struct lex_sparse *sparse;
-    struct lex_dense *dense;
+    struct rag_bm25_sparse *sparse;
+    struct rag_bm25_dense *dense;
     size_t window_capacity;
     uint64_t *keys; /* score and row, sorted so that the best come first */
     size_t key_count, key_capacity;
     double *scores; /* by candidate */
-    struct lex_norms {
+    struct rag_bm25_norms {
         double live, build;
     } *norms;
     uint32_t *rows;
     size_t score_capacity, norm_capacity, row_capacity;
 };
 
-struct lex_scratch *lex_scratch_take(struct rag_lexicon *lexicon);
-void lex_scratch_give(struct rag_lexicon *lexicon, struct lex_scratch *scratch);
-void lex_scratch_free_all(struct rag_lexicon *lexicon);
+struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon);
+void rag_bm25_scratch_give(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch);
+void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon);
 
 /* A short list unpacked to look like a sparse container; its window's rows are a slice of it. */
-struct lex_unpacked {
+struct rag_bm25_unpacked {
     uint16_t rows[LEX_SHORT];
     uint8_t codes[LEX_SHORT];
     uint32_t tfs[LEX_SHORT];
 };
 
 /* A term of the query that the segment has. Its containers are items[first .. first + count) of the scratch. */
-struct lex_query_term {
+struct rag_bm25_query_term {
     double weight; /* times it occurs in the query * idf */
     double bound;  /* no row's contribution is larger */
     double scale;  /* of its codes */
     uint32_t kth;  /* a code that k rows reach, 0 unknown */
     uint32_t share; /* the integer weight of the scan */
     size_t first, count, next;
-    struct lex_unpacked unpacked;
+    struct rag_bm25_unpacked unpacked;
 };
 
-struct lex_query {
+struct rag_bm25_query {
     struct rag_lexicon *lexicon;
-    struct lex_norm live, build;
-    struct lex_scratch *scratch;
+    struct rag_bm25_norm live, build;
+    struct rag_bm25_scratch *scratch;
     size_t terms;
 };
 
 /* Exact scores of rows in ascending order, into scratch->scores. */
-enum rag_status lex_score_rows(const struct lex_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault);
+enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault);
 
 /* Looks the query's terms up; those that the segment does not have are left out. */
-enum rag_status lex_query_open(struct lex_query *query, struct rag_lexicon *lexicon, struct lex_scratch *scratch,
+enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
                                const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
                                size_t k, struct rag_fault *fault);
 
-enum rag_status lex_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault);
+enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault);
 
 /* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` may be left out. */
-enum rag_status lex_search(struct rag_lexicon *lexicon, struct lex_scratch *scratch, const struct rag_query_term *terms,
+enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch, const struct rag_query_term *terms,
                            size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
                            float least, int64_t *rows, float *scores, struct rag_fault *fault);
 

@@ -7,15 +7,15 @@
 
 enum { CHUNK = 1 << 18, FIRST_SLOTS = 1 << 10 };
 
-struct lex_chunk {
-    struct lex_chunk *next;
+struct rag_bm25_chunk {
+    struct rag_bm25_chunk *next;
     size_t used;
     uint8_t bytes[CHUNK];
 };
 
 /* ------------------------------------------------------------------------------------------------------------ buffers */
 
-bool lex_grow(void *array, size_t *capacity, size_t count, size_t width) {
+bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width) {
     if (count <= *capacity) return true;
     size_t wanted = *capacity + *capacity / 2 + 64, size;
     if (wanted < count) wanted = count;
@@ -27,8 +27,8 @@ bool lex_grow(void *array, size_t *capacity, size_t count, size_t width) {
     return true;
 }
 
-uint8_t *lex_buffer_more(struct lex_buffer *buffer, size_t size) {
-    if (buffer->failed || !lex_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
+uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer, size_t size) {
+    if (buffer->failed || !rag_bm25_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
         buffer->failed = true;
         return NULL;
     }
@@ -36,14 +36,14 @@ uint8_t *lex_buffer_more(struct lex_buffer *buffer, size_t size) {
     return buffer->bytes + buffer->size - size;
 }
 
-void lex_buffer_put(struct lex_buffer *buffer, const void *bytes, size_t size) {
-    uint8_t *at = lex_buffer_more(buffer, size);
+void rag_bm25_buffer_put(struct rag_bm25_buffer *buffer, const void *bytes, size_t size) {
+    uint8_t *at = rag_bm25_buffer_more(buffer, size);
     if (at && size) memcpy(at, bytes, size);
 }
 
-void lex_buffer_free(struct lex_buffer *buffer) {
+void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer) {
     free(buffer->bytes);
-    *buffer = (struct lex_buffer){0};
+    *buffer = (struct rag_bm25_buffer){0};
 }
 
 /* ------------------------------------------------------------------------------------------------------ string tables */
@@ -63,9 +63,9 @@ static inline uint32_t hash_of(const uint8_t *bytes, size_t size, uint64_t head)
     return (uint32_t)(folded ^ folded >> 32);
 }
 
-static bool grow_slots(struct lex_strings *strings) {
+static bool grow_slots(struct rag_bm25_strings *strings) {
     const size_t count = strings->slot_count ? 2 * strings->slot_count : FIRST_SLOTS;
-    struct lex_slot *slots = calloc(count, sizeof *slots);
+    struct rag_bm25_slot *slots = calloc(count, sizeof *slots);
     if (!slots) return false;
     for (size_t i = 0; i < strings->slot_count; i++) {
         if (!strings->slots[i].id_and_one) continue;
@@ -80,8 +80,8 @@ static bool grow_slots(struct lex_strings *strings) {
     return true;
 }
 
-static uint8_t *store_string(struct lex_strings *strings, const uint8_t *bytes, size_t size) {
-    struct lex_chunk *chunk = strings->chunks;
+static uint8_t *store_string(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size) {
+    struct rag_bm25_chunk *chunk = strings->chunks;
     if (!chunk || chunk->used + size + 1 > CHUNK) {
         chunk = malloc(sizeof *chunk);
         if (!chunk) return NULL;
@@ -97,27 +97,27 @@ static uint8_t *store_string(struct lex_strings *strings, const uint8_t *bytes, 
     return at;
 }
 
-static uint32_t append_string(struct lex_strings *strings, struct lex_slot *slot, uint64_t head, uint32_t hash,
+static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_slot *slot, uint64_t head, uint32_t hash,
                               const uint8_t *bytes, size_t size) {
     const size_t before = strings->text_capacity;
     if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
-    if (!lex_grow(&strings->texts, &strings->text_capacity, strings->count + 1, sizeof *strings->texts)) return LEX_NO_STRING;
+    if (!rag_bm25_grow(&strings->texts, &strings->text_capacity, strings->count + 1, sizeof *strings->texts)) return LEX_NO_STRING;
     strings->memory += (strings->text_capacity - before) * sizeof *strings->texts;
     uint8_t *text = store_string(strings, bytes, size);
     if (!text) return LEX_NO_STRING;
     strings->texts[strings->count++] = text;
-    *slot = (struct lex_slot){head, hash, (uint32_t)strings->count};
+    *slot = (struct rag_bm25_slot){head, hash, (uint32_t)strings->count};
     return (uint32_t)strings->count - 1;
 }
 
-uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size_t size, bool *is_new) {
+uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size, bool *is_new) {
     *is_new = false;
     if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings)) return LEX_NO_STRING;
     const uint64_t head = head_of(bytes, size);
     const uint32_t hash = hash_of(bytes, size, head);
     size_t at = hash & (strings->slot_count - 1);
     for (; strings->slots[at].id_and_one; at = (at + 1) & (strings->slot_count - 1)) {
-        const struct lex_slot *slot = &strings->slots[at];
+        const struct rag_bm25_slot *slot = &strings->slots[at];
         if (slot->hash != hash || slot->head != head) continue;
         if (size < 8) return slot->id_and_one - 1; /* no word holds a NUL: the head tells the size */
         const uint8_t *text = strings->texts[slot->id_and_one - 1];
@@ -127,30 +127,30 @@ uint32_t lex_strings_add(struct lex_strings *strings, const uint8_t *bytes, size
     return append_string(strings, &strings->slots[at], head, hash, bytes, size);
 }
 
-void lex_strings_free(struct lex_strings *strings) {
-    for (struct lex_chunk *chunk = strings->chunks, *next; chunk; chunk = next) {
+void rag_bm25_strings_free(struct rag_bm25_strings *strings) {
+    for (struct rag_bm25_chunk *chunk = strings->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
     }
     free(strings->slots);
     free(strings->texts);
-    *strings = (struct lex_strings){0};
+    *strings = (struct rag_bm25_strings){0};
 }
 
 /* --------------------------------------------------------------------------------------------------------- vocabulary */
 
 struct rag_vocabulary *rag_vocabulary_new(void) { return calloc(1, sizeof(struct rag_vocabulary)); }
 
-void lex_vocabulary_clear(struct rag_vocabulary *vocabulary) {
-    lex_strings_free(&vocabulary->words);
-    lex_strings_free(&vocabulary->terms);
-    lex_buffer_free(&vocabulary->pending);
+void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary) {
+    rag_bm25_strings_free(&vocabulary->words);
+    rag_bm25_strings_free(&vocabulary->terms);
+    rag_bm25_buffer_free(&vocabulary->pending);
     free(vocabulary->term_of);
     *vocabulary = (struct rag_vocabulary){0};
 }
 
 void rag_vocabulary_free(struct rag_vocabulary *vocabulary) {
-    if (vocabulary) lex_vocabulary_clear(vocabulary);
+    if (vocabulary) rag_bm25_vocabulary_clear(vocabulary);
     free(vocabulary);
 }
 
@@ -159,21 +159,21 @@ size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) { return voc
 /* A new word: a whole is its own term, a part waits for its term. */
 static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word, size_t size, int kind) {
     bool is_new;
-    if (!lex_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1, sizeof *vocabulary->term_of)) return false;
+    if (!rag_bm25_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1, sizeof *vocabulary->term_of)) return false;
     if (kind == RAG_WORD_WHOLE) {
-        const uint32_t term = lex_strings_add(&vocabulary->terms, word, size, &is_new);
+        const uint32_t term = rag_bm25_strings_add(&vocabulary->terms, word, size, &is_new);
         vocabulary->term_of[id] = term | LEX_WHOLE;
         return term != LEX_NO_STRING;
     }
     vocabulary->term_of[id] = LEX_DROPPED;
-    lex_buffer_put(&vocabulary->pending, word, size);
-    lex_buffer_put(&vocabulary->pending, "", 1);
+    rag_bm25_buffer_put(&vocabulary->pending, word, size);
+    rag_bm25_buffer_put(&vocabulary->pending, "", 1);
     return !vocabulary->pending.failed;
 }
 
-uint32_t lex_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind) {
+uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind) {
     bool is_new;
-    const uint32_t id = lex_strings_add(&vocabulary->words, word, size, &is_new);
+    const uint32_t id = rag_bm25_strings_add(&vocabulary->words, word, size, &is_new);
     if (id == LEX_NO_STRING || (is_new && !enter_word(vocabulary, id, word, size, kind))) {
         vocabulary->failed = true;
         return LEX_NO_STRING;
@@ -192,7 +192,7 @@ static bool resolve_next(struct rag_vocabulary *vocabulary, const uint8_t *term,
     while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;
     if (*id >= vocabulary->words.count) return false;
     bool is_new;
-    const uint32_t number = size ? lex_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
+    const uint32_t number = size ? rag_bm25_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
     if (number == LEX_NO_STRING) vocabulary->failed = true;
     vocabulary->term_of[(*id)++] = number == LEX_NO_STRING ? LEX_DROPPED : number;
     return !vocabulary->failed;

@@ -13,34 +13,34 @@ static enum rag_status put_out(struct rag_sink sink, const void *bytes, size_t s
     return RAG_OK;
 }
 
-static void put_u16(struct lex_buffer *buffer, uint32_t value) {
-    uint8_t *at = lex_buffer_more(buffer, 2);
+static void put_u16(struct rag_bm25_buffer *buffer, uint32_t value) {
+    uint8_t *at = rag_bm25_buffer_more(buffer, 2);
     if (at) store_u16(at, (uint16_t)value);
 }
 
-static void put_u32(struct lex_buffer *buffer, uint32_t value) {
-    uint8_t *at = lex_buffer_more(buffer, 4);
+static void put_u32(struct rag_bm25_buffer *buffer, uint32_t value) {
+    uint8_t *at = rag_bm25_buffer_more(buffer, 4);
     if (at) store_u32(at, value);
 }
 
-static void put_u64(struct lex_buffer *buffer, uint64_t value) {
-    uint8_t *at = lex_buffer_more(buffer, 8);
+static void put_u64(struct rag_bm25_buffer *buffer, uint64_t value) {
+    uint8_t *at = rag_bm25_buffer_more(buffer, 8);
     if (at) store_u64(at, value);
 }
 
-static void put_varint(struct lex_buffer *buffer, uint64_t value) {
+static void put_varint(struct rag_bm25_buffer *buffer, uint64_t value) {
     uint8_t bytes[LEX_VARINT_MAX];
-    lex_buffer_put(buffer, bytes, lex_varint_put(bytes, value));
+    rag_bm25_buffer_put(buffer, bytes, rag_bm25_varint_put(bytes, value));
 }
 
-static void put_zeros(struct lex_buffer *buffer, size_t size) {
-    uint8_t *at = lex_buffer_more(buffer, size);
+static void put_zeros(struct rag_bm25_buffer *buffer, size_t size) {
+    uint8_t *at = rag_bm25_buffer_more(buffer, size);
     if (at) memset(at, 0, size);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- lists */
 
-static void put_short(struct lex_writer *writer, const struct lex_posting *postings, size_t df) {
+static void put_short(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
     uint32_t before = 0;
     for (size_t i = 0; i < df; i++) {
         put_varint(&writer->list, (uint64_t)(postings[i].row - before) * 2 + (postings[i].tf > 1));
@@ -49,12 +49,12 @@ static void put_short(struct lex_writer *writer, const struct lex_posting *posti
     }
 }
 
-static double part_of(const struct lex_writer *writer, struct lex_posting posting, uint32_t tf) {
-    return lex_tf_part(tf, lex_norm_at(writer->norm, writer->lengths[posting.row]));
+static double part_of(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting, uint32_t tf) {
+    return rag_bm25_tf_part(tf, rag_bm25_norm_at(writer->norm, writer->lengths[posting.row]));
 }
 
 /* The largest tf part decides m: (m + 1) / 256 is the least such fraction that no part exceeds. */
-static uint32_t list_m(const struct lex_writer *writer, const struct lex_posting *postings, size_t df) {
+static uint32_t list_m(const struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
     double largest = 0;
     for (size_t i = 0; i < df; i++) {
         const double part = part_of(writer, postings[i], postings[i].tf);
@@ -66,9 +66,9 @@ static uint32_t list_m(const struct lex_writer *writer, const struct lex_posting
 }
 
 /* Whether the tf can be told from the code: no smaller tf has as large a code. */
-static bool tells_tf(const struct lex_writer *writer, struct lex_posting posting, uint32_t code, double scale) {
+static bool tells_tf(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting, uint32_t code, double scale) {
     if (posting.tf > 255) return false;
-    return posting.tf == 1 || lex_code(part_of(writer, posting, posting.tf - 1), scale) < code;
+    return posting.tf == 1 || rag_bm25_code(part_of(writer, posting, posting.tf - 1), scale) < code;
 }
 
 /* The code that at least k rows reach, 0 when there are fewer rows. */
@@ -79,16 +79,16 @@ static uint8_t kth_code(const size_t counts[256], size_t k) {
     return 0;
 }
 
-static void put_sparse(struct lex_buffer *list, const struct lex_posting *postings, const uint8_t *codes, size_t count) {
-    uint8_t *at = lex_buffer_more(list, 2 * count);
+static void put_sparse(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count) {
+    uint8_t *at = rag_bm25_buffer_more(list, 2 * count);
     for (size_t i = 0; at && i < count; i++) store_u16(at + 2 * i, (uint16_t)(postings[i].row % LEX_WINDOW));
-    lex_buffer_put(list, codes, count);
+    rag_bm25_buffer_put(list, codes, count);
 }
 
-static void put_dense(struct lex_buffer *list, const struct lex_posting *postings, const uint8_t *codes, size_t count,
+static void put_dense(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count,
                       size_t width) {
     const size_t groups = (width + LEX_GROUP - 1) / LEX_GROUP;
-    uint8_t *bits = lex_buffer_more(list, groups * 11);
+    uint8_t *bits = rag_bm25_buffer_more(list, groups * 11);
     if (!bits) return;
     uint8_t *ranks = bits + 8 * groups, *maxima = ranks + 2 * groups;
     memset(bits, 0, groups * 11);
@@ -101,11 +101,11 @@ static void put_dense(struct lex_buffer *list, const struct lex_posting *posting
         }
         store_u64(bits + 8 * group, word);
     }
-    lex_buffer_put(list, codes, count);
+    rag_bm25_buffer_put(list, codes, count);
 }
 
 /* The rows of one window: directory entry at `entry` of the list, data at its end. */
-static void put_container(struct lex_writer *writer, const struct lex_posting *postings, const uint8_t *codes, size_t count,
+static void put_container(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count,
                           size_t entry, double scale) {
     const uint64_t first = postings[0].row / LEX_WINDOW * (uint64_t)LEX_WINDOW, rest = writer->rows - first;
     const size_t width = rest < LEX_WINDOW ? (size_t)rest : LEX_WINDOW;
@@ -129,7 +129,7 @@ static void put_container(struct lex_writer *writer, const struct lex_posting *p
     at[7] = largest;
 }
 
-static size_t window_end(const struct lex_posting *postings, size_t df, size_t from) {
+static size_t window_end(const struct rag_bm25_posting *postings, size_t df, size_t from) {
     const uint32_t window = postings[from].row / LEX_WINDOW;
     size_t low = from + 1, high = df - from > LEX_WINDOW ? from + LEX_WINDOW : df;
     while (low < high) {
@@ -140,19 +140,19 @@ static size_t window_end(const struct lex_posting *postings, size_t df, size_t f
     return low;
 }
 
-static void put_long(struct lex_writer *writer, const struct lex_posting *postings, size_t df) {
+static void put_long(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
     const uint32_t m = list_m(writer, postings, df);
-    const double scale = lex_scale(m);
+    const double scale = rag_bm25_scale(m);
     size_t counts[256] = {0}, containers = 0;
     writer->codes.size = 0;
-    uint8_t *codes = lex_buffer_more(&writer->codes, df);
+    uint8_t *codes = rag_bm25_buffer_more(&writer->codes, df);
     for (size_t i = 0; codes && i < df; i++) {
-        const uint32_t code = lex_code(part_of(writer, postings[i], postings[i].tf), scale);
+        const uint32_t code = rag_bm25_code(part_of(writer, postings[i], postings[i].tf), scale);
         counts[codes[i] = (uint8_t)(code ? code : 1)]++;
     }
     for (size_t i = 0; i < df; i = window_end(postings, df, i)) containers++;
     const uint8_t head[4] = {(uint8_t)m, kth_code(counts, 10), kth_code(counts, 100), 0};
-    lex_buffer_put(&writer->list, head, sizeof head);
+    rag_bm25_buffer_put(&writer->list, head, sizeof head);
     put_u32(&writer->list, (uint32_t)containers);
     size_t entry = writer->list.size;
     put_zeros(&writer->list, containers * LEX_CONTAINER);
@@ -165,7 +165,7 @@ static void put_long(struct lex_writer *writer, const struct lex_posting *postin
 
 /* --------------------------------------------------------------------------------------------------------- dictionary */
 
-static void start_block(struct lex_writer *writer, const uint8_t *term, size_t size) {
+static void start_block(struct rag_bm25_writer *writer, const uint8_t *term, size_t size) {
     uint64_t key = 0;
     for (size_t i = 0; i < 8; i++) key = key << 8 | (i < size ? term[i] : 0);
     put_u64(&writer->keys, key);
@@ -174,18 +174,18 @@ static void start_block(struct lex_writer *writer, const uint8_t *term, size_t s
     writer->last_size = 0;
 }
 
-static void put_term(struct lex_writer *writer, const uint8_t *term, size_t size) {
+static void put_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size) {
     size_t shared = 0;
     while (shared < size && shared < writer->last_size && term[shared] == writer->last[shared]) shared++;
     const uint8_t sizes[2] = {(uint8_t)shared, (uint8_t)(size - shared)};
-    lex_buffer_put(&writer->dictionary, sizes, 2);
-    lex_buffer_put(&writer->dictionary, term + shared, size - shared);
+    rag_bm25_buffer_put(&writer->dictionary, sizes, 2);
+    rag_bm25_buffer_put(&writer->dictionary, term + shared, size - shared);
     memcpy(writer->last, term, size);
     writer->last_size = size;
 }
 
-enum rag_status lex_writer_term(struct lex_writer *writer, const uint8_t *term, size_t size,
-                                const struct lex_posting *postings, size_t df, struct rag_fault *fault) {
+enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size,
+                                const struct rag_bm25_posting *postings, size_t df, struct rag_fault *fault) {
     if (writer->terms++ % LEX_BLOCK == 0) start_block(writer, term, size);
     put_term(writer, term, size);
     put_varint(&writer->dictionary, df);
@@ -211,14 +211,14 @@ enum rag_status lex_writer_term(struct lex_writer *writer, const uint8_t *term, 
 
 /* ------------------------------------------------------------------------------------------------------- the sections */
 
-static void pad_to_8(struct lex_buffer *buffer) { put_zeros(buffer, (size_t)(-buffer->size & 7)); }
+static void pad_to_8(struct rag_bm25_buffer *buffer) { put_zeros(buffer, (size_t)(-buffer->size & 7)); }
 
 struct lengths {
     uint64_t total;
     uint32_t shortest, longest, width;
 };
 
-static struct lengths measure(const struct lex_writer *writer) {
+static struct lengths measure(const struct rag_bm25_writer *writer) {
     struct lengths all = {0, writer->rows ? UINT32_MAX : 0, 0, 1};
     for (uint64_t row = 0; row < writer->rows; row++) {
         const uint32_t length = writer->lengths[row];
@@ -230,9 +230,9 @@ static struct lengths measure(const struct lex_writer *writer) {
     return all;
 }
 
-static void put_header(struct lex_buffer *out, const struct lex_writer *writer, const struct lengths *lengths, double k1,
+static void put_header(struct rag_bm25_buffer *out, const struct rag_bm25_writer *writer, const struct lengths *lengths, double k1,
                        double b, size_t config_size) {
-    uint8_t *at = lex_buffer_more(out, LEX_HEADER);
+    uint8_t *at = rag_bm25_buffer_more(out, LEX_HEADER);
     if (!at) return;
     memset(at, 0, LEX_HEADER);
     memcpy(at, LEX_MAGIC, 8);
@@ -250,7 +250,7 @@ static void put_header(struct lex_buffer *out, const struct lex_writer *writer, 
     store_u32(at + 84, lengths->longest);
 }
 
-static enum rag_status put_lengths(const struct lex_writer *writer, uint32_t width, struct rag_sink sink,
+static enum rag_status put_lengths(const struct rag_bm25_writer *writer, uint32_t width, struct rag_sink sink,
                                    struct rag_fault *fault) {
     uint8_t chunk[4096];
     size_t used = 0;
@@ -268,13 +268,13 @@ static enum rag_status put_lengths(const struct lex_writer *writer, uint32_t wid
     return put_out(sink, chunk, (size_t)(-(writer->rows * width) & 7) + LEX_SLACK, fault);
 }
 
-enum rag_status lex_writer_finish(struct lex_writer *writer, double k1, double b, const uint8_t *config,
+enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b, const uint8_t *config,
                                   size_t config_size, struct rag_sink terms, struct rag_fault *fault) {
     const struct lengths lengths = measure(writer);
-    struct lex_buffer front = {0};
+    struct rag_bm25_buffer front = {0};
     put_zeros(&writer->list, LEX_SLACK);
     put_header(&front, writer, &lengths, k1, b, config_size);
-    lex_buffer_put(&front, config, config_size);
+    rag_bm25_buffer_put(&front, config, config_size);
     pad_to_8(&front);
     pad_to_8(&writer->starts);
     pad_to_8(&writer->dictionary);
@@ -287,14 +287,14 @@ enum rag_status lex_writer_finish(struct lex_writer *writer, double k1, double b
     if (!status) status = put_out(terms, writer->starts.bytes, writer->starts.size, fault);
     if (!status) status = put_out(terms, writer->dictionary.bytes, writer->dictionary.size, fault);
     if (!status) status = put_lengths(writer, lengths.width, terms, fault);
-    lex_buffer_free(&front);
+    rag_bm25_buffer_free(&front);
     return status;
 }
 
-void lex_writer_free(struct lex_writer *writer) {
-    lex_buffer_free(&writer->dictionary);
-    lex_buffer_free(&writer->keys);
-    lex_buffer_free(&writer->starts);
-    lex_buffer_free(&writer->list);
-    lex_buffer_free(&writer->codes);
+void rag_bm25_writer_free(struct rag_bm25_writer *writer) {
+    rag_bm25_buffer_free(&writer->dictionary);
+    rag_bm25_buffer_free(&writer->keys);
+    rag_bm25_buffer_free(&writer->starts);
+    rag_bm25_buffer_free(&writer->list);
+    rag_bm25_buffer_free(&writer->codes);
 }

@@ -1,6 +1,6 @@
 /* scan.c - exact top-k over matrices: cutting the work, choosing the way.
  *
- * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the best); podium.c makes
+ * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the best); finish.c makes
  * the answer of them. It is what scoring every row would give, to the bit, whatever was cut how. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* scan.h - one search on its way: what scan.c, shadowed.c and direct.c share.
+/* scan.h - one search on its way: what scan.c, scan_shadow.c and scan_rows.c share.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice and query a hunt.
  * Slices are scanned in parallel, then queries are finished in parallel. */

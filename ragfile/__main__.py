@@ -1,3 +1,3 @@
-from ragfile.cli import main
+from ragfile.cli.main import main
 
 main()

@@ -7,7 +7,7 @@ import os
 import threading
 from array import array
 
-from ragfile.addresses import refuse_remote
+from ragfile.ground.urls import refuse_remote
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
@@ -125,26 +125,26 @@ cdef class Bare:
         PyBuffer_FillInfo(buffer, self, <void *>self.section.guard.bytes, self.section.guard.size, 1, flags)
 
 
-include "_core_source.pxi"
-include "_core_file.pxi"
-include "_core_records.pxi"
+include "pxi/remote.pxi"
+include "pxi/file.pxi"
+include "pxi/records.pxi"
 
 # (pairs)
-include "_core_pairs.pxi"
+include "pxi/pairs.pxi"
 
-include "_core_faiss.pxi"
+include "pxi/ragmd.pxi"
 
 # (vectors)
-include "_core_vectors.pxi"
-include "_core_fusion.pxi"
+include "pxi/vectors.pxi"
+include "pxi/fusion.pxi"
 
 # (bm25)
-include "_core_bm25.pxi"
+include "pxi/bm25.pxi"
 
 # (wordpiece)
-include "_core_wordpiece.pxi"
+include "pxi/model.pxi"
 
-include "_core_arrow.pxi"
+include "pxi/arrow.pxi"
 
 if rag_init(NULL) != RAG_OK:
     raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: this machine or this build does not have it")

@@ -7,10 +7,10 @@ ready.contexts    the passages in it              ready.dropped    those that di
 
 from dataclasses import dataclass, field
 
-from .packing import estimate_tokens, pack
-from .prompting import TEMPLATE, render, sources
-from .records import Candidate
-from .reranking import rerank as reranked
+from ragfile.query.packing import estimate_tokens, pack
+from ragfile.query.prompting import TEMPLATE, render, sources
+from ragfile.query.reranking import rerank as reranked
+from ragfile.records import Candidate
 
 BUDGET = 2000
 

@@ -14,12 +14,14 @@ import sys
 import tempfile
 import warnings
 
-from ragfile import _core, filters, fusion
-from ragfile.chunking import Policy, split
+from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
-from ragfile.pairs import PairFile
+from ragfile.ingest.chunking import Policy, split
+from ragfile.query import fusion
 from ragfile.records import Candidate, Document
-from ragfile.segment import Segment
+from ragfile.store import filters
+from ragfile.store.pairs import PairFile
+from ragfile.store.row_segment import Segment
 from ragfile.text import normalize
 
 VECTORS = os.path.join("spec", "vectors")
@@ -302,9 +304,9 @@ def _fuses(cases):
 
 def _searches(golden):
     """A file is built of the corpus and asked; scores of a leg are equal, fused ones but for the logarithm's last bit."""
-    from ragfile.analysis import Analysis
-    from ragfile.searching import KnowledgeBase
-    from ragfile.writing import create
+    from ragfile.commit.writing import create
+    from ragfile.ingest.analysis import Analysis
+    from ragfile.query.searching import KnowledgeBase
 
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "kb")

@@ -5,12 +5,12 @@ import tempfile
 
 import numpy as np
 
-from . import _core
-from .addresses import is_remote, shown
-from .archive import Archive
-from .errors import FormatError
-from .pairs import PairFile
-from .searching import KnowledgeBase
+from ragfile import _core
+from ragfile.errors import FormatError
+from ragfile.ground.urls import is_remote, shown
+from ragfile.query.searching import KnowledgeBase
+from ragfile.store.archive import Archive
+from ragfile.store.pairs import PairFile
 
 
 def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False, embedding_cache=None,
@@ -18,7 +18,7 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
     embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
-    embedding_cache is a folder that keeps the vectors of questions (ragfile.embedding_cache). generation opens an older commit of
+    embedding_cache is a folder that keeps the vectors of questions (ragfile.embedding.cache). generation opens an older commit of
     a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
     0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
     "auto" (strict, else reference with a warning).
@@ -46,7 +46,7 @@ def _looks_like_text(head):
 
 
 def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embedding_cache):
-    from .remote import mapped
+    from ragfile.net.fetcher import mapped
 
     there = mapped(url, cache)
     head = there.read(0, 11)
@@ -77,7 +77,7 @@ class _Remote:
         return self._there.fetcher.identity
 
     def _open(self):
-        from .remote import mapped
+        from ragfile.net.fetcher import mapped
 
         if self._there is None:
             self._there = mapped(self._url, self._folder)
@@ -111,7 +111,7 @@ class TextKnowledgeBase(KnowledgeBase):
 
     def _mapped(self):
         """The same collection as a .ragfile without a name, which goes with its last reader."""
-        from .adapters import knowledge_base
+        from ragfile.exchange.stores import knowledge_base
 
         with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
             path = os.path.join(folder, "kb")
@@ -119,7 +119,7 @@ class TextKnowledgeBase(KnowledgeBase):
             return _core.Map(path)
 
     def _collection(self):
-        from .ragmd import load
+        from ragfile.exchange.ragmd.reading import load
 
         self._size = os.path.getsize(self.path)
         return load(self.path)
@@ -137,7 +137,7 @@ class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
     """A .ragmd file behind a URL, fetched whole."""
 
     def _collection(self):
-        from .ragmd import parse
+        from ragfile.exchange.ragmd.reading import parse
 
         self._fetcher, self._size = self._there.fetcher, len(self._there)
         return parse(np.frombuffer(self._there, np.uint8))
@@ -152,14 +152,14 @@ def verify(path, *, full=True):
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
     if is_remote(path):
-        from .remote import mapped as remotely
+        from ragfile.net.fetcher import mapped as remotely
 
         mapped = remotely(path)
         mapped.fetch_all()
     else:
         mapped = _core.Map(path)
     if _looks_like_text(bytes(memoryview(mapped)[:8])):
-        from .ragmd import load, parse
+        from ragfile.exchange.ragmd.reading import load, parse
 
         parse(np.frombuffer(mapped, np.uint8)) if is_remote(path) else load(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
@@ -173,7 +173,7 @@ def verify(path, *, full=True):
 
 
 def _disagreements(path, mapped):
-    from .agreement import disagreements  # with text's tables, which opening does not need
+    from ragfile.store.consistency import disagreements  # with text's tables, which opening does not need
 
     try:
         with RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive:

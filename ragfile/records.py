@@ -10,7 +10,7 @@ its source:
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 
-from .errors import CorruptError
+from ragfile.errors import CorruptError
 
 
 def _of_mapping(cls, value):
@@ -58,7 +58,7 @@ class Document:
     @property
     def original(self):
         """The text as its loader read it: of text and Markdown files, character for character what is in the file."""
-        from .text import restored  # with its tables, which opening and asking do not need
+        from ragfile.text import restored  # with its tables, which opening and asking do not need
 
         try:
             return restored(self.text, self.edits)

@@ -6,14 +6,14 @@ import sys
 
 import numpy as np
 import pytest
-import source_files
+from oracles import source_files
 
 import ragfile
 from ragfile.answering import prepare
-from ragfile.embedding import Model
-from ragfile.packing import estimate_tokens
-from ragfile.prompting import TEMPLATE
-from ragfile.reranking import cosine
+from ragfile.embedding.protocol import Model
+from ragfile.query.packing import estimate_tokens
+from ragfile.query.prompting import TEMPLATE
+from ragfile.query.reranking import cosine
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from ragfile import conformance
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 VECTORS = ROOT / "spec" / "vectors"
 
 

@@ -1,4 +1,1 @@
-"""Ways in and out, one outside world each. A module is imported when it is asked for, and so is the library it needs.
-
-Each has `read(path, **options) -> Collection`, and `write(collection, path, **options)` where writing makes sense.
-"""
+"""The interfaces of other programs over a .ragfile. Each is imported on request, and so is the library it needs."""

@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ragfile import ragmd
-from ragfile.collection import chunk_text, empty
-from ragfile.embedding import open_embedder
+from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ModelError
+from ragfile.exchange.collection import chunk_text, empty
+from ragfile.exchange.ragmd import reading
 
 
 class Embedder(Protocol):
@@ -110,7 +110,7 @@ class SingleFileRAGService:
             self.load_from_ragmd(self.ragmd_path)
 
     def load_from_ragmd(self, path):
-        found = ragmd.load(path)
+        found = reading.load(path)
         if self.model_name is not None and found.model_name not in (None, self.model_name):
             raise ModelError(f"{path} was built with {found.model_name}, not with {self.model_name}")
         self.model_name = found.model_name or self.model_name
@@ -119,7 +119,7 @@ class SingleFileRAGService:
     def save_to_ragmd(self, path):
         if self._collection is None:
             raise ModelError("there is nothing to save: the store has no documents and so no dimension")
-        ragmd.save(path, self._collection)
+        reading.save(path, self._collection)
 
     def save(self):
         self.save_to_ragmd(self.ragmd_path)

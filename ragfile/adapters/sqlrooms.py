@@ -14,12 +14,12 @@ import os
 import warnings
 from pathlib import Path
 
-from ragfile import loading
-from ragfile.analysis import Analysis
-from ragfile.building import PAGES, build_from
-from ragfile.chunking import Policy
-from ragfile.embedding import PROVIDERS, open_embedder
+from ragfile.commit.building import PAGES, build_from
+from ragfile.embedding.protocol import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ingest import loading
+from ragfile.ingest.analysis import Analysis
+from ragfile.ingest.chunking import Policy
 from ragfile.opening import open as open_file
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"

@@ -2,8 +2,8 @@
 
 import struct
 
-import handmade
 from good_files import DOCUMENTS, ROWS, VECTORS, segment
+from oracles import handmade
 from pieces import File, Vector, file_0, keys_section, keyword_section, matrix, patched, plain, tombs, vector_section
 
 PAIRS = [("AI", "alpha"), ("RAG", "beta"), ("NUL", "gaps")]

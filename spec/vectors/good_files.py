@@ -21,7 +21,7 @@ from pieces import (
 )  # fmt: skip
 
 from ragfile import _core
-from ragfile.pairs import write_pairs
+from ragfile.store.pairs import write_pairs
 
 KEYWORDS = [
     ("AI", "alpha content"),

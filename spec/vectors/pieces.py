@@ -4,8 +4,8 @@ import json
 import struct
 from dataclasses import dataclass, field
 
-import handmade
 import xxhash
+from oracles import handmade
 
 xxh = xxhash.xxh3_64_intdigest
 CODES = {8: "b", 16: "e", 32: "f", 64: "d"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import ragfile
-from ragfile.embedding import Model
+from ragfile.embedding.protocol import Model
 
 WORDS = ["ab", "cad", "fed", "bead", "face", "deaf"]
 SERIAL = "serial.txt"
@@ -113,3 +113,11 @@ def number_of(path):
         assert (rows >= 0).sum() == len(rf)
         assert {rf.hit(row).doc_id for row in rows if row >= 0} == {name for name, text in found.items() if text}
     return number
+
+
+def asked(rf):
+    return [(hit.id, hit.score) for query in ("fed cab", "deaf face", "bead") for hit in rf.search(query, 5, threads=2)]
+
+
+def asked_of_path(path):
+    return asked(ragfile.open(path, embedder=Letters()))

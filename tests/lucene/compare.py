@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 
 from ragfile import _core
-from ragfile.analysis import Analysis
+from ragfile.ingest.analysis import Analysis
 
 TOLERANCE = 1e-6
 ROUNDING = 2.0**-23

@@ -1,0 +1,151 @@
+/* finish.c - who won: the exact end of a query.
+ *
+ * Its candidates are scored from the largest upper bound down, until the bounds fall below the floor of the k-th score.
+ * Each segment keeps its own k best, so that whoever merges segments may settle ties by a key of their own. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "scan.h"
+
+/* A candidate of a query: where it was found, and the most that its key can be. */
+struct contender {
+    float upper;
+    uint32_t row;
+    uint32_t segment;
+};
+
+static int by_upper(const void *a, const void *b) {
+    const struct contender *x = a, *y = b;
+    return x->upper < y->upper ? 1 : x->upper > y->upper ? -1 : 0;
+}
+
+static struct contender *gather(struct search *search, size_t query, size_t *count) {
+    size_t room = 0;
+    for (size_t s = 0; s < search->slice_count; s++) {
+        struct sieve *sieve = &search->slices[s].hunts[query].sieve;
+        if (sieve->entries) rag_sieve_tighten(sieve);
+        room += sieve->count;
+    }
+    struct contender *contenders = malloc((room + 1) * sizeof *contenders);
+    const float floor = rag_floor_read(&search->floors[query]);
+    *count = 0;
+    for (size_t s = 0; contenders && s < search->slice_count; s++) {
+        const struct slice *slice = &search->slices[s];
+        const struct sieve *sieve = &slice->hunts[query].sieve;
+        for (size_t i = 0; i < sieve->count; i++)
+            if (is_open(&sieve->entries[i]) && sieve->entries[i].upper >= floor)
+                contenders[(*count)++] =
+                    (struct contender){sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
+    }
+    return contenders;
+}
+
+void rag_search_bring(struct search *search) {
+    struct rag_wants wants = {0};
+    struct rag_fault fault;
+    bool any = false;
+    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].matrix->guard.source != NULL;
+    for (size_t q = 0; any && q < search->query_count; q++) {
+        size_t count;
+        struct contender *contenders = gather(search, q, &count);
+        for (size_t i = 0; contenders && i < count; i++)
+            rag_matrix_want(search->segments[contenders[i].segment].matrix, contenders[i].row, 1, &wants);
+        wants.failed |= !contenders;
+        free(contenders);
+    }
+    rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
+}
+
+/* The best rows of each segment, and the best scores of all, whose worst is the bar. */
+struct finish {
+    struct best all, *segments;
+};
+
+static void finish_offer(struct finish *finish, size_t segment, float score, uint32_t row) {
+    if (finish->all.count == finish->all.k && score < finish->all.entries[0].score) return;
+    rag_best_offer(&finish->segments[segment], score, row);
+    rag_best_offer(&finish->all, score, 0);
+}
+
+static void prefetch_row(const struct rag_matrix *matrix, uint64_t row) {
+    const uint8_t *at = rag_matrix_row(matrix, row);
+    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64) __builtin_prefetch(at + i);
+}
+
+static void score_contenders(struct search *search, size_t q, struct finish *finish, const struct contender *contenders,
+                             size_t count, float *scratch) {
+    const struct query *query = &search->queries[q];
+    float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, score;
+    for (size_t i = 0; i < count && i < 4; i++)
+        prefetch_row(search->segments[contenders[i].segment].matrix, contenders[i].row);
+    for (size_t i = 0; i < count && contenders[i].upper >= floor; i++) {
+        const struct contender *c = &contenders[i];
+        if (i + 4 < count) prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
+        if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch, &score)) continue;
+        finish_offer(finish, c->segment, score, c->row);
+        if (finish->all.count < finish->all.k || finish->all.entries[0].score == bar) continue;
+        bar = finish->all.entries[0].score;
+        floor = fmaxf(floor, rag_floor_of(query, bar));
+    }
+}
+
+static void take_scored(const struct search *search, size_t q, struct finish *finish) {
+    for (size_t s = 0; s < search->slice_count; s++) {
+        const struct best *best = &search->slices[s].hunts[q].best;
+        for (size_t i = 0; i < best->count; i++)
+            finish_offer(finish, search->slices[s].segment, best->entries[i].score, best->entries[i].row);
+    }
+}
+
+static void put_results(struct search *search, size_t q, struct finish *finish) {
+    const struct best *all = &finish->all;
+    const float worst = all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
+    const float bar = search->least ? fmaxf(worst, search->least[q]) : worst;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        struct best *best = &finish->segments[s];
+        int64_t *rows = search->rows + (q * search->segment_count + s) * search->width;
+        float *scores = search->scores + (q * search->segment_count + s) * search->width;
+        rag_best_sort(best);
+        for (size_t i = 0; i < search->width; i++) {
+            const bool there = i < best->count && best->entries[i].score >= bar;
+            rows[i] = there ? (int64_t)best->entries[i].row : -1;
+            scores[i] = there ? best->entries[i].score : -INFINITY;
+        }
+    }
+}
+
+static bool finish_open(struct search *search, struct finish *finish) {
+    uint64_t total = 0;
+    finish->segments = calloc(search->segment_count, sizeof *finish->segments);
+    if (!finish->segments) return false;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        const uint64_t rows = search->segments[s].matrix->count;
+        total += rows;
+        if (!rag_best_open(&finish->segments[s], search->k < rows ? search->k : rows)) return false;
+    }
+    return rag_best_open(&finish->all, search->k < total ? search->k : total);
+}
+
+static void finish_close(struct search *search, struct finish *finish) {
+    for (size_t s = 0; finish->segments && s < search->segment_count; s++) rag_best_close(&finish->segments[s]);
+    free(finish->segments);
+    rag_best_close(&finish->all);
+}
+
+void rag_search_finish(struct search *search, size_t q) {
+    struct finish finish = {0};
+    size_t count;
+    struct contender *contenders = gather(search, q, &count);
+    float *scratch = malloc((size_t)search->dim * sizeof *scratch);
+    if (contenders && scratch && finish_open(search, &finish)) {
+        take_scored(search, q, &finish);
+        qsort(contenders, count, sizeof *contenders, by_upper);
+        score_contenders(search, q, &finish, contenders, count, scratch);
+        put_results(search, q, &finish);
+    } else {
+        rag_search_note(search, RAG_MEMORY, NULL);
+    }
+    finish_close(search, &finish);
+    free(scratch);
+    free(contenders);
+}

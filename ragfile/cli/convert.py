@@ -1,0 +1,90 @@
+"""`ragfile convert`: from one store to another.
+
+ragfile convert IN OUT
+ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
+ragfile convert --from-ragmd x.ragmd --to-faiss v.faiss --to-json m.json
+"""
+
+import json
+import warnings
+
+import click
+
+from ragfile.cli.main import counted
+from ragfile.errors import RagfileError
+from ragfile.exchange import converting
+
+SOURCES = ("ragmd", "ragfile", "faiss", "json")
+
+
+@click.command("convert")
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option("--from-faiss", type=click.Path(), help="The index of a FAISS + JSON pair.")
+@click.option("--from-json", type=click.Path(), help="Its metadata.")
+@click.option("--from-ragmd", type=click.Path())
+@click.option("--from-ragfile", type=click.Path())
+@click.option("--to-faiss", type=click.Path())
+@click.option("--to-json", type=click.Path())
+@click.option("--to-ragmd", type=click.Path())
+@click.option("--to-ragfile", type=click.Path())
+@click.option(
+    "--to", type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]), help="What OUT shall be."
+)
+@click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
+@click.option("--allow-large", is_flag=True, default=None, help="Put quantised and graph indexes into a text file.")
+@click.option("--trust-pickle", is_flag=True, default=None, help="Open the pickle of a LangChain folder.")
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides):
+    """Convert IN to OUT, or between the stores that the flags name."""
+    source, target, named = _ends(paths, sides)
+    options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            collection = converting.convert(source, target, to=to or named, **options)
+        except (RagfileError, ValueError) as error:
+            raise click.ClickException(str(error)) from None
+        except OSError as error:
+            raise click.ClickException(f"{error.filename or source}: {error.strerror or error}") from None
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            click.echo(f"warning: {warning.message}", err=True)
+    _report(collection, source, target, as_json)
+
+
+def _ends(paths, sides):
+    """(source, target, the target's format where a flag says it)."""
+    source = _end(sides, "from")
+    target = _end(sides, "to")
+    if paths and (len(paths) != 2 or source or target):
+        raise click.UsageError("give IN and OUT, or --from-… and --to-… flags, not both")
+    if paths:
+        return paths[0], paths[1], None
+    if not source or not target:
+        raise click.UsageError("give IN and OUT, or --from-… and --to-… flags")
+    named = "faiss+json" if isinstance(target, tuple) else next(k for k in ("ragmd", "ragfile") if sides[f"to_{k}"])
+    return source, target, named
+
+
+def _end(sides, side):
+    given = {kind: sides[f"{side}_{kind}"] for kind in SOURCES if sides[f"{side}_{kind}"]}
+    if not given:
+        return None
+    if set(given) == {"faiss", "json"}:
+        return given["faiss"], given["json"]
+    if len(given) == 1 and not set(given) & {"faiss", "json"}:
+        return next(iter(given.values()))
+    raise click.UsageError(f"--{side}-faiss and --{side}-json belong together, and nothing else with them")
+
+
+def _report(collection, source, target, as_json):
+    counts = {"documents": len(collection.documents), "vectors": len(collection), "dim": collection.dim}
+    if as_json:
+        click.echo(
+            json.dumps({"source": source, "target": target, **counts, "index_type": collection.index.class_name})
+        )
+        return
+    where = " + ".join(target) if isinstance(target, tuple) else target
+    click.echo(
+        f"{where}: {counted(counts['documents'], 'document')}, {counted(counts['vectors'], 'vector')} of {counts['dim']} dimensions"
+    )

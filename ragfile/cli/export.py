@@ -1,0 +1,79 @@
+"""`ragfile export`: the chunks of a file for other tools."""
+
+import contextlib
+import errno
+import json
+import os
+import sys
+
+import click
+
+from ragfile.cli.main import counted, passages
+from ragfile.opening import open as open_file
+
+SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duckdb": "duckdb"}
+
+
+@click.command("export")
+@click.argument("file")
+@click.argument("out", required=False)
+@click.option(
+    "--to",
+    type=click.Choice(["jsonl", "duckdb", "parquet"]),
+    help="What OUT shall be, where its suffix does not say so; else jsonl.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+def export_command(file, out, to, as_json):
+    """Write chunks and vectors for other tools. JSON lines go to stdout if there is no OUT."""
+    from ragfile.store import arrow
+
+    to = to or SUFFIXES.get(os.path.splitext(out or "")[1].lower(), "jsonl")
+    if out is None and to != "jsonl":
+        raise click.UsageError(f"--to {to} needs OUT")
+    reason = ""
+    with passages(open_file(file)) as rf, _whole(out):
+        if to == "jsonl":
+            _lines(arrow.records(rf), out)
+        elif to == "parquet":
+            _parquet(arrow.arrow_reader(rf), out)
+        else:
+            from ragfile.adapters.sqlrooms import export_duckdb
+
+            reason = export_duckdb(rf, out)
+        count = len(rf)
+    if reason:
+        click.echo(f"ragfile: no full-text index: {reason}", err=True)
+    if as_json and out is not None:
+        click.echo(json.dumps({"out": out, "format": to, "chunks": count, "full_text": to == "duckdb" and not reason}))
+    elif out is not None:
+        click.echo(f"{out}: {counted(count, 'chunk')}")
+
+
+@contextlib.contextmanager
+def _whole(out):
+    """A new file or none: nothing is written over, and what an export left when it failed goes."""
+    if out is not None and os.path.lexists(out):
+        raise FileExistsError(errno.EEXIST, "is there already", out)
+    try:
+        yield
+    except FileExistsError:  # somebody was faster: it is theirs
+        raise
+    except BaseException:
+        if out is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(out)
+        raise
+
+
+def _lines(records, out):
+    with contextlib.nullcontext(sys.stdout) if out is None else open(out, "x", encoding="utf-8") as stream:
+        for record in records:
+            stream.write(json.dumps(record) + "\n")
+
+
+def _parquet(reader, out):
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(out, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)

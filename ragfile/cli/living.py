@@ -1,0 +1,198 @@
+"""The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale, log."""
+
+import os
+
+import click
+
+from ragfile.cli.main import (
+    Progress,
+    cache_option,
+    condition,
+    counted,
+    emit,
+    errors_option,
+    json_option,
+    moment,
+    printable,
+    readable,
+    url_cache_option,
+)
+
+EMBEDDER = "The embedder for new chunks, where the file does not know it."
+
+
+def message_option(command):
+    return click.option("-m", "--message", default="", help="What the log will say.")(command)
+
+
+def _following(command):
+    """The options of add and sync."""
+    for decorate in (
+        json_option,
+        cache_option,
+        errors_option,
+        message_option,
+        click.option("--tag", "tags", multiple=True, help="A tag for every document that is read."),
+        click.option("--chunking", help="Another chunk policy for the file, such as words:200/40."),
+        click.option("--embedder", help=EMBEDDER),
+        click.option("-n", "--dry-run", is_flag=True, help="Say what would be done."),
+        click.argument("sources", nargs=-1, required=True),
+        click.argument("file"),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.command()
+@_following
+def add(file, sources, dry_run, as_json, **options):
+    """Add folders, globs and files. Documents of changed files are replaced, nothing is removed."""
+    _follow("add", file, sources, dry_run, as_json, **options)
+
+
+@click.command()
+@_following
+def sync(file, sources, dry_run, as_json, **options):
+    """Make a file equal to its sources. Files may be new, changed, moved or gone."""
+    _follow("sync", file, sources, dry_run, as_json, **options)
+
+
+def _follow(way, file, sources, dry_run, as_json, **options):
+    from dataclasses import asdict
+
+    from ragfile.commit import syncing
+
+    bar = Progress()
+    report = getattr(syncing, way)(file, sources, dry_run=dry_run, progress=bar.show, **options)
+    bar.close()
+    for failure in report.failures:
+        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
+    if as_json:
+        return emit(asdict(report))
+    for sign, names in (("+", report.added), ("~", report.changed), ("~", report.recut), ("-", report.removed)):
+        for name in names:
+            click.echo(f"{sign} {printable(name)}")
+    for old, new in report.moved:
+        click.echo(f"> {printable(old)} → {printable(new)}")
+    counts = [
+        f"{len(getattr(report, name))} {name}" for name in ("added", "changed", "moved", "recut", "removed") if getattr(report, name)
+    ]  # fmt: skip
+    click.echo(
+        f"{file}: {', '.join(counts) or 'nothing to do'}; {report.unchanged} unchanged"
+        + (
+            "; nothing was written"
+            if dry_run
+            else f"; {counted(report.embedded, 'chunk')} embedded, generation {report.generation}"
+        )
+    )
+    return None if dry_run else _hint(file)
+
+
+def _hint(file):
+    """Says when compaction pays; it is never done unasked."""
+    from ragfile.store.archive import Archive
+
+    with Archive(file) as archive:
+        if archive.compaction:
+            click.echo(f"ragfile: {archive.compaction}: `ragfile compact {file}` rewrites it", err=True)
+
+
+@click.command()
+@click.argument("file")
+@click.argument("ids", nargs=-1)
+@click.option("--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256.")
+@click.option("--where", help='Documents of which a chunk passes a filter, such as \'{"year": {"$lt": 2000}}\'.')
+@message_option
+@cache_option
+@json_option
+def delete(file, ids, checksums, where, message, embedding_cache, as_json):
+    """Delete documents by id, checksum or filter. Their texts' vectors leave the embedding cache, too."""
+    from ragfile.commit.editing import edit
+
+    if not ids and not checksums and where is None:
+        raise click.UsageError("name ids, --checksum or --where")
+    with edit(file, message=message, embedding_cache=embedding_cache) as w:
+        found = w.delete(ids, checksums=checksums, where=condition(where))
+    if as_json:
+        return emit({"deleted": found, "documents": w.deletions, **w.report})
+    for gone in w.deletions:
+        click.echo(
+            f"- {printable(gone['id'])}  {counted(gone['chunks'], 'chunk')}  sha256 {gone['checksum'] or gone['sha256']}"
+        )
+    unknown = [doc_id for doc_id in ids if doc_id not in found]
+    click.echo(
+        f"{counted(len(found), 'document')} deleted"
+        + (f"; unknown: {', '.join(unknown)}" if unknown else "")
+        + ("; compact erases their bytes" if found else "")
+    )
+    return _hint(file)
+
+
+@click.command()
+@click.argument("file")
+@json_option
+def compact(file, as_json):
+    """Rewrite a file without what was deleted and replaced."""
+    from ragfile.commit.compacting import compact as compact_file
+
+    before = os.path.getsize(file)
+    compact_file(file)
+    after = os.path.getsize(file)
+    if as_json:
+        return emit({"before": before, "after": after})
+    click.echo(f"{file}: {readable(before)} → {readable(after)}")
+
+
+@click.command()
+@click.argument("file")
+@url_cache_option
+@json_option
+def log(file, cache, as_json):
+    """The commits of a file, newest first. Any can be opened with --generation until compaction."""
+    from ragfile.commit.history import log as commits
+
+    found = commits(file, cache=cache)
+    if as_json:
+        return emit(found)
+    for commit in found:
+        click.echo(
+            f"{commit['generation']:>5}  {moment(commit['created']) if commit['created'] else '-':<20}  {commit['chunks']:>9,} chunks  +{commit['added']:,} "
+            f"-{commit['deleted']:,}  {readable(commit['size'])}  {commit['message']}".rstrip()
+        )
+
+
+@click.command()
+@click.argument("file")
+@click.option("--chunking", help="Compare with this policy instead of the file's own.")
+@click.option("--embedder", help="Compare with this model instead of the file's own.")
+@json_option
+def stale(file, chunking, embedder, as_json):
+    """Documents that another policy or model has made than the file's."""
+    from ragfile.commit.history import stale as stale_documents
+
+    found = stale_documents(file, chunking=chunking, embedder=embedder)
+    if as_json:
+        return emit(found)
+    for doc_id, reason in found.items():
+        click.echo(f"{doc_id}: {reason}")
+    click.echo(counted(len(found), "stale document"))
+
+
+@click.command()
+@click.argument("file")
+@click.option("--chunking", help="Another chunk policy for the file, such as words:200/40.")
+@click.option("--embedder", help="Another model for the file: everything is embedded again.")
+@message_option
+@cache_option
+@json_option
+def reindex(file, chunking, embedder, message, embedding_cache, as_json):
+    """Cut and embed stale documents again. Their texts are in the file."""
+    from ragfile.commit.reindexing import reindex as reindex_file
+
+    report = reindex_file(file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache)
+    if as_json:
+        return emit(report)
+    click.echo(
+        f"{file}: {counted(report['recut'], 'document')} cut again, {counted(report['embedded'], 'chunk')} embedded"
+    )
+    return _hint(file)

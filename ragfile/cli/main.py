@@ -1,0 +1,415 @@
+"""The ragfile command. Exit codes: 0 done, 1 wrong usage or a failure outside the file, 2 not a RAGFile or a damaged one."""
+
+import importlib
+import json
+import os
+import sys
+import time
+from datetime import UTC, datetime
+
+import click
+
+from ragfile import __version__
+from ragfile.errors import FormatError, RagfileError
+from ragfile.ground.urls import is_remote
+
+WRONG, DAMAGED = 1, 2
+
+
+class Doors(click.Group):
+    """The commands; those that need more are imported when they are called."""
+
+    LATER = {  # noqa: RUF012
+        "convert": ("ragfile.cli.convert", "convert_command"),
+        **{
+            name: ("ragfile.cli.living", name)
+            for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync")
+        },
+        "eval": ("ragfile.cli.evaluate", "eval_command"),
+        "export": ("ragfile.cli.export", "export_command"),
+    }
+
+    def list_commands(self, context):
+        return sorted([*super().list_commands(context), *self.LATER])
+
+    def get_command(self, context, name):
+        if name in self.LATER:
+            module, attribute = self.LATER[name]
+            return getattr(importlib.import_module(module), attribute)
+        return super().get_command(context, name)
+
+
+@click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ragfile")
+def ragfile():
+    """One file for retrieval: documents, vectors and BM25."""
+
+
+def json_option(command):
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def emit(value):
+    """JSON on stdout; what JSON does not know becomes a string."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=True, default=str))
+
+
+def readable(size):
+    """A number of bytes for people."""
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{size} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+
+
+def counted(count, noun):
+    """A number of things for people."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def printable(text):
+    """Text of a file on one line, for a terminal: a control character in it controls nothing."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
+def passages(rf):
+    """The open file, if it has any."""
+    if not hasattr(rf, "search"):
+        raise FormatError(
+            f"{rf.info['path']}: a 0.1.0 file has pairs, not passages: `ragfile inspect --pairs NAME` lists them"
+        )
+    return rf
+
+
+def errors_option(command):
+    return click.option(
+        "--errors", type=click.Choice(["strict", "replace"]), default="strict", show_default=True,
+        help="Text that is not UTF-8: an error, or U+FFFD for what is not.",
+    )(command)  # fmt: skip
+
+
+def generation_option(command):
+    return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
+
+
+def cache_option(command):
+    return click.option(
+        "--embedding-cache", metavar="FOLDER", help="Keep the vectors of slow embedders here. [env: RAGFILE_CACHE]"
+    )(command)
+
+
+def url_cache_option(command):
+    return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(command)
+
+
+@ragfile.command()
+@click.argument("file")
+@generation_option
+@url_cache_option
+@json_option
+def info(file, generation, cache, as_json):
+    """What a file holds, at a glance."""
+    from ragfile.opening import open as open_file
+
+    with open_file(file, generation=generation, cache=cache) as rf:
+        facts = rf.info
+    if as_json:
+        return emit(facts)
+    for name, value in facts.items():
+        shown = _fact(name, value)
+        if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
+            click.echo(f"{name.replace('_', ' '):>16}  {shown}")
+
+
+def _fact(name, value):
+    """A fact of info as people read it."""
+    if name == "size":
+        return readable(value)
+    if name == "created" and value:
+        return moment(value)
+    if name == "model" and value:
+        spec = value.get("spec")
+        return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
+    return ", ".join(value) if isinstance(value, list) else value
+
+
+def moment(nanoseconds):
+    """A time that a file records, in UTC."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def condition(where):
+    """A filter from --where, or None without one."""
+    if where is None:
+        return None
+    try:
+        found = json.loads(where)
+    except ValueError as error:
+        raise click.UsageError(f"--where is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise click.UsageError(f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}")
+    return found
+
+
+@ragfile.command()
+@click.argument("file")
+@click.option("--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N.")
+@click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
+@click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
+@generation_option
+@url_cache_option
+@json_option
+def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
+    """Every section: where it lies, how much of the file it takes."""
+    from ragfile.opening import open as open_file
+
+    with open_file(file, generation=generation, cache=cache) as rf:
+        if hex_at is not None:
+            return _show_hex(rf, file, hex_at, as_json)
+        if vector_row is not None:
+            values = [float(x) for x in rf.vector(vector_row)]
+            return emit(values) if as_json else click.echo(" ".join(f"{x:.9g}" for x in values))
+        if pairs_of is not None:
+            return _show_pairs(rf, pairs_of, as_json)
+        return _show_sections(rf, as_json)
+
+
+def _show_sections(rf, as_json):
+    entries, size = rf.entries, rf.info["size"]
+    if as_json:
+        return emit({"size": size, "sections": entries})
+    width = max([len(entry["name"]) for entry in entries], default=4)
+    click.echo(f"{'section':<{width}}  {'segment':>7}  {'offset':>14}  {'bytes':>14}  {'items':>10}  share")
+    for e in entries:
+        share = e["size"] / size
+        bar = "█" * round(share * 30) or "▏"
+        click.echo(
+            f"{e['name']:<{width}}  {e.get('segment') or '-':>7}  {e['at']:>14,}  {e['size']:>14,}  {e.get('items', 0):>10,}  "
+            f"{share:>6.1%} {bar}"
+        )
+    return None
+
+
+def _show_hex(rf, file, at, as_json):
+    if is_remote(file):
+        data = rf.raw(at, 256)
+    else:
+        with open(file, "rb") as raw:
+            raw.seek(at)
+            data = raw.read(256)
+    if as_json:
+        return emit({"at": at, "hex": data.hex()})
+    for line in range(0, len(data), 16):
+        part = data[line : line + 16]
+        text = "".join(chr(b) if 32 <= b < 127 else "." for b in part)
+        click.echo(f"{at + line:012x}  {part[:8].hex(' '):<23}  {part[8:].hex(' '):<23}  {text}")
+    return None
+
+
+def _show_pairs(rf, name, as_json):
+    pairs = ((key if isinstance(key, str) else [float(x) for x in key], content) for key, content in rf.pairs(name))
+    for key, content in pairs:
+        if as_json:
+            click.echo(json.dumps([key, content]))
+        else:
+            shown = (
+                key
+                if isinstance(key, str)
+                else "[" + " ".join(f"{x:.4g}" for x in key[:4]) + (" …]" if len(key) > 4 else "]")
+            )
+            click.echo(f"{shown}\t{content}")
+
+
+@ragfile.command()
+@click.argument("file")
+@click.option("--full", is_flag=True, help="Walk every older commit too.")
+@json_option
+def verify(file, full, as_json):
+    """Check every byte of a file against its checksums."""
+    from ragfile.opening import verify as verify_file
+
+    faults, counts = verify_file(file, full=full)
+    if as_json:
+        emit(
+            {
+                "faults": [dict(zip(("kind", "at", "what", "section"), f, strict=True)) for f in faults],
+                **counts,
+            }
+        )
+    else:
+        for kind, at, what, section in faults:
+            click.echo(f"{kind}: {what} (byte {at}{f' of section {section}' if section else ''})")
+        ending = "damaged" if faults else "good"
+        click.echo(
+            f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
+            f"{counted(counts['commits'], 'commit')} checked"
+        )
+    sys.exit(DAMAGED if faults else 0)
+
+
+@ragfile.command()
+@click.argument("sources", nargs=-1)
+@click.option("-o", "--out", required=True, help="The file to make.")
+@click.option(
+    "--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…"
+)
+@click.option("--chunking", default="markdown", show_default=True, help="A policy such as markdown or words:200/40.")
+@click.option("--tag", "tags", multiple=True, help="A tag for every document; may be repeated.")
+@click.option("--precision", type=click.Choice(["32", "16"]), default="32", show_default=True, help="Bits a component.")
+@click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
+@click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
+@errors_option
+@cache_option
+@json_option
+def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, errors, embedding_cache, as_json):
+    """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
+    from dataclasses import asdict
+
+    from ragfile.commit.building import build as build_file
+    from ragfile.ground.atomic_replace import spare
+
+    listed = [line for line in sys.stdin.read().splitlines() if line] if "-" in sources else []
+    named = [source for source in sources if source != "-"] + listed
+    if not named:
+        raise click.UsageError("name a folder, glob or file")
+    spare(out, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
+    bar = Progress()
+    report = build_file(
+        named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
+        resume=not no_resume, progress=bar.show, errors=errors, embedding_cache=embedding_cache,
+    )  # fmt: skip
+    bar.close()
+    for failure in report.failures:
+        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
+    if as_json:
+        return emit(asdict(report))
+    rate = report.chunks / report.seconds if report.seconds else 0
+    click.echo(
+        f"{out}: {counted(report.documents, 'document')}, {counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
+        f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
+    )
+
+
+def _with_errors(failures):
+    """How many files there was trouble with; a file of records may have it more than once."""
+    count = len({failure.path for failure in failures})
+    return f"; {counted(count, 'file')} with errors" if count else ""
+
+
+def duration(seconds):
+    """A time to wait for, as people say it."""
+    seconds = max(1, round(seconds))
+    hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+
+
+class Progress:
+    """One line on stderr that is written over, on a terminal only."""
+
+    def __init__(self):
+        self._stream, self._began = sys.stderr, time.monotonic()
+        self._shown = False
+
+    def show(self, documents, chunks, share=None):
+        if not self._stream.isatty():
+            return
+        spent = max(time.monotonic() - self._began, 1e-9)
+        line = f"{documents:,} documents, {chunks:,} chunks, {chunks / spent:,.0f} chunks/s"
+        if share:
+            line += f", {share:.0%}" + (f", {duration(spent * (1 - share) / share)} left" if share < 1 else ", writing")
+        self._stream.write(f"\r\x1b[K{line}")
+        self._stream.flush()
+        self._shown = True
+
+    def close(self):
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+
+
+@ragfile.command()
+@click.argument("file")
+@click.argument("question")
+@click.option("-k", default=5, show_default=True, help="How many passages.")
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True,
+    help="By words and vectors, or one of them; keyword finds an id, a source or a listed keyword.",
+)  # fmt: skip
+@click.option("--where", help='A filter on metadata as JSON, such as \'{"year": {"$gte": 2020}}\'.')
+@click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
+@click.option("--embedder", help="The embedder for the question, where the file does not know it.")
+@click.option("--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one.")
+@click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
+@cache_option
+@generation_option
+@url_cache_option
+@json_option
+def search(
+    file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, cache, as_json
+):
+    """Ask a file a question."""
+    from dataclasses import asdict
+
+    from ragfile.opening import open as open_file
+
+    if not question.strip():
+        raise click.UsageError("the question is empty")
+    chosen = condition(where)
+    with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache) as rf:
+        hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
+    if as_json:
+        return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
+    if hits.degraded:
+        click.echo(f"ragfile: {hits.degraded}", err=True)
+    if not hits:
+        click.echo("ragfile: nothing found", err=True)
+    for place, hit in enumerate(hits, 1):
+        _show_hit(place, hit, explain)
+    if explain:
+        click.echo("  ".join(f"{stage} {ms:.2f} ms" for stage, ms in hits.timings.items()))
+
+
+def _show_hit(place, hit, explain):
+    headers = hit.metadata.get("headers")
+    title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
+    span = f":{hit.start}-{hit.end}" if hit.start >= 0 else ""
+    click.echo(
+        f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {printable(hit.source or hit.doc_id)}{span}  {title}".rstrip()
+    )
+    if explain:
+        click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
+    text = printable(hit.text)
+    click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
+
+
+def _said(error):
+    """An exception in one line, without the number of an OSError or the quotes of a KeyError."""
+    if isinstance(error, IsADirectoryError) and error.filename is not None:
+        return f"{error.filename} is a folder; name a file, as `ragfile build` makes of a folder"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+
+
+def main(arguments=None):
+    """Runs the command; errors are one line on stderr."""
+    try:
+        code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        click.echo("ragfile: interrupted", err=True)
+        sys.exit(WRONG)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(WRONG)
+    except click.ClickException as error:
+        click.echo(f"ragfile: {error.format_message()}", err=True)
+        sys.exit(WRONG)
+    except BrokenPipeError:  # `ragfile export … | head`: whoever read has what they wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(WRONG)
+    except FormatError as error:
+        click.echo(f"ragfile: {error}", err=True)
+        sys.exit(DAMAGED)
+    except (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError) as error:
+        click.echo(f"ragfile: {_said(error)}", err=True)
+        sys.exit(WRONG)

@@ -1,0 +1,1 @@
+"""Everything that writes a .ragfile: building, editing, syncing, compacting, and the log."""

@@ -1,0 +1,186 @@
+"""From folders and files to a knowledge base.
+
+    sources ─ loading ─ chunking ─ embedding ─ (stash) ─ Writer ─ file
+
+The same sources give the same bytes. A source that cannot be read is reported and the rest is built; a build that is killed
+leaves no file under the final name, and the next one takes up the vectors that it had made.
+"""
+
+import json
+import os
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragfile.commit.writing import Writer
+from ragfile.embedding.protocol import embedded, open_embedder
+from ragfile.embedding.resume import Stash
+from ragfile.ingest.analysis import Analysis
+from ragfile.ingest.chunking import Policy, split
+from ragfile.ingest.loading import Limits, Loading
+
+BATCH = 512
+# A page's title is in its header path and, where it comes from front matter, nowhere else.
+PAGES = Analysis(fields=(("text", 1), ("headers", 2)))
+
+
+@dataclass
+class BuildReport:
+    """What a build did, for people and programs."""
+
+    path: str
+    files: int = 0
+    documents: int = 0
+    chunks: int = 0
+    source_bytes: int = 0
+    file_bytes: int = 0
+    embedded: int = 0
+    reused: int = 0
+    seconds: float = 0.0
+    failures: list = field(default_factory=list)
+    duplicates: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+
+
+def build(sources, out, *, embedder="default", chunking=None, analysis=PAGES, tags=None, metadata=None, precision=32,
+          portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None,
+          embedding_cache=None):  # fmt: skip
+    """Builds the file `out` from folders, globs and files. Returns a BuildReport.
+
+    embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
+    policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. analysis=None leaves out BM25.
+    portable adds a section in which readers of 0.1.0 find each passage by a keyword. progress is called with (documents done,
+    chunks done, the share of the sources' bytes that is done).
+
+    A source that is named and not there is an error; a file that cannot be read is one of the report's failures, one without a
+    loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
+    build to build (ragfile.embedding.cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
+    errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
+    """
+    began = time.perf_counter()
+    loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
+    report = build_from(
+        _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+        portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
+        embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
+        why=lambda: _why_nothing(sources, loading),
+    )  # fmt: skip
+    report.files, report.source_bytes = loading.files, loading.bytes
+    report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=PAGES, precision=32, portable=False,
+               resume=True, progress=None, created=None, config=None, embedding_cache=None, share=None,
+               why=lambda: "no documents"):  # fmt: skip
+    """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
+
+    spec is the name to record for an embedder that is open already, config what else the file records. share() says how much of the
+    documents has come, for progress; why() why there is nothing to build, where there is not.
+    """
+    spec = embedder if isinstance(embedder, str) else spec
+    made, policy = open_embedder(embedder, cache=embedding_cache), Policy.of(chunking)
+    options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
+    with Writer(out, portable=portable, created=created, config=config, **options) as writer:
+        work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress, share)
+        for document in documents:
+            work.take(*(document if isinstance(document, tuple) else (document, None)))
+        work.flush()
+        if not work.report.documents:
+            raise ValueError(why())
+    return work.finish()
+
+
+def _labels(tags, metadata):
+    """What a sync has to put on documents that it reads anew, recorded if there is any; the configuration knows no lone surrogates."""
+    said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
+    said = {name: value for name, value in said.items() if value}
+    is_told = said and not any("\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str))
+    return {"labels": said} if is_told else None
+
+
+def _labelled(documents, tags, metadata):
+    for document in documents:
+        document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
+        document.metadata = {**document.metadata, **(metadata or {})}
+        yield document
+
+
+def _stash(out, embedder, resume):
+    """Where vectors are kept that would cost much to make again; a static model's do not, and a cache keeps its own."""
+    if embedder is None or getattr(embedder, "is_static", False) or not resume or _has_cache(embedder):
+        return None
+    folder, name = os.path.split(os.path.abspath(out))
+    model = embedder.model
+    return Stash(os.path.join(folder, f".{name}.vectors"), model.identity("document"), model.dims)
+
+
+def _has_cache(embedder):
+    """Whether it counts what it had to make (misses) and what it had (hits)."""
+    return hasattr(embedder, "misses") and hasattr(embedder, "hits")
+
+
+def _why_nothing(sources, loading):
+    named = [os.fspath(source) for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
+    found = f"no document in {', '.join(named) or 'no sources at all'}"
+    if loading.failures:
+        return f"{found}: {loading.failures[0].path}: {loading.failures[0].reason}"
+    return found
+
+
+class _Work:
+    """Documents on their way, embedded in batches that cross documents."""
+
+    def __init__(self, writer, embedder, stash, policy, report, progress, share):
+        self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
+        self.report, self.progress, self.share, self.pending, self.waiting = report, progress, share, [], 0
+
+    def take(self, document, chunks=None):
+        chunks = split(document, self.policy) if chunks is None else chunks
+        self.pending.append((document, chunks))
+        self.waiting += len(chunks)
+        self.report.documents += 1
+        self.report.chunks += len(chunks)
+        if self.waiting >= BATCH:
+            self.flush()
+
+    def flush(self):
+        texts = [chunk.content for _, chunks in self.pending for chunk in chunks]
+        vectors, at = self._vectors(texts), 0
+        for document, chunks in self.pending:
+            part = None if vectors is None or not chunks else vectors[at : at + len(chunks)]
+            self.writer.add_document(document, chunks, part)
+            at += len(chunks)
+        self.pending, self.waiting = [], 0
+        if self.progress is not None:
+            self.progress(self.report.documents, self.report.chunks, None if self.share is None else self.share())
+
+    def _vectors(self, texts):
+        if self.embedder is None or not texts:
+            return None
+        if self.stash is None:
+            return self._made(texts)
+        found = [self.stash.find(text) for text in texts]
+        new = list(dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None))
+        if new:
+            made = embedded(self.embedder, new, "document")
+            self.stash.append(new, made)
+        self.report.embedded += len(new)
+        self.report.reused += len(texts) - sum(vector is None for vector in found)
+        return np.array([v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)])
+
+    def _made(self, texts):
+        before = getattr(self.embedder, "hits", 0)
+        made = embedded(self.embedder, texts, "document")
+        known = getattr(self.embedder, "hits", 0) - before
+        self.report.embedded += len(texts) - known
+        self.report.reused += known
+        return made
+
+    def finish(self):
+        if self.stash is not None:
+            self.stash.discard()
+        self.report.file_bytes = os.path.getsize(self.report.path)
+        return self.report

@@ -1,0 +1,443 @@
+"""Changing a file: one writer, one commit, all or nothing.
+
+A document lies in one segment, whole. Changing it writes it again into the commit's new segment and marks its old rows as
+deleted; what did not change is left alone, vectors of chunks whose text stayed are taken over.
+
+A file has one model and one chunk policy. An edit may bring another policy: the documents that it does not touch are then
+listed in `rag.stale` until they are cut again. Another model would make vectors that cannot be compared: that is reindex().
+"""
+
+import hashlib
+import json
+import operator
+import time
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.commit.staging import to_utf8
+from ragfile.commit.writing import DEFAULT, Writer, creation_time
+from ragfile.embedding.cache import Forgetting
+from ragfile.embedding.protocol import embedded, open_embedder, open_recorded
+from ragfile.errors import FormatError, ModelError
+from ragfile.ingest.chunking import Policy, split
+from ragfile.records import Chunk, Document
+from ragfile.store.archive import Archive
+
+BATCH = 512
+
+
+def _opened(path):
+    """The file with its writer's lock."""
+    try:
+        return _core.Writer.edit(path)
+    except FormatError:
+        with open(path, "rb") as file:
+            if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":
+                raise
+        raise FormatError(
+            f"{path}: a .ragmd is not changed in place: `ragfile convert` it to a .ragfile first"
+        ) from None
+
+
+class Editor(Writer):
+    """The next commit of a file; see ragfile.edit()."""
+
+    def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False,
+                 embedding_cache=None):  # fmt: skip
+        file = _opened(path)
+        try:
+            self._cache, self._forgetting = embedding_cache, Forgetting(embedding_cache)
+            self._archive = Archive(path, strict=not accept_loss)
+            record = dict(self._archive.config)
+            self.policy = Policy.of(_recorded_policy(record) if chunking is None else chunking)
+            if chunking is not None:
+                record["chunking"] = self.policy.record()
+            self._is_changed = record != self._archive.config
+            embedder, dim = self._fitting(embedder), record.pop("dim", None)
+            analysis = recorded_analysis(self._archive)
+        except BaseException:
+            file.close()
+            raise
+        self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, _now(created))
+        self.message, self._dead, self._gone = message, {}, {}
+        self._carried, self._current = set(), set()
+        self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
+        self.deletions, self.embedded = [], 0
+        self._made = {}  # vectors of the texts of a batch, while it is written
+
+    def _fitting(self, embedder):
+        """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
+        if embedder is None:
+            is_empty = not len(self._archive)
+            return Recorded(self._archive.config, self._cache) if is_empty or self._archive.has_vectors else None
+        made, recorded = open_embedder(embedder, cache=self._cache), self._archive.config.get("model")
+        if made is not None and len(self._archive) and not self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
+        if made is not None and recorded and made.model.name != recorded["name"]:
+            raise ModelError(
+                f"{self._archive.path} has vectors of {recorded['name']}, not {made.model.name}: use reindex to change the model"
+            )
+        return made
+
+    def _embed(self, texts):
+        """Vectors of documents' texts, or None without an embedder. A recorded model is opened here."""
+        if not texts:
+            return np.empty((0, self._staging.dim or 0), np.float32)
+        if isinstance(self.embedder, Recorded):
+            self.embedder = self.embedder.open()
+        if self.embedder is None:
+            return None
+        new = [text for text in texts if text not in self._made]
+        self.embedded += len(new)
+        made = iter(embedded(self.embedder, new, "document") if new else ())
+        return np.array([self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32)
+
+    def _add_vectors(self, chunks, vectors):
+        if chunks and vectors is None:
+            vectors = self._embed([chunk.content for chunk in chunks])
+        super()._add_vectors(chunks, vectors)
+        self._check_vectors()
+
+    def _check_vectors(self):
+        """Either every chunk of the file has a vector or none has."""
+        if len(self._staging) and not self._staging.vector_rows and self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has vectors, so new chunks need some: give embedder= or vectors=")
+        if self._staging.vector_rows and len(self._archive) and not self._archive.has_vectors:
+            raise ModelError(f"{self._archive.path} has chunks without vectors, so new ones cannot have any")
+
+    def _take(self, doc_id):
+        """(segment, number) of a document that this edit has not touched, or None."""
+        if doc_id in self._staging.documents:
+            return None
+        segment, number = self._archive._find(doc_id)
+        if segment is None or number in self._gone.get(segment.number, ()):
+            return None
+        first, rows = segment.records.document(number)[8:]
+        return None if rows and first in self._dead.get(segment.number, ()) else (segment, number)
+
+    def _remove(self, segment, number):
+        first, rows = segment.records.document(number)[8:]
+        if rows:
+            self._dead.setdefault(segment.number, set()).update(range(first, first + rows))
+        else:
+            self._gone.setdefault(segment.number, set()).add(number)
+
+    def add(self, chunks, vectors=None):
+        """Chunks, of new documents or more of old ones."""
+        chunks = [Chunk.of(chunk) for chunk in chunks]
+        for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
+            if (old := self._take(doc_id)) is None:
+                self.report["inserted"] += doc_id not in self._staging.documents
+                continue
+            rows = self._staging.carry(*old)
+            self._staging.documents[doc_id].tags = self._archive._document(*old).tags
+            if (stored := old[0].stored_vectors(rows.start, len(rows))) is not None:
+                self._staging.carry_vectors(stored)
+            self._remove(*old)
+            self._carried.add(doc_id)
+            self.report["updated"] += 1
+        self._staging.add_chunks(chunks)
+        self._add_vectors(chunks, vectors)
+
+    def add_documents(self, documents, vectors=None):
+        """New documents; an id that lives already is refused."""
+        for document in documents:
+            document = Document.of(document)
+            if self._take(document.id) is not None:
+                raise ValueError(f"document {document.id!r} is in the file already: use upsert")
+            super().add_documents([document], vectors)
+            self.report["inserted"] += 1
+
+    def upsert(self, documents):
+        """New documents, and new versions of old ones. Only chunks whose text is new are embedded, those of many documents at once."""
+        for batch in _batches((Document.of(document) for document in documents), self.policy):
+            plans = [self._planned(document, chunks) for document, chunks in batch]
+            new = dict.fromkeys(text for *_, texts in plans for text in texts)
+            self._made = {} if (made := self._embed(list(new))) is None else dict(zip(new, made, strict=True))
+            for plan in plans:
+                self._carry_out(*plan)
+            self._made = {}
+
+    def _planned(self, document, chunks):
+        """(document, chunks, was it there, did it change, texts to embed)."""
+        old = self._take(document.id)
+        if old is None:
+            return document, chunks, False, True, [chunk.content for chunk in chunks]
+        if self._is_same(old, document, chunks):
+            return document, chunks, True, False, []
+        known = self._rows_of(old, chunks)
+        return document, chunks, True, True, [text for text, row in known.items() if row is None]
+
+    def _carry_out(self, document, chunks, was_there, is_changed, _):
+        if not was_there:
+            super().add_document(document, chunks)
+            self.report["inserted"] += 1
+        elif is_changed and (old := self._take(document.id)) is not None:
+            self._replace(old, document, chunks)
+        elif is_changed:
+            raise ValueError(f"document {document.id!r} was changed before by this same edit")
+        else:
+            self._current.add(document.id)
+            self.report["unchanged"] += 1
+
+    def replace(self, old_id, document):
+        """A document in the place of another one, which may have another id: what has the same text keeps its vectors."""
+        document, old = Document.of(document), self._take(old_id)
+        if old is None:
+            raise KeyError(old_id)
+        if document.id != old_id and self._take(document.id) is not None:
+            raise ValueError(f"document {document.id!r} is in the file already")
+        self._replace(old, document, split(document, self.policy))
+
+    def _replace(self, old, document, chunks):
+        vectors = self._vectors_for(old, chunks)
+        self._forgetting.note(lambda: {c.content for c in self._old_chunks(old)} - {c.content for c in chunks})
+        self._remove(*old)
+        super().add_document(document, chunks, vectors)
+        self.report["updated"] += 1
+
+    def _old_chunks(self, old):
+        return [self._archive.chunk(old[0].base + row) for row in self._old_rows(old)]
+
+    def _is_same(self, old, document, chunks):
+        there = self._archive._document(*old)
+        if (there.text, there.source, there.metadata) != (document.text, document.source, document.metadata):
+            return False
+        if (there.edits, there.body) != (list(document.edits), document.body):
+            return False
+        if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(chunks):
+            return False
+        cut = ((c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks)
+        return all(map(operator.eq, cut, self._old_cut(old, there)))
+
+    def _old_rows(self, old):
+        first, rows = old[0].records.document(old[1])[8:]
+        return range(first, first + rows)
+
+    def _old_cut(self, old, there):
+        """What _is_same compares of each old chunk, whose text is that of its span."""
+        segment, _ = old
+        for row in self._old_rows(old):
+            _, index, _, _, start, size, meta_at, meta_size = segment.records.chunk(row)
+            own = segment.fields(meta_at, meta_size)
+            metadata, tags = {**there.metadata, **own.get("metadata", {})}, tuple(own.get("tags", there.tags))
+            yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tags
+
+    def _rows_of(self, old, chunks):
+        """{text: the old row that has it, or None} of new chunks. One old text is in memory at a time: where windows overlap,
+        they are many times their document."""
+        known, (segment, number) = dict.fromkeys(c.content for c in chunks), old
+        document = segment.records.document(number)
+        for row in self._old_rows(old):
+            _, _, start, size, *_ = segment.records.chunk(row)
+            if (text := segment.text(document, start, size)) in known:
+                known[text] = row
+        return known
+
+    def _vectors_for(self, old, chunks):
+        """Stored vectors where the text stayed, new ones for the rest; None without an embedder or vectors."""
+        rows = self._old_rows(old)
+        stored = old[0].stored_vectors(rows.start, len(rows))
+        if stored is None or self.embedder is None:
+            return None
+        known = self._rows_of(old, chunks)
+        new = [text for text, row in known.items() if row is None]
+        if new and (made := self._embed(new)) is None:
+            return None
+        fresh = dict(zip(new, made if new else (), strict=True))
+        vectors = np.empty((len(chunks), stored.shape[1]), np.float32)
+        for i, chunk in enumerate(chunks):
+            row = known[chunk.content]
+            vectors[i] = fresh[chunk.content] if row is None else stored[row - rows.start]
+        return vectors
+
+    def delete(self, ids=(), *, checksums=(), where=None):
+        """Deletes documents: by id, by the checksum in their metadata, or those of which a chunk passes a filter.
+
+        Returns the ids that were there; `deletions` tells what each of them was.
+        """
+        wanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+        wanted.update(dict.fromkeys(self._with_checksum(checksums) if checksums else ()))
+        wanted.update(dict.fromkeys(self._passing(where) if where is not None else ()))
+        for doc_id in wanted:
+            if doc_id in self._staging.documents:
+                raise ValueError(f"document {doc_id!r} was added by this same edit")
+        found = [doc_id for doc_id in wanted if (old := self._take(doc_id)) is not None and self._delete(*old)]
+        self.report["deleted"] += len(found)
+        return found
+
+    def _delete(self, segment, number):
+        document, rows = self._archive._document(segment, number), segment.records.document(number)[9]
+        self.deletions.append(
+            {
+                "id": document.id, "source": document.source, "chunks": rows,
+                "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
+            }
+        )  # fmt: skip
+        self._forgetting.note(lambda: (chunk.content for chunk in self._old_chunks((segment, number))))
+        self._remove(segment, number)
+        return True
+
+    def _with_checksum(self, checksums):
+        wanted = {checksums} if isinstance(checksums, str) else set(checksums)
+        for segment in self._archive._segments:
+            for number in segment.live_documents():
+                document = segment.records.document(number)
+                fields = self._archive._document_fields(segment, number, document)
+                checksum = fields.get("metadata", {}).get("checksum")
+                if isinstance(checksum, str) and checksum in wanted:
+                    yield document[0]
+
+    def _passing(self, where):
+        for row in np.flatnonzero(self._archive.mask(where)).tolist():
+            segment, local = self._archive._place(row)
+            if segment.is_live(local):
+                yield segment.records.document(segment.records.chunk(local)[0])[0]
+
+    def close(self):
+        """Commits, or does nothing when nothing changed."""
+        if self.is_over:
+            return
+        try:
+            stale = self._stale()
+            is_stale_changed = stale != self._archive.stale_records
+            if (
+                self._staging.documents
+                or self._dead
+                or self._gone
+                or self._extra
+                or self._is_changed
+                or is_stale_changed
+            ):
+                self._write_segment()
+                self._write_tombs()
+                self._write_rest()
+                if is_stale_changed:
+                    self._write_stale(stale)
+                if self._archive.section("rag.origin", 0) is not None:
+                    # it describes what the file was converted from, which this is no more
+                    self._file.drop("rag.origin")
+                self._file.commit(self.created, self.message)
+                self._forgetting.carry_out()
+        finally:
+            self.discard()
+
+    def discard(self):
+        super().discard()
+        self._archive.close()
+
+    def _stale(self):
+        """What rag.stale has to say after this edit: chunk policies, and the documents that are still cut by them."""
+        archive, current = self._archive, self.record.get("chunking")
+        listed = {i: e["chunking"] for e in archive.stale_records for i in e["documents"]}
+        if self._is_changed:
+            before = archive.config.get("chunking")
+            for segment in archive._segments:
+                for number in segment.live_documents():
+                    doc_id, has_text = segment.records.document(number)[0], segment.records.document(number)[5]
+                    if has_text:
+                        listed.setdefault(doc_id, before)
+        touched = self._current.union(self._staging.documents) - self._carried
+        by_policy = {}
+        for doc_id, policy in listed.items():
+            is_there = doc_id in self._carried or self._take(doc_id) is not None
+            if policy != current and doc_id not in touched and is_there:
+                by_policy.setdefault(json.dumps(policy, sort_keys=True), []).append(doc_id)
+        return [
+            {"chunking": json.loads(p), "documents": sorted(ids, key=to_utf8)} for p, ids in sorted(by_policy.items())
+        ]
+
+    def _write_stale(self, stale):
+        if stale:
+            raw = to_utf8(json.dumps(stale, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+            self._file.add("rag.stale", raw, items=sum(len(entry["documents"]) for entry in stale))
+        else:
+            self._file.drop("rag.stale")
+
+    def _write_tombs(self):
+        for segment in self._archive._segments:
+            dead = self._dead.get(segment.number, set())
+            if not dead and segment.number not in self._gone:
+                continue
+            if segment.live == len(dead) and not self._has_empty_documents(segment):
+                self._drop_segment(segment)
+                continue
+            if dead:
+                self._write_dead_rows(segment, dead)
+            if segment.number in self._gone:
+                self._write_gone(segment)
+
+    def _has_empty_documents(self, segment):
+        gone = self._gone.get(segment.number, ())
+        return any(n not in gone and not segment.records.document(n)[9] for n in segment.live_documents())
+
+    def _drop_segment(self, segment):
+        for entry in self._archive.entries:
+            if entry["segment"] == segment.number:
+                self._file.drop(entry["name"], segment.number)
+        self._file.forget(segment.number)
+
+    def _write_dead_rows(self, segment, dead):
+        bits = np.zeros((segment.rows + 63) // 64 * 64, dtype=bool)
+        bits[: segment.rows] = ~segment.live_mask()
+        bits[list(dead)] = True
+        self._file.add("rag.tombs", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum()))
+        self._file.rows(segment.number, segment.rows, segment.rows - int(bits.sum()))
+
+    def _write_gone(self, segment):
+        bits = np.zeros(segment.records.documents, dtype=bool)
+        bits[
+            [n for n in range(len(bits)) if not segment.records.document(n)[9] and not segment.document_is_live(n)]
+        ] = True
+        bits[list(self._gone[segment.number])] = True
+        self._file.add("rag.gone", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum()))
+
+
+class Recorded:
+    """The model that a file records, opened when something has to be embedded: a deletion need not wait for it."""
+
+    def __init__(self, config, cache):
+        self.config, self.cache = config, cache
+
+    def open(self):
+        return open_recorded(self.config.get("model"), cache=self.cache)
+
+
+def recorded_analysis(archive):
+    """The lexical choices of a file, the defaults for one without rows, None for one that is not to have BM25."""
+    if not archive.config.get("bm25", True):
+        return None
+    return next((s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None), DEFAULT)
+
+
+def _batches(documents, policy):
+    """[(document, chunks)] lists of some BATCH chunks."""
+    batch, count = [], 0
+    for document in documents:
+        chunks = split(document, policy)
+        batch.append((document, chunks))
+        count += len(chunks) or 1
+        if count >= BATCH:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
+
+
+def _now(created):
+    """An edit records when it was made, for the log; SOURCE_DATE_EPOCH or created= say otherwise."""
+    return (creation_time() or time.time_ns()) if created is None else created
+
+
+def _recorded_policy(record):
+    recorded = record.get("chunking") or {}
+    return {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
+
+
+def edit(path, **options):
+    """The next commit: `with ragfile.edit(path) as w: w.upsert(…); w.delete([…])`.
+
+    A file whose newest commit is damaged is refused, for the edit would go on from the one before: accept_loss=True does so.
+    """
+    return Editor(path, **options)

@@ -1,0 +1,61 @@
+"""What a file says of its own past, and bringing documents up to the file's policy and model: log, stale, reindex."""
+
+import os
+
+from ragfile import _core
+from ragfile.embedding.protocol import open_embedder
+from ragfile.ground.urls import is_remote
+from ragfile.ingest.chunking import Policy
+from ragfile.net import fetcher
+from ragfile.store.archive import Archive
+
+
+def log(path, *, cache=None):
+    """Every commit that can still be opened, newest first: generation, created (ns since 1970, 0 = not recorded), message,
+    chunks that were live, chunks it added, chunks it deleted, and the bytes that the file had."""
+    mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
+    newest = _core.Reader(mapped)
+    commits, before = [], 0
+    for generation in range(1, newest.commit["generation"] + 1):
+        reader = newest if generation == newest.commit["generation"] else _core.Reader(mapped, generation)
+        commit, segments = reader.commit, reader.segments
+        live, added = sum(s[2] for s in segments), sum(s[1] for s in segments if s[3] == generation)
+        told = {name: commit[name] for name in ("generation", "created", "message")}
+        commits.append(
+            {**told, "chunks": live, "added": added, "deleted": before + added - live, "size": commit["end"]}
+        )
+        before = live
+    return commits[::-1]
+
+
+def stale(path, *, chunking=None, embedder=None):
+    """{document id: reason} of the documents that were cut by another policy, or embedded by another model, than the file's.
+
+    With chunking or embedder: than those.
+    """
+    with Archive(path) as archive:
+        return stale_in(archive, chunking, embedder)
+
+
+def stale_in(archive, chunking=None, embedder=None):
+    """As stale, of an open file."""
+    recorded = archive.config.get("chunking")
+    wanted = recorded if chunking is None else Policy.of(chunking).record()
+    listed = {doc_id: entry["chunking"] for entry in archive.stale_records for doc_id in entry["documents"]}
+    model, other = (archive.config.get("model") or {}).get("name"), open_embedder(embedder)
+    found = {}
+    for segment in archive._segments:
+        for number in segment.live_documents():
+            document = segment.records.document(number)
+            policy, reasons = listed.get(document[0], recorded), []
+            if policy != wanted and document[5]:
+                reasons.append(f"cut by {_shown(policy)}, not {_shown(wanted)}")
+            if other is not None and other.model.name != model and document[9]:
+                reasons.append(f"embedded by {model}, not {other.model.name}")
+            if reasons:
+                found[document[0]] = "; ".join(reasons)
+    return found
+
+
+def _shown(policy):
+    return "no known policy" if not policy else f"{policy.get('kind')}:{policy.get('size')}/{policy.get('overlap')}"

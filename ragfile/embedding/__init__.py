@@ -1,0 +1,5 @@
+"""Texts become vectors: the protocol, the model inside the package, and the providers outside it."""
+
+from ragfile.embedding.protocol import DEFAULT_MODEL, Model, StaticEmbedder, embedded, open_embedder
+
+__all__ = ["DEFAULT_MODEL", "Model", "StaticEmbedder", "embedded", "open_embedder"]

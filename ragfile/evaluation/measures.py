@@ -1,0 +1,107 @@
+"""How good a ranking is, against judgements: a BEIR-layout collection and three measures.
+
+    collection = read_collection("scifact/")          corpus.jsonl, queries.jsonl, qrels/<split>.tsv
+    run = {query_id: [doc_id, …] best first}
+    scores = evaluate(run, collection.qrels)          {"ndcg@10": …, "recall@100": …, "mrr": …}
+
+The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a document
+counts as relevant from 1; a query with judgements but without a relevant one is left out; a query without an
+answer scores 0.
+"""
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ragfile.records import Document
+
+
+@dataclass(slots=True)
+class Collection:
+    """Judged texts. `documents()` reads the corpus anew at each call; it may be larger than memory."""
+
+    path: str
+    queries: dict = field(default_factory=dict)  # id → text, those with judgements
+    qrels: dict = field(default_factory=dict)  # query id → {document id: judgement}
+
+    def documents(self) -> Iterator[Document]:
+        """Title and text as one text, as BEIR's baselines index them, also where a text repeats its title."""
+        for record in _records(os.path.join(self.path, "corpus.jsonl")):
+            title, text = record.get("title") or "", record.get("text") or ""
+            whole = "\n\n".join(part for part in (title, text) if part)
+            yield Document(str(record["_id"]), whole, metadata={"title": title} if title else {})
+
+
+def read_collection(path, split="test"):
+    path = os.fspath(path)
+    qrels = _read_qrels(os.path.join(path, "qrels", f"{split}.tsv"))
+    queries = {str(r["_id"]): r["text"] for r in _records(os.path.join(path, "queries.jsonl"))}
+    missing = qrels.keys() - queries.keys()
+    if missing:
+        raise ValueError(f"{path}: judgements for unknown queries, such as {min(missing)}")
+    return Collection(path, {q: text for q, text in queries.items() if q in qrels}, qrels)
+
+
+def _records(path):
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise ValueError(f"{path}, line {number}: {error}") from error
+
+
+def _read_qrels(path):
+    qrels = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            fields = line.rstrip("\r\n").split("\t")
+            if number == 1 and not fields[-1].lstrip("-").isdecimal():
+                continue  # the header
+            if len(fields) != 3:
+                raise ValueError(f"{path}, line {number}: query, document and judgement, separated by tabs")
+            qrels.setdefault(fields[0], {})[fields[1]] = int(fields[2])
+    return qrels
+
+
+def ndcg(ranked, judged, k=10):
+    """Discounted gain of the first k over the best that is possible."""
+    gains = [max(judged.get(doc, 0), 0) for doc in ranked[:k]]
+    ideal = sorted((j for j in judged.values() if j > 0), reverse=True)[:k]
+    best = _discounted(ideal)
+    return _discounted(gains) / best if best else 0.0
+
+
+def _discounted(gains):
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def recall(ranked, judged, k=100):
+    """The share of the relevant documents that are among the first k."""
+    relevant = {doc for doc, judgement in judged.items() if judgement > 0}
+    return len(relevant.intersection(ranked[:k])) / len(relevant) if relevant else 0.0
+
+
+def reciprocal_rank(ranked, judged):
+    """1 / the rank of the first relevant document."""
+    return next((1 / rank for rank, doc in enumerate(ranked, 1) if judged.get(doc, 0) > 0), 0.0)
+
+
+def evaluate(run, qrels, *, ndcg_at=10, recall_at=100):
+    """Means over the judged queries that have a relevant document."""
+    judged = {q: j for q, j in qrels.items() if any(v > 0 for v in j.values())}
+    ranked = {q: best_of_documents(run.get(q, ())) for q in judged}
+    measures = {
+        f"ndcg@{ndcg_at}": [ndcg(ranked[q], judged[q], ndcg_at) for q in judged],
+        f"recall@{recall_at}": [recall(ranked[q], judged[q], recall_at) for q in judged],
+        "mrr": [reciprocal_rank(ranked[q], judged[q]) for q in judged],
+    }
+    return {name: math.fsum(values) / len(values) if values else 0.0 for name, values in measures.items()}
+
+
+def best_of_documents(ranked):
+    """A ranking of documents from one of their chunks: each where its best chunk stands."""
+    return list(dict.fromkeys(ranked))

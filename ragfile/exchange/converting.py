@@ -1,0 +1,170 @@
+"""Converting: from any store that we can read to any that we can write.
+
+The content of the source decides what it is; its suffix only breaks ties. The target's suffix says what to write, or `to`.
+"""
+
+import dataclasses
+import importlib
+import os
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ragfile.errors import FormatError
+from ragfile.exchange.faiss import json_pair
+from ragfile.exchange.faiss.index import Index
+from ragfile.exchange.ragmd import reading
+from ragfile.ground import atomic_replace
+
+HEAD = 65536 + 64
+
+
+class Format(NamedTuple):
+    """How to read and write one kind of store. module is imported on use."""
+
+    suffixes: tuple
+    read: Callable | str
+    write: Callable | str | None
+
+
+def convert(src, dst, *, to=None, **options):
+    """Converts `src` to `dst` and returns the collection that went through. A pair is a tuple (faiss path, json path).
+
+    to names the target's format where its suffix does not. options: allow_large, trust_pickle, name (of a Chroma or Qdrant
+    collection)."""
+    collection = read(src, **options)
+    if lost := len(collection.dangling()):
+        what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
+        warnings.warn(what, UserWarning, stacklevel=2)
+    write(collection, dst, to=to, **options)
+    return collection
+
+
+def read(src, **options):
+    """The collection in `src`, whatever it is."""
+    kind = format_of(src)
+    return _call(FORMATS[kind].read, "read", src, options)
+
+
+def write(collection, dst, *, to=None, **options):
+    """Writes a collection in the format that `to` or the suffix of `dst` names."""
+    kind = to or _format_by_suffix(dst)
+    if kind is None or kind not in FORMATS or FORMATS[kind].write is None:
+        known = ", ".join(name for name, f in FORMATS.items() if f.write)
+        raise ValueError(f"{dst}: say what to write; one of {known}")
+    if kind not in KEEPS_INDEXES and not collection.index.is_flat:
+        collection = _flattened(collection)
+    _call(FORMATS[kind].write, "write", dst, options, collection)
+
+
+def format_of(src):
+    """The name of the format of an existing source. Content wins over the suffix, with a warning where they disagree."""
+    if isinstance(src, tuple):
+        return "faiss+json"
+    found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
+    said = _format_by_suffix(src)
+    if found is None:
+        raise FormatError(f"{src} is nothing that can be converted")
+    if said not in (None, found):
+        warnings.warn(f"{src} is named like {said} but holds {found}; its content decides", UserWarning, stacklevel=3)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------------- formats ---
+
+
+def _read_pair(src, *, allow_large=True):
+    paths = src if isinstance(src, tuple) else json_pair.pair_paths(src)
+    return json_pair.read(*paths, allow_large=allow_large)
+
+
+def _write_pair(collection, dst):
+    json_pair.write(collection, *(dst if isinstance(dst, tuple) else json_pair.pair_paths(dst)))
+
+
+def _write_ragmd(collection, dst, *, allow_large=False):
+    atomic_replace.spare(dst, reading.looks_like, ".ragmd")
+    reading.save(dst, collection, allow_large=allow_large)
+
+
+def _read_ragmd(src, *, allow_large=True):
+    return reading.load(src, allow_large=allow_large)
+
+
+FORMATS = {
+    "ragmd": Format((".ragmd", ".md"), _read_ragmd, _write_ragmd),
+    "ragfile": Format((".ragfile",), "knowledge_base", "knowledge_base"),
+    "faiss+json": Format((".faiss", ".json"), _read_pair, _write_pair),
+    "parquet": Format((".parquet",), "parquet", "parquet"),
+    "sqlite-vec": Format((".sqlite", ".sqlite3", ".db"), "sqlite_vec", "sqlite_vec"),
+    "duckdb": Format((".duckdb",), "duckdb", "duckdb"),
+    "npy+jsonl": Format((), "npy_jsonl", "npy_jsonl"),
+    "ragged-mmap": Format((), "ragged_mmap", "ragged_mmap"),
+    "pgvector": Format((), "pgvector", "pgvector"),
+    "chroma": Format((), "chroma", "chroma"),
+    "qdrant": Format((), "qdrant", "qdrant"),
+    "langchain-faiss": Format((), "langchain_faiss", None),
+}
+KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
+# What a folder must hold to be taken for a format; the first that fits.
+FOLDERS = {
+    "langchain-faiss": ("index.faiss", "index.pkl"),
+    "npy+jsonl": ("vectors.npy", "chunks.jsonl", "documents.jsonl"),
+    "pgvector": ("chunks.copy", "documents.copy", "note.copy"),
+    "ragged-mmap": ("vectors", "chunks", "documents", "note.json"),
+    "chroma": ("chroma.sqlite3",),
+    "qdrant": ("meta.json", "collection"),
+}
+
+
+def _call(how, verb, path, options, *collection):
+    """Calls a function or an adapter's, with those options that it takes."""
+    if isinstance(how, str):
+        try:
+            how = getattr(importlib.import_module(f"ragfile.exchange.stores.{how}"), verb)
+        except ModuleNotFoundError as error:
+            raise ValueError(f"this format needs the package {error.name}: pip install {error.name}") from None
+    takes = how.__kwdefaults__ or {}
+    given = {key: value for key, value in options.items() if key in takes and value is not None}
+    return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
+
+
+def _flattened(collection):
+    """The same with the rows of its index alone, which takes FAISS."""
+    try:
+        rows = importlib.import_module("ragfile.exchange.faiss.native").rows(collection.index)
+    except ModuleNotFoundError:
+        raise ValueError(f"the rows of an {collection.index.class_name} need the package faiss") from None
+    return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
+
+
+def _format_of_folder(path):
+    held = set(os.listdir(path))
+    return next((kind for kind, names in FOLDERS.items() if set(names) <= held), None)
+
+
+def _format_of_file(path):
+    with open(path, "rb") as file:
+        head = file.read(HEAD)
+    if head.startswith(b"RAGFILE"):
+        return "ragfile"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"SQLite format 3\x00"):
+        return "sqlite-vec"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    if reading.looks_like(head):
+        return "ragmd"
+    return "faiss+json" if _is_faiss(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") else None
+
+
+def _is_faiss(head):
+    return head[:1] == b"I" and len(head) >= 37 and head[:4].isalnum()
+
+
+def _format_by_suffix(path):
+    if isinstance(path, tuple):
+        return "faiss+json"
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    return next((kind for kind, f in FORMATS.items() if suffix in f.suffixes), None)

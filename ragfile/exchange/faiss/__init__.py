@@ -1,0 +1,1 @@
+"""FAISS indexes and the JSON beside them."""

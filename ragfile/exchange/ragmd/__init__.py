@@ -1,0 +1,1 @@
+""".ragmd: the text twin of a .ragfile."""

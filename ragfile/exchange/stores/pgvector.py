@@ -1,0 +1,77 @@
+"""PostgreSQL with pgvector: a folder of COPY files for the tables of spec/postgres.sql, and back.
+
+createdb rag && psql rag -v dim=768 -f spec/postgres.sql
+cd folder && psql rag -f load.sql            # out: psql rag -f dump.sql
+"""
+
+import os
+
+import numpy as np
+
+from ragfile.errors import FormatError
+from ragfile.exchange.stores import tables
+
+COLUMNS = {
+    "note": ("key", "value"),
+    "documents": ("position", *tables.DOCUMENT_COLUMNS),
+    "chunks": (*tables.CHUNK_COLUMNS, "embedding"),
+}
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f", "\v": "\\v"}
+_ESCAPED = str.maketrans(_ESCAPES)
+_PLAIN = {text[1]: letter for letter, text in _ESCAPES.items()}
+
+
+def write(collection, path):
+    os.makedirs(path, exist_ok=True)
+    vectors = ("[" + ",".join(map(repr, row.tolist())) + "]" for row in collection.index.vectors)
+    rows = {
+        "note": tables.note(collection).items(),
+        "documents": ((n, *row) for n, row in enumerate(tables.document_rows(collection))),
+        "chunks": ((*row, vector) for row, vector in zip(tables.chunk_rows(collection), vectors, strict=True)),
+    }
+    for table, lines in rows.items():
+        with open(os.path.join(path, f"{table}.copy"), "w", encoding="utf-8", newline="\n") as file:
+            file.writelines("\t".join(_field(value) for value in line) + "\n" for line in lines)
+    for name, verb in (("load", "FROM"), ("dump", "TO")):
+        with open(os.path.join(path, f"{name}.sql"), "w", encoding="utf-8") as file:
+            file.writelines(_statement(table, columns, verb) for table, columns in COLUMNS.items())
+
+
+def read(path):
+    said = dict(_lines(path, "note"))
+    documents = [line[-1] for line in sorted(_lines(path, "documents"), key=lambda line: int(line[0]))]
+    chunks = sorted(_lines(path, "chunks"), key=lambda line: int(line[0]))
+    vectors = np.array([np.array(line[-1].strip("[]").split(","), np.float32) for line in chunks])
+    return tables.collection_of(documents, [(line[1], line[2]) for line in chunks], vectors, said)
+
+
+def _statement(table, columns, verb):
+    order = {"documents": " ORDER BY position", "chunks": " ORDER BY row_id"}.get(table, "")
+    what = f"ragfile.{table} ({', '.join(columns)})"
+    if verb == "TO":
+        what = f"(SELECT {', '.join(columns)} FROM ragfile.{table}{order})"
+    return f"\\copy {what} {verb} '{table}.copy'\n"
+
+
+def _field(value):
+    return "\\N" if value is None else str(value).translate(_ESCAPED)
+
+
+def _lines(path, table):
+    with open(os.path.join(path, f"{table}.copy"), encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            fields = line.removesuffix("\n").split("\t")
+            if len(fields) != len(COLUMNS[table]):
+                raise FormatError(f"{table}.copy, line {number}: {len(fields)} fields, not {len(COLUMNS[table])}")
+            yield [None if field == "\\N" else _unescaped(field) for field in fields]
+
+
+def _unescaped(field):
+    head, *rest = field.split("\\\\")
+    parts = [_letters(part) for part in (head, *rest)]
+    return "\\".join(parts)
+
+
+def _letters(part):
+    head, *rest = part.split("\\")
+    return head + "".join(_PLAIN.get(piece[:1], piece[:1]) + piece[1:] for piece in rest)

@@ -1,0 +1,55 @@
+"""A local Qdrant collection (a folder): texts and where they come from as payload."""
+
+import contextlib
+
+import numpy as np
+from qdrant_client import QdrantClient, models
+
+from ragfile.exchange.rows import Passage, gathered, passages
+
+BATCH = 1000
+DISTANCES = {"ip": models.Distance.DOT, "l2": models.Distance.EUCLID}
+
+
+def write(collection, path, *, name="ragfile"):
+    distance = DISTANCES.get(collection.index.metric, models.Distance.DOT)
+    with contextlib.closing(QdrantClient(path=str(path))) as client:
+        client.create_collection(name, models.VectorParams(size=collection.dim, distance=distance))
+        points = [_point(p, vector) for p, vector in zip(passages(collection), collection.index.vectors, strict=True)]
+        for at in range(0, len(points), BATCH):
+            client.upsert(name, points[at : at + BATCH])
+
+
+def read(path, *, name=None):
+    with contextlib.closing(QdrantClient(path=str(path))) as client:
+        name = name or client.get_collections().collections[0].name
+        distance = client.get_collection(name).config.params.vectors.distance
+        points, after = [], None
+        while True:
+            batch, after = client.scroll(name, limit=BATCH, offset=after, with_payload=True, with_vectors=True)
+            points += batch
+            if after is None:
+                break
+    points.sort(key=lambda point: (isinstance(point.id, str), point.id))
+    found = [_passage(point) for point in points]
+    vectors = np.array([point.vector for point in points], np.float32)
+    return gathered(found, vectors, metric="l2" if distance == models.Distance.EUCLID else "ip")
+
+
+def _point(p, vector):
+    payload = {"text": p.text, "document_id": p.document_id, "chunk_key": p.chunk_key, "source": p.source}
+    return models.PointStruct(
+        id=p.row, vector=vector.tolist(), payload={**payload, "title": p.title, "metadata": p.metadata}
+    )
+
+
+def _passage(point):
+    held = dict(point.payload or {})
+    return Passage(
+        str(held.get("document_id") or point.id),
+        str(held.get("chunk_key") or "text"),
+        str(held.get("text") or held.get("page_content") or held.get("document") or ""),
+        source=str(held.get("source") or ""),
+        title=str(held.get("title") or ""),
+        metadata=held.get("metadata") if isinstance(held.get("metadata"), dict) else {},
+    )

@@ -1,0 +1,39 @@
+"""A folder of mmap-ninja maps: vectors and texts can be opened by row without loading anything."""
+
+import json
+import os
+
+import numpy as np
+from mmap_ninja.ragged import RaggedMmap
+from mmap_ninja.string import StringsMmap
+
+from ragfile.exchange.stores import tables
+
+FOLDERS = ("vectors", "texts", "chunks", "documents")
+
+
+def write(collection, path):
+    os.makedirs(path, exist_ok=True)
+    rows = list(tables.chunk_rows(collection))
+    lists = {
+        "texts": [text for *_, text, _, _ in rows],
+        "chunks": [json.dumps([name, key]) for _, name, key, *_ in rows],
+        "documents": [body for *_, body in tables.document_rows(collection)],
+    }
+    RaggedMmap.from_lists(os.path.join(path, "vectors"), [np.array(row) for row in collection.index.vectors])
+    for name, texts in lists.items():
+        StringsMmap.from_strings(os.path.join(path, name), texts)
+    with open(os.path.join(path, "note.json"), "w", encoding="utf-8") as file:
+        json.dump(tables.note(collection), file)
+
+
+def read(path):
+    vectors, chunks, documents = (
+        RaggedMmap(os.path.join(path, "vectors")),
+        *(StringsMmap(os.path.join(path, name)) for name in ("chunks", "documents")),
+    )
+    with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
+        said = json.load(file)
+    rows = np.array([vectors[row] for row in range(len(vectors))], np.float32)
+    keys = [json.loads(chunks[row]) for row in range(len(chunks))]
+    return tables.collection_of([documents[n] for n in range(len(documents))], keys, rows, said)

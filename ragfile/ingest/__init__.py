@@ -1,0 +1,1 @@
+"""From a source to chunks: loading, normalising, cutting, and the analysis of words."""

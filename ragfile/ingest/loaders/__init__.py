@@ -1,0 +1,135 @@
+"""Bytes of one file made into text: a module per family of formats, and the table of what is for what.
+
+A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory does. What
+a file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain text and those that
+users register.
+
+Everything but PDF is read with the standard library alone, on purpose: the same file then gives the same text
+whatever else is installed, and there is no parser below us to bring its own limits and surprises.
+"""
+
+import io
+import re
+import zipfile
+
+from ragfile.ingest.loaders import html, office, pdf, plain
+from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, Loader, LoadError, UnsupportedType
+from ragfile.ingest.loaders.front import front_matter
+
+__all__ = [
+    "Extracted",
+    "LimitError",
+    "Limits",
+    "LoadError",
+    "Loader",
+    "UnsupportedType",
+    "front_matter",
+    "loader",
+    "register",
+    "sniff",
+    "suffixes",
+]
+
+
+def register(loader):
+    """Adds a loader, or replaces the one of its kind. A later one wins a suffix or magic."""
+    _LOADERS.pop(loader.kind, None)
+    _LOADERS[loader.kind] = loader
+
+
+def loader(kind):
+    return _LOADERS[kind]
+
+
+def suffixes():
+    """The suffixes that a folder's walk takes up."""
+    return {suffix for one in _LOADERS.values() for suffix in one.suffixes}
+
+
+_LOADERS = {}
+for _loader in (
+    Loader("txt", "text/plain", (".txt", ".text", ".rst", ".log"), plain.text),
+    Loader("md", "text/markdown", (".md", ".markdown", ".mdx"), plain.markdown),
+    Loader("html", "text/html", (".html", ".htm", ".xhtml"), html.parse),
+    Loader("csv", "text/csv", (".csv", ".tsv"), plain.table),
+    Loader("jsonl", "application/jsonl", (".jsonl", ".ndjson"), plain.json_lines),
+    Loader("pdf", "application/pdf", (".pdf",), pdf.parse),
+    Loader(
+        "docx",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        (".docx",),
+        office.word,
+    ),
+    Loader(
+        "pptx",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        (".pptx",),
+        office.slides,
+    ),
+):
+    register(_loader)
+
+_BUILT_IN = frozenset(_LOADERS)
+_FOREIGN = {
+    b"MZ": "a Windows executable",
+    b"\x7fELF": "an ELF executable",
+    b"\xcf\xfa\xed\xfe": "a Mach-O executable",
+    b"\xca\xfe\xba\xbe": "a Java class or Mach-O executable",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"\x1f\x8b": "a gzip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"(\xb5/\xfd": "a zstd archive",
+    b"SQLite format 3": "an SQLite database",
+    b"\xd0\xcf\x11\xe0": "an old Office document (doc, xls, ppt)",
+    b"RAGFILE": "a RAGFile",
+    b"wOF": "a font",
+    b"OggS": "Ogg media",
+    b"ID3": "MP3 audio",
+    b"RIFF": "RIFF media",
+}
+_HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
+
+
+def sniff(raw, suffix=""):
+    """The kind of some bytes: by content; among plain texts by suffix. UnsupportedType names what it is."""
+    for one in reversed(_LOADERS.values()):
+        if one.magic and raw.startswith(one.magic):
+            return one.kind
+    if b"%PDF-" in raw[:1024]:
+        return "pdf"
+    if raw.startswith(b"PK\x03\x04"):
+        return _sniff_zip(raw, suffix)
+    by_suffix = next((one.kind for one in reversed(_LOADERS.values()) if suffix in one.suffixes), "")
+    if by_suffix and by_suffix not in _BUILT_IN:
+        return by_suffix
+    for magic, name in _FOREIGN.items():
+        if raw.startswith(magic) and (len(magic) > 3 or _binary(raw)):
+            raise UnsupportedType(f"this is {name}")
+    if _binary(raw):
+        raise UnsupportedType("binary data of an unknown kind")
+    if _HTML.match(raw):
+        return "html"
+    return by_suffix if by_suffix in ("md", "html", "csv", "jsonl") else "txt"
+
+
+def _binary(raw):
+    return b"\0" in raw[: 1 << 16] and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _sniff_zip(raw, suffix):
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(raw)).namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise LoadError(f"a damaged zip container: {error}") from error
+    for kind, member in (("docx", "word/document.xml"), ("pptx", "ppt/presentation.xml")):
+        if member in names:
+            return kind
+    for one in reversed(_LOADERS.values()):
+        if suffix in one.suffixes and one.kind not in _BUILT_IN:
+            return one.kind
+    raise UnsupportedType("this is a zip archive")

@@ -1,0 +1,102 @@
+"""Plain text and what is written in it: text, Markdown, tables (CSV, TSV) and JSON lines."""
+
+import codecs
+import csv
+import io
+import json
+import re
+
+from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.front import tags_of
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_TITLE = re.compile(r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n""")
+_FIRST_HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+
+
+def decode(raw, errors="strict"):
+    """UTF-8, or what a byte order mark says. Invalid bytes are an error, or U+FFFD with errors="replace"."""
+    return whole(raw, errors).removeprefix("\ufeff")
+
+
+def whole(raw, errors):
+    """As decode, with the mark as a first character: nothing of the file is lost."""
+    encoding = next((encoding for mark, encoding in _MARKS if raw.startswith(mark)), "utf-8")
+    return raw.decode(encoding, errors)
+
+
+def text(raw, limits, errors="strict"):
+    yield Extracted(whole(raw, errors))
+
+
+def markdown(raw, limits, errors="strict"):
+    """The text as it is; its title is that of the front matter, else the first top header."""
+    read = whole(raw, errors)
+    start = read[:10_000].removeprefix("\ufeff")
+    front, header = _TITLE.match(start), _FIRST_HEADER.search(start)
+    title = front[2] if front else header[1] if header else ""
+    yield Extracted(read, metadata={"title": title.strip()} if title.strip() else {}, has_front=True)
+
+
+def table(raw, limits, errors="strict"):
+    """A row becomes lines `column: value`, a segment of its own with its number (the header is row 1)."""
+    table_text = decode(raw, errors)
+    first = table_text.partition("\n")[0]
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(io.StringIO(table_text, newline=""), delimiter=delimiter, strict=True)
+    names = [name.strip() for name in next(rows, [])]
+    yield Extracted(parts=_rows(names, rows))
+
+
+def _rows(names, rows):
+    for number, row in enumerate(rows, 2):
+        cells = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
+        lines = [f"{name}: {value.strip()}" if name else value.strip() for name, value in cells if value.strip()]
+        if lines:
+            yield "\n".join(lines), {"row": number}
+
+
+def json_lines(raw, limits, errors="strict"):
+    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata, and `tags` are its tags."""
+    for number, line in enumerate(_json_lines(raw, errors), 1):
+        if not line.strip():
+            continue
+        try:
+            record = _JSON.decode(line if isinstance(line, str) else decode(line, errors))
+        except (ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError too
+            yield Extracted(problem=f"line {number}: no JSON: {_reason(error)}", id=str(number))
+            continue
+        yield _record(record, number)
+
+
+def _reason(error):
+    """Why a line is no JSON, with the place in the line."""
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
+
+
+def _json_lines(raw, errors):
+    """Lines as bytes, one at a time: the file may be large. UTF-16 and UTF-32 are decoded as a whole first."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        return decode(raw, errors).split("\n")
+    return io.BytesIO(raw)
+
+
+def _record(record, number):
+    body = next((record.pop(k) for k in ("text", "content") if k in record), None) if isinstance(record, dict) else None
+    if not isinstance(body, str):
+        return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
+    name = next((record.pop(k) for k in ("id", "_id") if k in record), number)
+    return Extracted(body, metadata=record, id=str(name), tags=tags_of(record.get("tags")))
+
+
+def _refuse(name):
+    raise ValueError(f"{name} is not a JSON value")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)

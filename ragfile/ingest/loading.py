@@ -1,0 +1,352 @@
+"""Sources — folders, globs, files — made into Documents, in an order that does not depend on the file system.
+
+    loading = Loading(["docs/", "more/*.pdf"])
+    for document in loading: ...
+    loading.failures, loading.duplicates, loading.skipped, loading.files
+
+A bad file is a line in `failures` and never the end of the run. A folder gives the files whose suffix some
+loader names, without hidden ones; symbolic links are followed inside the folder only, and a folder is entered
+once, so loops end. A file that is named outright is taken whatever its suffix. What a file is, its content
+decides.
+
+A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's
+name). Where two sources would give the same id, the later one is led by as many of its parent folders as it
+takes.
+
+A document's metadata are what is known of its file (path, name, folder_id, mime, created_at), over that the front
+matter of Markdown or the other fields of a JSON line, and last file_id and checksum. Front matter does not change what
+is known of the file, but for created_at; its tags are the document's tags.
+"""
+
+import glob
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ragfile.ingest.loaders import LimitError, Limits, LoadError, front_matter, loader, sniff, suffixes
+from ragfile.records import Document, Segment
+from ragfile.text import normalize
+
+GAP = "\n\n"  # between the segments of a document
+KNOWN = ("path", "name", "folder_id", "mime", "file_id", "checksum")  # of a file, whatever its front matter says
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was found: where it is, and the id its document gets."""
+
+    path: str
+    id: str
+    named: bool = False  # by the caller, rather than found in a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    reason: str
+    kind: str = "LoadError"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that was passed over, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A file with the bytes of one that was read before it."""
+
+    path: str
+    first: str
+
+
+@dataclass(slots=True)
+class Loading:
+    """An iterable of Documents that keeps account of what it could not or did not load."""
+
+    sources: object
+    limits: Limits = field(default_factory=Limits)
+    errors: str = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
+    dedupe: bool = False  # leave out files whose bytes were loaded before
+    files: int = 0
+    bytes: int = 0
+    failures: list = field(default_factory=list)
+    duplicates: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+    _seen: dict = field(default_factory=dict)
+    _ids: set = field(default_factory=set)
+    _passed: int = 0  # bytes of files that were taken up
+    _total: int = 0
+
+    def __post_init__(self):
+        if self.errors not in ("strict", "replace"):
+            raise ValueError(f"errors is 'strict' or 'replace', not {self.errors!r}")
+
+    def __iter__(self):
+        self._ids.clear()
+        for source in find(self.sources, self.skipped):
+            yield from self.file(source)
+
+    def share(self):
+        """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of every file."""
+        if not self._total:
+            self._total = sum(_size(source.path) for source in find(self.sources))
+        return min(self._passed / self._total, 1.0) if self._total else 1.0
+
+    def file(self, source):
+        """The documents of one Source."""
+        try:
+            self._passed += _size(source.path)
+            raw, modified = _read(source.path, self.limits)
+            checksum = hashlib.sha256(raw).hexdigest()
+            first = self._seen.setdefault(checksum, source.path)
+            if first != source.path:
+                self.duplicates.append(Duplicate(source.path, first))
+                if self.dedupe:
+                    return
+            self.files += 1
+            self.bytes += len(raw)
+            yield from self._documents(source, raw, checksum, modified)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - on a damaged file a parser may raise anything
+            self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
+
+    def _documents(self, source, raw, checksum, modified):
+        one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
+        options = {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
+        described = _described(source, one.mime, modified)
+        for extracted in one.parse(raw, self.limits, **options):
+            if extracted.problem:
+                self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
+                continue
+            document = _assembled(extracted, self.limits)
+            document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
+            if document.id in self._ids:
+                self.failures.append(Failure(source.path, f"the id {document.id!r} is there twice", "LoadError"))
+                continue
+            self._ids.add(document.id)
+            document.source = source.path
+            document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
+            document.metadata = described | document.metadata | {"file_id": document.id, "checksum": checksum}
+            yield document
+
+
+_TEXTUAL = ("txt", "md", "html", "csv", "jsonl")
+
+
+def load(sources, **options):
+    """All documents at once, where a failure is an error: for a handful of files."""
+    loading = Loading(sources, **options)
+    documents = list(loading)
+    if loading.failures:
+        failure = loading.failures[0]
+        raise LoadError(f"{failure.path}: {failure.reason}")
+    return documents
+
+
+def _sentence(error):
+    if isinstance(error, UnicodeDecodeError):
+        return f"not valid {error.encoding}: byte {error.start} ({error.reason}); errors=replace reads it"
+    return str(error) or type(error).__name__
+
+
+def _size(path):
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _read(path, limits):
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > limits.max_bytes:
+            raise LimitError(f"{status.st_size} bytes, the limit is {limits.max_bytes}")
+        raw = file.read(limits.max_bytes + 1)
+    if len(raw) > limits.max_bytes:  # it grew, or said nothing about its size
+        raise LimitError(f"more than {limits.max_bytes} bytes")
+    return raw, status.st_mtime
+
+
+def _assembled(extracted, limits):
+    """A Document without a name yet, normalised. Stops as soon as there is more text than there is room for."""
+    if extracted.parts is None:
+        _check_room(len(extracted.text), limits)
+        return _whole(extracted)
+    pieces, segments, at = [], [], 0
+    for raw, metadata in extracted.parts:
+        text = normalize(raw).text.strip(" \t\n")
+        _check_room(at + len(raw), limits)
+        if text:
+            segments.append(Segment(at, at + len(text), metadata))
+            pieces.append(text)
+            at += len(text) + len(GAP)
+    return Document("", GAP.join(pieces), metadata=dict(extracted.metadata), segments=tuple(segments))
+
+
+def _whole(extracted):
+    """A text in one piece: what it was before normalisation is kept, front matter is taken out of what is cut into chunks."""
+    normal = normalize(extracted.text)
+    said, tags, body = front_matter(normal.text) if extracted.has_front else ({}, (), 0)
+    metadata = {name: value for name, value in said.items() if name not in KNOWN}
+    if not isinstance(said.get("title"), str):
+        metadata |= extracted.metadata
+    return Document("", normal.text, metadata=metadata, tags=tags, edits=normal.edits(), body=body)
+
+
+def _check_room(size, limits):
+    if size > limits.max_text:
+        raise LimitError(f"more than {limits.max_text} characters of text")
+
+
+def _described(source, mime, modified):
+    """What every document says of its file, unless the file's own fields say otherwise."""
+    return {
+        "path": source.id,
+        "name": source.id.rpartition("/")[2],
+        "folder_id": source.id.rpartition("/")[0],
+        "mime": mime,
+        "created_at": timestamp(modified),
+    }
+
+
+def timestamp(modified):
+    """ISO 8601 in UTC, never later than SOURCE_DATE_EPOCH where that is set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = min(int(modified), int(epoch)) if epoch.isdecimal() else int(modified)
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def find(sources, skipped=None, wanted=None):
+    """The files of some sources, in a fixed order:
+
+    sources as given, folders by name. `skipped` collects Skipped. `wanted` are the suffixes that folders give, those of
+    all loaders if None.
+    """
+    taken, used = set(), set()
+    for source, is_named in expanded(sources):
+        for path, relative in _files(source, is_named, [] if skipped is None else skipped, wanted or suffixes()):
+            real = os.path.realpath(path)
+            if real in taken:
+                if skipped is not None:
+                    skipped.append(Skipped(path, "a file that was read before, under this or another name"))
+                continue
+            taken.add(real)
+            doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
+            used.add(doc_id)
+            yield Source(path, doc_id, is_named)
+
+
+def expanded(sources):
+    """(path, was it named outright) for each source; a glob gives what it matches, by name."""
+    one = isinstance(sources, str | os.PathLike)
+    for source in [sources] if one else sources:
+        path = os.fspath(source)
+        if os.path.lexists(path) or not glob.has_magic(path):
+            yield path, True
+            continue
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise FileNotFoundError(f"nothing matches {path}")
+        yield from ((match, os.path.exists(match) and not os.path.isdir(match)) for match in matches)
+
+
+def _files(source, is_named, skipped, wanted):
+    if not is_named and not os.path.exists(source):
+        skipped.append(Skipped(source, "a link that leads nowhere"))
+        return
+    status = os.stat(source)  # a source that is named and not there is the caller's error
+    if stat.S_ISDIR(status.st_mode):
+        yield from _walk(source, skipped, wanted)
+    elif stat.S_ISREG(status.st_mode):
+        yield source, os.path.basename(source)
+    else:
+        skipped.append(Skipped(source, "neither a file nor a folder"))
+
+
+def _walk(root, skipped, wanted):
+    """Files below a folder as (path, path below root).
+
+    Without recursion, since folders may nest deeper than a stack.
+    """
+    home, entered = os.path.realpath(root), set()
+    stack = [(root, "")]
+    while stack:
+        path, relative = stack.pop()
+        try:
+            if _enters(path, relative, home, entered, skipped):
+                names = sorted(os.listdir(path), key=os.fsencode)
+                below = [(os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names]
+                stack += [entry for entry in reversed(below) if not os.path.basename(entry[0]).startswith(".")]
+            elif _is_wanted(path, relative, home, wanted, skipped):
+                yield path, relative
+        except OSError as error:
+            skipped.append(Skipped(path, error.strerror or str(error)))
+
+
+def _enters(path, relative, home, entered, skipped):
+    if not os.path.isdir(path):
+        return False
+    status = os.stat(path)
+    place = status.st_dev, status.st_ino
+    if place in entered or not _is_inside(path, home):
+        skipped.append(
+            Skipped(path, "a link to a folder seen before" if place in entered else "a link out of the folder")
+        )
+        return False
+    entered.add(place)
+    return True
+
+
+def _is_wanted(path, relative, home, wanted, skipped):
+    status = os.lstat(path)
+    if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
+        return False
+    if os.path.splitext(path)[1].lower() not in wanted:
+        skipped.append(Skipped(path, "no loader for this suffix"))
+    elif not stat.S_ISREG(os.stat(path).st_mode):
+        skipped.append(Skipped(path, "not a regular file"))
+    elif not _is_inside(path, home):
+        skipped.append(Skipped(path, "a link out of the folder"))
+    else:
+        return True
+    return False
+
+
+def _is_inside(path, home):
+    real = os.path.realpath(path)
+    return real == home or real.startswith(os.path.join(home, ""))
+
+
+def _legible(path):
+    """A path as an id: with "/" and valid Unicode, whatever bytes the file system holds."""
+    return os.fsencode(path).decode("utf-8", "replace").replace(os.sep, "/")
+
+
+def _unused(name, whole, used):
+    """The name, led by as many parents as keep it from being used already."""
+    parents = whole[: len(whole) - len(name)].rstrip("/").split("/") if whole.endswith(name) else []
+    while name in used and parents and parents[-1]:
+        name = f"{parents.pop()}/{name}"
+    number, free = 2, name
+    while free in used:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+
+
+def upload_path(root, user_id, date, name):
+    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is refused."""
+    for part in (user_id, date, name):
+        if not isinstance(part, str) or not _SAFE.fullmatch(part) or ".." in part:
+            raise ValueError(f"not safe as a part of a path: {part!r}")
+    return os.path.join(os.fspath(root), user_id, date, name)

@@ -1,0 +1,1 @@
+"""Files behind URLs: ranges are fetched, checked and kept as they are needed."""

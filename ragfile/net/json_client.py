@@ -1,0 +1,230 @@
+"""Calls to a provider's HTTP API: one JSON question, one JSON answer, time-outs, and retries that mind the server.
+
+Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a wait that doubles, with
+jitter, or that the server names (Retry-After). Every other status is final. A call may be given a time for all of it, for
+somebody who waits: then there are two attempts, and no wait that would end after that time. Nothing is sent before the first call,
+redirects are not followed (they would carry the key along), and neither keys nor texts are ever logged.
+"""
+
+import email.utils
+import logging
+import math
+import os
+import random
+import time
+import uuid
+from urllib.parse import urlsplit
+
+from ragfile.errors import ProviderError
+from ragfile.ground import request_id as tracing
+
+log = logging.getLogger("ragfile.net.json_client")
+
+RETRIED = frozenset({408, 409, 425, 429})
+HURRIED = 2  # attempts of a call that somebody waits for
+FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})  # a 429 that waiting does not cure
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # of a body that has been read
+REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
+
+
+class TransientError(Exception):
+    """An attempt that may go better next time; wait is what the server asked for, in seconds, if it did."""
+
+    def __init__(self, message, wait=None):
+        super().__init__(message)
+        self.wait = wait
+
+
+class CallError(ProviderError):
+    """A call that failed for good: status is the HTTP status if there was one, request_id the server's name for it."""
+
+    def __init__(self, message, *, status=None, request_id=None, body=""):
+        super().__init__(message)
+        self.status = status
+        self.request_id = request_id
+        self.body = body
+
+
+class Caller:
+    """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
+
+    def __init__(self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0):
+        address = urlsplit(base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ValueError(f"{base_url!r} is not the address of a server: http://HOST or https://HOST")
+        self.base_url = base_url.rstrip("/")
+        self.headers = dict(headers or {})
+        self.timeout = float(timeout)
+        self.attempts = int(attempts)
+        self.first_wait = float(first_wait)
+        self.longest_wait = float(longest_wait)
+        self._client = None
+        self._process = None
+
+    def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
+        """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
+        import tenacity
+
+        allowed, stop = self.attempts, tenacity.stop_after_attempt(self.attempts)
+        if within is not None:
+            allowed = min(HURRIED, self.attempts)
+            stop = tenacity.stop_any(tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within))
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=stop,
+            wait=self._wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        until = math.inf if within is None else time.monotonic() + within
+        request_id = tracing.current() or uuid.uuid4().hex  # the same for every attempt: one question
+        try:
+            return attempts(self._attempt, path, question, request_id, until)
+        except TransientError as error:
+            made = attempts.statistics.get("attempt_number", allowed)
+            spent = f"after {made} attempts" if made > 1 else "at the only attempt"
+            raise CallError(
+                f"{self.base_url}: {error}, {spent}",
+                status=getattr(error, "status", None),
+                request_id=getattr(error, "request_id", None),
+            ) from error.__cause__
+
+    def close(self):
+        """Closes the connections; the next call opens new ones."""
+        if self._client is not None and self._process == os.getpid():
+            self._client.close()
+        self._client = None
+
+    def _attempt(self, path, question, request_id, until):
+        import httpx2
+
+        started = time.perf_counter()
+        most = max(min(self.timeout, until - time.monotonic()), 0.001)
+        try:
+            with self._connected().stream(
+                "POST", self.base_url + path, json=question, headers={"X-Client-Request-Id": request_id},
+                timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
+            ) as response:  # fmt: skip
+                response = _whole(response, until)
+        except (httpx2.TimeoutException, TimeoutError) as error:
+            self._record(path, request_id, started, "time-out")
+            raise TransientError(f"no answer within {most:.3g} s") from error
+        except httpx2.RequestError as error:
+            self._record(path, request_id, started, type(error).__name__)
+            raise TransientError(f"the connection failed ({error})") from error
+        self._record(path, request_id, started, response.status_code, server_request_id(response))
+        return self._answer(response)
+
+    def _answer(self, response):
+        """The JSON of a good response; else TransientError or CallError."""
+        status, request_id = response.status_code, server_request_id(response)
+        if status == 200:
+            return self._json(response, request_id)
+        reason, code = reason_of(response)
+        message = f"status {status}{f', request {request_id}' if request_id else ''}: {reason}"
+        if (status in RETRIED or status >= 500) and code not in FINAL_CODES:
+            wait = wait_of(response.headers)
+            if wait is None or wait <= self.longest_wait:
+                error = TransientError(message, wait)
+                error.status, error.request_id = status, request_id
+                raise error
+            message += f" (asks to wait {wait:.0f} s, and {self.longest_wait:.0f} is the most)"
+        raise CallError(f"{self.base_url}: {message}", status=status, request_id=request_id, body=response.text[:2000])
+
+    def _json(self, response, request_id):
+        try:
+            answer = response.json()
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise CallError(f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id)
+        return answer
+
+    def _wait(self, state):
+        """Seconds before the next attempt: what the server asks for and never less, or twice as long as before; with
+        jitter, so that clients that failed together do not come back together."""
+        asked = state.outcome.exception().wait
+        doubled = min(self.longest_wait, self.first_wait * 2 ** (state.attempt_number - 1))
+        return (doubled if asked is None else asked) + random.uniform(0, self.first_wait)
+
+    def _sleep(self, seconds):
+        log.info("waiting %.2f s before asking %s again", seconds, self.base_url)
+        time.sleep(seconds)
+
+    def _connected(self):
+        """This process's client: connections of a parent are left alone."""
+        import httpx2
+
+        if self._client is None or self._process != os.getpid():
+            self._client = httpx2.Client(headers=self.headers, follow_redirects=False)
+            self._process = os.getpid()
+        return self._client
+
+    def _record(self, path, request_id, started, outcome, server_id=None):
+        milliseconds = 1000 * (time.perf_counter() - started)
+        fields = {"url": self.base_url + path, "outcome": outcome, "milliseconds": milliseconds}
+        fields |= {"client_request_id": request_id, "server_request_id": server_id}
+        log.debug("%s%s: %s in %.1f ms", self.base_url, path, outcome, milliseconds, extra={"call": fields})
+
+    def __getstate__(self):
+        return {**self.__dict__, "_client": None, "_process": None}
+
+    def __repr__(self):
+        return f"Caller({self.base_url})"
+
+
+def _whole(response, until):
+    """The response with all of its body, read no longer than until: a server that sends a byte now and then is not waited for."""
+    import httpx2
+
+    pieces = []
+    for piece in response.iter_bytes():
+        pieces.append(piece)
+        if time.monotonic() > until:
+            raise TimeoutError
+    headers = [(name, value) for name, value in response.headers.items() if name.lower() not in FRAMING]
+    return httpx2.Response(response.status_code, headers=headers, content=b"".join(pieces))
+
+
+def bearer(key):
+    """The header of a key. A key that no header can hold is refused here, before an error message shows it."""
+    if not key:
+        return {}
+    key = key.strip()
+    if not key.isascii() or not key.isprintable():
+        raise ProviderError("the key has characters that no key has")
+    return {"Authorization": f"Bearer {key}"}
+
+
+def server_request_id(response):
+    """The server's own name for a request, for its support and for the log."""
+    return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
+
+
+def reason_of(response):
+    """(sentence, code) of an error response, in OpenAI's form, Ollama's, or any other."""
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return (response.text.strip()[:200] or response.reason_phrase), None
+    if isinstance(error, dict):
+        return str(error.get("message", error))[:500], error.get("code")
+    return str(error)[:500], None
+
+
+def wait_of(headers):
+    """The seconds that Retry-After asks for, as a number or a date; None if it does not, or makes no sense."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers["retry-after"]
+    except (KeyError, ValueError):
+        return None
+    try:
+        return max(0.0, float(value)) if float(value) < float("inf") else None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,628 @@
+# The lexical engine: text to words, rows to sections, questions to rows.
+import tempfile
+import threading
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
+
+# Rows are analysed in batches: large enough that stemming is called rarely, small enough to stay in the cache.
+DEF BATCH_BYTES = 1 << 20
+# A query vocabulary of more words starts over.
+DEF CACHED_WORDS = 1 << 17
+
+
+cdef void collect_word(void *context, const uint8_t *word, size_t size, int kind) noexcept with gil:
+    (<list>context).append(((<const char *>word)[:size].decode(), kind == 1))
+
+
+cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
+    """A text's bytes, which `text` or `kept` keeps alive. Bytes are taken as they are; those of lone surrogates, like
+    anything else that is not UTF-8, separate words."""
+    cdef Py_ssize_t count = 0
+    cdef const char *at
+    if isinstance(text, bytes):
+        at, count = text, len(text)
+    elif isinstance(text, str):
+        try:
+            at = PyUnicode_AsUTF8AndSize(text, &count)
+        except UnicodeEncodeError:
+            raw = text.encode("utf-8", "surrogatepass")
+            kept.append(raw)
+            at, count = raw, len(raw)
+    else:
+        raise TypeError(f"text is a str or UTF-8 bytes, not {type(text).__name__}")
+    size[0] = count
+    return <const uint8_t *>at
+
+
+def words(text, *, bint strip_accents=False):
+    """The words of a text in order, each with whether it is a whole (snake_case, v0.1.0, c++) beside its parts."""
+    cdef list found = [], kept = []
+    cdef size_t size
+    cdef const uint8_t *at = utf8(text, &size, kept)
+    rag_analyze(at, size, strip_accents, collect_word, <void *>found)
+    return found
+
+
+def unicode_version():
+    """The Unicode version of the analyzer's tables."""
+    return rag_unicode_version().decode()
+
+
+cdef int resolve(rag_vocabulary *vocabulary, object reduce) except -1:
+    """Asks for the terms of the words that are new."""
+    cdef rag_fault fault
+    cdef size_t size
+    cdef const uint8_t *pending = rag_vocabulary_pending(vocabulary, &size)
+    if size == 0:
+        return 0
+    new = (<const char *>pending)[: size - 1].decode().split("\0")
+    cdef bytes terms = ("\0".join(reduce(new)) + "\0").encode()
+    return check(rag_vocabulary_resolve(vocabulary, <const uint8_t *><const char *>terms, len(terms), &fault), &fault)
+
+
+# ------------------------------------------------------------------------------------------------------------ building
+
+
+cdef class ByteSink:
+    """A Python callable that takes bytes, as C sees it; what it raises is kept and raised later."""
+
+    cdef object write
+    cdef object raised
+
+    def __cinit__(self, write):
+        self.write = write
+
+
+cdef int write_bytes(void *context, const void *data, size_t size) noexcept with gil:
+    cdef ByteSink sink = <ByteSink>context
+    try:
+        sink.write((<const char *>data)[:size])
+    except BaseException as raised:
+        sink.raised = raised
+        return -1
+    return 0
+
+
+cdef class SpillFile:
+    """Where runs wait: a temporary file without a name, opened when first needed."""
+
+    cdef object file
+    cdef object directory
+    cdef object raised
+
+    def __cinit__(self, directory):
+        self.directory = directory
+
+
+cdef int spill_write(void *context, const void *data, size_t size) noexcept with gil:
+    cdef SpillFile spill = <SpillFile>context
+    try:
+        if spill.file is None:
+            spill.file = tempfile.TemporaryFile(dir=spill.directory)
+        spill.file.seek(0, 2)
+        spill.file.write((<const char *>data)[:size])
+    except BaseException as raised:
+        spill.raised = raised
+        return -1
+    return 0
+
+
+cdef int spill_read(void *context, uint64_t at, void *data, size_t size) noexcept with gil:
+    cdef SpillFile spill = <SpillFile>context
+    try:
+        spill.file.seek(at)
+        return 0 if spill.file.readinto(<char[:size]><char *>data) == size else -1
+    except BaseException as raised:
+        spill.raised = raised
+        return -1
+
+
+cdef class LexicalBuilder:
+    """Builds the lexical sections of a segment from its rows in order.
+
+    `analysis` is a ragfile.ingest.analysis.Analysis. Memory beyond about `memory` bytes goes to a temporary file in `directory`;
+    the bytes built do not depend on either, nor on how rows are batched.
+    """
+
+    cdef rag_lexical_builder *builder
+    cdef SpillFile spill
+    cdef object reduce
+    cdef object analysis
+    cdef tuple weights
+    cdef size_t waiting
+    cdef readonly uint64_t rows
+
+    def __cinit__(self, analysis, *, size_t memory=256 << 20, directory=None):
+        cdef rag_spill spill
+        self.spill = SpillFile(directory)
+        spill.write = spill_write
+        spill.read = spill_read
+        spill.context = <void *>self.spill
+        self.analysis = analysis
+        self.weights = analysis.weights
+        self.reduce = analysis.reducer()
+        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b, analysis.strip_accents, memory, spill)
+        if self.builder == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        rag_lexical_builder_free(self.builder)
+
+    cdef int verify(self, rag_status status, rag_fault *fault) except -1:
+        if status == RAG_OS and self.spill.raised is not None:
+            raise self.spill.raised
+        return check(status, fault)
+
+    cdef int commit(self) except -1:
+        cdef rag_fault fault
+        cdef rag_status status
+        resolve(rag_lexical_builder_vocabulary(self.builder), self.reduce)
+        with nogil:
+            status = rag_lexical_builder_commit(self.builder, &fault)
+        self.waiting = 0
+        return self.verify(status, &fault)
+
+    cdef int add_text(self, text, uint32_t weight) except -1:
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t size
+        cdef list kept = []
+        cdef const uint8_t *at = utf8(text, &size, kept)
+        with nogil:
+            status = rag_lexical_builder_text(self.builder, at, size, weight, &fault)
+        self.waiting += size
+        return self.verify(status, &fault)
+
+    def add(self, rows):
+        """Rows in order: a str each, or a tuple with a str (or None) for each field where there are several."""
+        cdef rag_fault fault
+        if self.builder == NULL:
+            raise ValueError("the builder is finished")
+        for row in rows:
+            if isinstance(row, (str, bytes)):
+                self.add_text(row, self.weights[0])
+            else:
+                if len(row) != len(self.weights):
+                    raise ValueError(f"a row has {len(self.weights)} fields, not {len(row)}")
+                for text, weight in zip(row, self.weights):
+                    if text is not None:
+                        self.add_text(text, weight)
+            self.verify(rag_lexical_builder_end_row(self.builder, &fault), &fault)
+            self.rows += 1
+            if self.waiting >= BATCH_BYTES:
+                self.commit()
+
+    def finish(self, write_postings, write_terms):
+        """Writes rag.postings, then rag.terms, each through a callable that takes bytes. The builder ends here."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_sink postings, terms
+        if self.builder == NULL:
+            raise ValueError("the builder is finished")
+        self.commit()
+        cdef bytes config = self.analysis.record(unicode_version()).encode()
+        cdef const uint8_t *config_at = <const uint8_t *><const char *>config
+        cdef size_t config_size = len(config)
+        cdef ByteSink postings_sink = ByteSink(write_postings), terms_sink = ByteSink(write_terms)
+        postings.write = terms.write = write_bytes
+        postings.context = <void *>postings_sink
+        terms.context = <void *>terms_sink
+        with nogil:
+            status = rag_lexical_builder_finish(self.builder, config_at, config_size, postings, terms, &fault)
+        rag_lexical_builder_free(self.builder)
+        self.builder = NULL
+        for raised in (postings_sink.raised, terms_sink.raised):
+            if raised is not None:
+                raise raised
+        self.verify(status, &fault)
+
+
+# ------------------------------------------------------------------------------------------------------------- asking
+
+
+cdef class Queries:
+    """Texts as terms: asked once, searched in any number of segments."""
+
+    cdef rag_queries *queries
+    cdef readonly size_t count
+
+    def __cinit__(self):
+        self.queries = rag_queries_new()
+        if self.queries == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        rag_queries_free(self.queries)
+
+    def __len__(self):
+        return self.count
+
+    def terms(self):
+        """For each query its distinct terms in order of first occurrence, each with how often it occurs."""
+        cdef size_t i, j, count
+        cdef rag_query_term *terms
+        found = []
+        for i in range(self.count):
+            terms = rag_queries_terms(self.queries, i, &count)
+            found.append([((<const char *>terms[j].bytes)[: terms[j].size].decode(), terms[j].count) for j in range(count)])
+        return found
+
+    cdef set_df(self, df):
+        cdef size_t i, j, count
+        cdef rag_query_term *terms
+        for i in range(self.count):
+            terms = rag_queries_terms(self.queries, i, &count)
+            for j in range(count):
+                term = (<const char *>terms[j].bytes)[: terms[j].size].decode()
+                terms[j].df = df.get(term, 0) if df is not None else 0
+
+
+cdef class Asker:
+    """Turns texts into queries by one analysis; remembers the terms of words it has seen."""
+
+    cdef rag_vocabulary *vocabulary
+    cdef object reduce
+    cdef bint strip_accents
+    cdef object lock
+
+    def __cinit__(self, analysis):
+        self.reduce = analysis.reducer()
+        self.strip_accents = analysis.strip_accents
+        self.lock = threading.Lock()
+        self.vocabulary = rag_vocabulary_new()
+        if self.vocabulary == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        rag_vocabulary_free(self.vocabulary)
+
+    def queries(self, texts):
+        """Queries from a list of str."""
+        with self.lock:
+            return self.analysed(texts)
+
+    cdef Queries analysed(self, texts):
+        cdef rag_fault fault
+        cdef Queries queries = Queries()
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at
+        if rag_vocabulary_size(self.vocabulary) > CACHED_WORDS:
+            rag_vocabulary_free(self.vocabulary)
+            self.vocabulary = rag_vocabulary_new()
+            if self.vocabulary == NULL:
+                raise MemoryError
+        for text in texts:
+            at = utf8(text, &size, kept)
+            check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents, &fault), &fault)
+            queries.count += 1
+        resolve(self.vocabulary, self.reduce)
+        check(rag_queries_finish(queries.queries, self.vocabulary, &fault), &fault)
+        return queries
+
+
+cdef class Lexicon:
+    """The lexical sections of one segment, searched in place."""
+
+    cdef rag_lexicon *lexicon
+    cdef rag_lexicon_info info
+    cdef Section terms_section
+    cdef Section postings_section
+    cdef readonly object analysis
+    cdef object asked
+
+    def __cinit__(self, Section terms not None, Section postings not None):
+        cdef rag_fault fault
+        self.terms_section = terms
+        self.postings_section = postings
+        check(rag_lexicon_open(&terms.guard, &postings.guard, &self.lexicon, &fault), &fault)
+        lexicon_info(self.lexicon, &self.info)
+
+    def __init__(self, terms, postings):
+        from ragfile.ingest.analysis import Analysis
+
+        try:
+            self.analysis = Analysis.recorded(self.config, self.info.k1, self.info.b)
+        except ValueError as reason:
+            raise VersionError(f"rag.terms: {reason}", at=128, section=terms.name) from None
+
+    def __dealloc__(self):
+        rag_lexicon_close(self.lexicon)
+
+    def __len__(self):
+        return self.info.rows
+
+    @property
+    def config(self):
+        """The recorded configuration, as it stands in the file."""
+        return (<const char *>self.info.config)[: self.info.config_size].decode("utf-8", "replace")
+
+    @property
+    def total_length(self):
+        return self.info.total_length
+
+    @property
+    def term_count(self):
+        return self.info.terms
+
+    @property
+    def posting_count(self):
+        return self.info.postings
+
+    @property
+    def asker(self):
+        """The Asker of this analysis, made on first use; segments of one file may share it."""
+        if self.asked is None:
+            self.asked = Asker(self.analysis)
+        return self.asked
+
+    @asker.setter
+    def asker(self, asker):
+        self.asked = asker
+
+    def queries(self, texts):
+        return self.asker.queries(texts)
+
+    def terms(self, text):
+        """The distinct terms of a text with their counts, as a query would ask for them."""
+        return self.asker.queries([text]).terms()[0]
+
+    cdef const uint64_t *bits(self, where, list kept) except? NULL:
+        """A filter's words; None is every row."""
+        if where is None:
+            return NULL
+        cdef const uint64_t[::1] view = where
+        if view.shape[0] * 64 < self.info.rows:
+            raise ValueError(f"a filter of {view.shape[0]} words is too short for {self.info.rows} rows")
+        kept.append(view)
+        return &view[0] if view.shape[0] else <const uint64_t *>self.info.config
+
+    def df(self, term, where=None):
+        """How many rows hold a term, of those in `where` (uint64 words, a bit a row)."""
+        cdef rag_fault fault
+        cdef uint64_t df = 0
+        cdef list kept = []
+        cdef bytes raw = term.encode()
+        cdef const uint64_t *filter = self.bits(where, kept)
+        check(rag_lexicon_df(self.lexicon, <const uint8_t *><const char *>raw, len(raw), filter, &df, &fault), &fault)
+        return df
+
+    def place(self, term):
+        """(offset, size) of a term's list in rag.postings; size 0 where it has none there."""
+        cdef rag_fault fault
+        cdef uint64_t at = 0, size = 0
+        cdef bytes raw = term.encode()
+        check(rag_lexicon_place(self.lexicon, <const uint8_t *><const char *>raw, len(raw), &at, &size, &fault), &fault)
+        return at, size
+
+    def rows(self, term):
+        """The rows that hold a term, and how often: two uint32 arrays."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef uint64_t count = 0
+        cdef bytes raw = term.encode()
+        cdef const uint8_t *at = <const uint8_t *><const char *>raw
+        cdef uint32_t[::1] rows, tfs
+        check(rag_lexicon_rows(self.lexicon, at, len(raw), NULL, NULL, 0, &count, &fault), &fault)
+        found, counts = numpy.empty(count, numpy.uint32), numpy.empty(count, numpy.uint32)
+        if count:
+            rows, tfs = found, counts
+            check(rag_lexicon_rows(self.lexicon, at, len(raw), &rows[0], &tfs[0], count, &count, &fault), &fault)
+        return found, counts
+
+    def vocabulary(self):
+        """All terms in order of their bytes."""
+        cdef rag_fault fault
+        cdef uint8_t block[4096]
+        cdef size_t size
+        for i in range((self.info.terms + 15) // 16):
+            check(rag_lexicon_block(self.lexicon, i, block, &size, &fault), &fault)
+            yield from (<const char *>block)[:size].decode("utf-8", "replace").split("\0")[:-1]
+
+    def lengths(self):
+        """The length of each row in words, a uint32 array."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef uint32_t[::1] view
+        lengths = numpy.empty(self.info.rows, numpy.uint32)
+        if self.info.rows:
+            view = lengths
+            check(rag_lexicon_lengths(self.lexicon, &view[0], &fault), &fault)
+        return lengths
+
+    def live(self, where=None):
+        """The number of rows in `where` and their summed length."""
+        if where is None:
+            return self.info.rows, self.info.total_length
+        import numpy
+
+        mask = numpy.unpackbits(numpy.asarray(where).view(numpy.uint8), bitorder="little")[: self.info.rows].astype(bool)
+        return int(mask.sum()), int(self.lengths()[mask].sum(dtype=numpy.uint64))
+
+    cdef rag_lexical_stats statistics(self, Queries queries, stats, k1, b) except *:
+        cdef rag_lexical_stats found
+        found.rows = self.info.rows if stats is None else stats.rows
+        found.total_length = self.info.total_length if stats is None else stats.total_length
+        found.k1 = self.info.k1 if k1 is None else k1
+        found.b = self.info.b if b is None else b
+        if stats is not None:
+            queries.set_df(stats.df)
+        return found
+
+    def match(self, texts, Py_ssize_t k=10, *, where=None, threads=None, stats=None, k1=None, b=None):
+        """The k best rows for each text (or of analysed Queries), exactly: rows int64[m, k], scores float32[m, k].
+
+        Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64 words with a bit for each
+        row that may be found. `stats` are a ragfile.ingest.analysis.Statistics of the whole file where this is one of several
+        segments, or has deleted rows.
+        """
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list kept = []
+        cdef int thread_count = rag_cpu_count() if threads is None else threads
+        if isinstance(texts, (str, bytes)):
+            raise TypeError("texts are a list of str")
+        if k < 0 or thread_count < 1:
+            raise ValueError(f"k is at least 0 and threads at least 1, not {k} and {thread_count}")
+        cdef Queries queries = texts if isinstance(texts, Queries) else self.asker.queries(texts)
+        cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
+        cdef const uint64_t *filter = self.bits(where, kept)
+        found = numpy.empty((queries.count, k), numpy.int64)
+        scores = numpy.empty((queries.count, k), numpy.float32)
+        cdef int64_t[:, ::1] rows_view = found
+        cdef float[:, ::1] scores_view = scores
+        if queries.count == 0 or k == 0:
+            return found, scores
+        with nogil:
+            status = rag_lexicon_search_batch(self.lexicon, queries.queries, queries.count, &numbers, filter, k,
+                                              thread_count, &rows_view[0, 0], &scores_view[0, 0], &fault)
+        check(status, &fault)
+        return found, scores
+
+    def score(self, rows, text, *, stats=None, k1=None, b=None):
+        """The scores of given rows for one text, float32; 0 for a row that holds none of its terms."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t count
+        wanted = numpy.ascontiguousarray(rows, numpy.int64)
+        scores = numpy.empty(wanted.shape[0], numpy.float32)
+        cdef Queries queries = text if isinstance(text, Queries) else self.asker.queries([text])
+        if queries.count != 1:
+            raise ValueError(f"one query, not {queries.count}")
+        cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
+        cdef const int64_t[::1] rows_view = wanted
+        cdef float[::1] scores_view = scores
+        if wanted.shape[0] == 0:
+            return scores
+        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
+        with nogil:
+            status = rag_lexicon_score(self.lexicon, terms, count, &numbers, &rows_view[0], rows_view.shape[0],
+                                       &scores_view[0], &fault)
+        check(status, &fault)
+        return scores
+
+
+# ------------------------------------------------------------------------------------------------- several segments
+
+
+cdef class Lexicons:
+    """The lexicons of a file's segments, asked as one: (lexicon, live rows as uint64 words or None, first row) for each, in
+    order of first row."""
+
+    cdef rag_lexical_leg *legs
+    cdef size_t count
+    cdef list lexicons, alive
+    cdef rag_lexical_stats stats
+
+    def __cinit__(self, segments):
+        cdef Lexicon lexicon
+        self.lexicons, self.alive = [], []
+        self.legs = <rag_lexical_leg *>calloc(len(segments) or 1, sizeof(rag_lexical_leg))
+        if self.legs == NULL:
+            raise MemoryError
+        for lexicon, alive, base in segments:
+            self.legs[self.count].lexicon = lexicon.lexicon
+            self.legs[self.count].alive = lexicon.bits(alive, self.alive)
+            self.legs[self.count].base = base
+            self.lexicons.append(lexicon)
+            self.count += 1
+            rows, length = lexicon.live(alive)
+            self.stats.rows += rows
+            self.stats.total_length += length
+        lexicon = self.lexicons[0]
+        self.stats.k1, self.stats.b = lexicon.info.k1, lexicon.info.b
+
+    def __dealloc__(self):
+        free(self.legs)
+
+    def queries(self, texts):
+        """Queries with the statistics of all segments' live rows."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Queries queries = self.lexicons[0].queries(texts)
+        with nogil:
+            status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count, &fault)
+        check(status, &fault)
+        return queries
+
+    cdef rag_lexical_stats statistics(self, k1, b):
+        cdef rag_lexical_stats found = self.stats
+        found.k1 = self.stats.k1 if k1 is None else k1
+        found.b = self.stats.b if b is None else b
+        return found
+
+    def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None, b=None):
+        """What Lexicon.match gives for each segment, as far as it may be among the k best of all or tie with the last of them:
+        rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres has a filter for each segment."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list kept = []
+        cdef int thread_count = rag_cpu_count() if threads is None else threads
+        if k < 0 or thread_count < 1 or len(wheres) != self.count:
+            raise ValueError(f"k is at least 0, threads at least 1, and there is a filter for each of {self.count} segments")
+        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.count, sizeof(rag_lexical_leg))
+        found = numpy.empty((queries.count, self.count, k), numpy.int64)
+        scores = numpy.empty((queries.count, self.count, k), numpy.float32)
+        cdef int64_t[:, :, ::1] rows_view = found
+        cdef float[:, :, ::1] scores_view = scores
+        if legs == NULL:
+            raise MemoryError
+        try:
+            for s in range(self.count):
+                legs[s] = self.legs[s]
+                legs[s].where = (<Lexicon>self.lexicons[s]).bits(wheres[s], kept)
+            if queries.count and k:
+                with nogil:
+                    status = rag_lexicons_search(legs, self.count, queries.queries, queries.count, &numbers, k, thread_count,
+                                                 &rows_view[0, 0, 0], &scores_view[0, 0, 0], &fault)
+                check(status, &fault)
+        finally:
+            free(legs)
+        return found, scores
+
+    def score(self, rows, Queries queries not None, *, k1=None, b=None):
+        """The scores of rows of the file, ascending, for one text; 0 for a row without its terms or in none of the segments."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t count
+        wanted = numpy.ascontiguousarray(rows, numpy.int64)
+        scores = numpy.zeros(wanted.shape[0], numpy.float32)
+        if queries.count != 1:
+            raise ValueError(f"one query, not {queries.count}")
+        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        cdef const int64_t[::1] rows_view = wanted
+        cdef float[::1] scores_view = scores
+        if wanted.shape[0] == 0:
+            return scores
+        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
+        with nogil:
+            status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers, &rows_view[0], rows_view.shape[0],
+                                        &scores_view[0], &fault)
+        check(status, &fault)
+        return scores
+
+
+def ranked(rows, scores, size_t k):
+    """(rows, scores) of the k best and of those that tie with the last of them, best first, ties by row. Row -1 is none.
+    The arrays that are given are spent."""
+    cdef rag_fault fault
+    cdef size_t kept = 0
+    cdef int64_t[::1] rows_view = rows
+    cdef float[::1] scores_view = scores
+    if rows_view.shape[0] != scores_view.shape[0]:
+        raise ValueError("a score for each row")
+    if rows_view.shape[0]:
+        check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault), &fault)
+    return rows[:kept], scores[:kept]

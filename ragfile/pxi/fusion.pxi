@@ -1,0 +1,46 @@
+# Calibrated fusion in the core: what ragfile/query/fusion.py says in numpy, without its dozen small arrays.
+
+
+cdef class Calibration:
+    """A question's own scale: how its dense scores lie, and how many deviations weigh as much as the best lexical match."""
+
+    cdef rag_calibration by
+
+    def __init__(self, double mean, double deviation, double w):
+        if not w > 0:
+            raise ValueError(f"w must be positive, not {w}")
+        self.by.mean, self.by.deviation, self.by.weight = mean, deviation, w
+
+    cdef int find_best(self, const float[::1] bm25, const float[::1] dense) except -1:
+        cdef Py_ssize_t i
+        if bm25.shape[0] != dense.shape[0]:
+            raise ValueError("every row has both scores")
+        self.by.best = 0
+        for i in range(bm25.shape[0]):
+            if not (bm25[i] - bm25[i] == 0 and dense[i] - dense[i] == 0):
+                raise ValueError("scores must be finite numbers")
+            if bm25[i] > self.by.best:
+                self.by.best = bm25[i]
+        return 0
+
+    def rank(self, const int64_t[::1] ties not None, const float[::1] bm25 not None, const float[::1] dense not None):
+        """(order, scores): where the rows stand, best first, equal ones by ties."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef size_t count = ties.shape[0]
+        if <Py_ssize_t>count != bm25.shape[0]:
+            raise ValueError("every row has both scores")
+        self.find_best(bm25, dense)
+        order, scores = numpy.empty(count, numpy.int64), numpy.empty(count)
+        if count:
+            check(rag_calibrated_rank(&self.by, &bm25[0], &dense[0], &ties[0], count, <int64_t *>address_of(order),
+                                      <double *>address_of(scores), &fault), &fault)
+        return order, scores
+
+    def least(self, const float[::1] bm25 not None, const float[::1] dense not None, size_t k, float rest):
+        """What a row's vector must score to be one of the k best, when these rows are and its BM25 score is at most rest."""
+        self.find_best(bm25, dense)
+        if bm25.shape[0] == 0:
+            return float("-inf")
+        return rag_calibrated_least(&self.by, &bm25[0], &dense[0], bm25.shape[0], k, rest)

@@ -1,0 +1,1 @@
+"""From a question to passages: retrieving, fusing, reranking, packing."""

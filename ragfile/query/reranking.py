@@ -1,0 +1,156 @@
+"""A short list of candidates put in a better order, or made shorter. The whole is pure: candidates go in and
+are left alone.
+
+rerank(query, candidates)                       by the built-in lexical measure, no model needed
+rerank(query, candidates, CrossEncoder(name))   by a model that reads query and text together
+cosine(query_vector, vectors)                   scores from vectors that are already there
+mmr(query_vector, vectors, k)                   an order that trades likeness to the query for variety
+distinct_vectors(vectors), distinct_texts(texts)    positions left when near-duplicates are dropped
+"""
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import xxhash
+
+from ragfile.records import Candidate, best_first
+from ragfile.text import words
+
+EVIDENCE = 0.25  # the built-in measure's weight against the former order
+SAME_COSINE = 0.98
+SAME_BITS = 3
+SHINGLE = 2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
+
+
+def rerank(query, candidates, model=None):
+    """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
+
+    `model` is None (built in), anything with `score(query, texts) -> numbers`, or a cross-encoder's name.
+    """
+    candidates = [Candidate.of(c) for c in candidates]
+    if not candidates:
+        return []
+    texts = [c.content for c in candidates]
+    if model is None:
+        scores = _builtin(query, texts, [c.score for c in candidates])
+    else:
+        scores = [float(s) for s in (CrossEncoder(model) if isinstance(model, str) else model).score(query, texts)]
+    if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
+        raise ValueError("a re-ranking model gives one finite number per text")
+    return best_first(c.scored(s) for c, s in zip(candidates, scores, strict=True))
+
+
+def _builtin(query, texts, before):
+    """Three quarters of the order that was, one quarter of the query's words and word pairs in the text.
+
+    Each weighs by its rarity among the candidates. It lifts texts that hold all of the question over those
+    that repeat a part of it; over a good lexical order it changes little, by design.
+    """
+    asked = sorted(_features(query), key=str)
+    held = [_features(text) for text in texts]
+    rarity = {f: math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in asked}
+    whole = math.fsum(rarity.values())
+    low, high = min(before), max(before)
+    scores = []
+    for has, score in zip(held, before, strict=True):
+        prior = (score - low) / (high - low) if high > low else 1.0
+        share = math.fsum(rarity[f] for f in asked if f in has) / whole if whole else 0.0
+        scores.append((1 - EVIDENCE) * prior + EVIDENCE * share)
+    return scores
+
+
+def _features(text):
+    stems = _stems(tuple(words(text)))
+    return {*stems, *itertools.pairwise(stems)}
+
+
+def _stems(found):
+    import Stemmer  # here, so that importing ragfile does not load it
+
+    return Stemmer.Stemmer("english").stemWords(list(found))
+
+
+class CrossEncoder:
+    """A sentence-transformers cross-encoder, loaded when it is first asked."""
+
+    def __init__(self, name, *, batch_size=32):
+        self.name, self.batch_size = name, batch_size
+
+    def score(self, query, texts):
+        model = _cross_encoder(self.name)
+        return model.predict([(query, text) for text in texts], batch_size=self.batch_size).tolist()
+
+
+@cache
+def _cross_encoder(name):
+    try:
+        from sentence_transformers import CrossEncoder as Model
+    except ImportError as missing:
+        raise ImportError("re-ranking with a cross-encoder needs the extra: pip install 'ragfile[st]'") from missing
+    return Model(name)
+
+
+def cosine(query_vector, vectors):
+    """float64[n]: the cosine of the query to each row. A zero vector is like nothing: 0."""
+    return _unit(vectors) @ _unit(np.atleast_2d(query_vector))[0]
+
+
+def _unit(vectors):
+    vectors = np.asarray(vectors, dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def mmr(query_vector, vectors, k, *, relevance=0.5):
+    """Positions of k rows: each next one has the best `relevance`·(cosine to the query) − (1 −
+    relevance)·(cosine to the nearest already chosen); ties by position."""
+    if not 0 <= relevance <= 1:
+        raise ValueError(f"relevance lies between 0 and 1, not {relevance}")
+    rows = _unit(vectors)
+    like = rows @ _unit(np.atleast_2d(query_vector))[0]
+    nearest = np.zeros(len(rows))
+    left = np.ones(len(rows), dtype=bool)
+    chosen = []
+    for _ in range(min(k, len(rows))):
+        gain = np.where(left, relevance * like - (1 - relevance) * nearest, -np.inf)
+        best = int(np.argmax(gain))
+        chosen.append(best)
+        left[best] = False
+        to_best = rows @ rows[best]
+        nearest = to_best if len(chosen) == 1 else np.maximum(nearest, to_best)
+    return chosen
+
+
+def distinct_vectors(vectors, threshold=SAME_COSINE):
+    """Positions, in order, of the rows whose cosine to every earlier one kept is below the threshold."""
+    rows = _unit(vectors)
+    kept = []
+    for i, row in enumerate(rows):
+        if not kept or float((rows[kept] @ row).max()) < threshold:
+            kept.append(i)
+    return kept
+
+
+def distinct_texts(texts, bits=SAME_BITS):
+    """Positions, in order, of the texts whose SimHash is more than `bits` from every earlier one kept."""
+    kept, prints = [], []
+    for i, text in enumerate(texts):
+        mark = simhash(text)
+        if all((mark ^ other).bit_count() > bits for other in prints):
+            kept.append(i)
+            prints.append(mark)
+    return kept
+
+
+def simhash(text):
+    """64 bits that differ little where texts differ little:
+
+    the majority vote, bit by bit, of hashed word pairs.
+    """
+    found = words(text)
+    spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
+    hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")
+    votes = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+    return int.from_bytes(np.packbits(votes * 2 > len(spread), bitorder="little").tobytes(), "little")

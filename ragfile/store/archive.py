@@ -1,0 +1,551 @@
+"""An open 1.0 file: segments of rows, and what each row is.
+
+Rows are numbered through the segments in order; a deleted row keeps its number until compaction. Everything is read from the
+map when it is asked for; what is kept in memory is small and can be thrown away.
+"""
+
+import functools
+import json
+import os
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.errors import CorruptError
+from ragfile.ground.fork_safe_lock import Lock
+from ragfile.records import Chunk, Document, Hit
+from ragfile.store import arrow, config, custom_sections, exact, filters, metadata_columns, prefetch
+from ragfile.store.row_segment import NO_METADATA, Segment
+
+RECORD_SIZE = _core.CHUNK_RECORD_SIZE
+# A section that stands on others, in the same segment.
+RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
+REQUIRES = {
+    "rag.shadow": ("vector",),
+    "rag.terms": ("rag.postings",),
+    "rag.postings": ("rag.terms",),
+    "keyword": RECORDS,
+}
+REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
+
+
+# Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
+PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
+
+
+def _are_stale_records(found):
+    return isinstance(found, list) and all(
+        isinstance(entry, dict)
+        and "chunking" in entry
+        and config.is_policy(entry["chunking"])
+        and isinstance(entry.get("documents"), list)
+        and all(isinstance(doc_id, str) for doc_id in entry["documents"])
+        for entry in found
+    )
+
+
+class Closed:
+    """In the place of what a closed file had: whoever asks is told."""
+
+    def __init__(self, path):
+        object.__setattr__(self, "path", path)
+
+    def _refuse(self, *_):
+        raise ValueError(f"{object.__getattribute__(self, 'path')} is closed")
+
+    __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __buffer__ = _refuse
+
+
+def of_one_commit(method):
+    """A method that sees one commit from its beginning to its end, whatever refresh() does in another thread meanwhile."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
+
+    return call
+
+
+class Archive:
+    """A 1.0 file opened for reading; see the package's open()."""
+
+    _is_pinned = False
+
+    def __init__(self, path, *, generation=0, strict=False):
+        self.path = os.fspath(path)
+        self._options = {"generation": generation, "strict": strict}
+        self._swap = Lock()
+        self._open()
+
+    def _open(self):
+        self._seen = self._identity()
+        self._map = self._mapped()
+        self._reader = _core.Reader(self._map, self._options["generation"])
+        self._commit = self._reader.commit
+        if self._options["strict"] and self._commit["lost_generation"]:
+            raise CorruptError(
+                f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
+            )
+        self._check_needs()
+        self._segments, base = [], 0
+        for number, rows, live, _ in self._reader.segments:
+            self._segments.append(Segment(self._reader, number, rows, live, base))
+            base += rows
+        self.rows = base
+        self._config, self._made = None, {}  # what is made of this commit when it is first asked for
+        metric = self.config.get("metric", "cosine")
+        for segment in self._segments:
+            segment.metric = metric
+
+    def _check_needs(self):
+        """Sections stand on one another; one without its ground is refused by name."""
+        there = {(entry["segment"], entry["name"]) for entry in self._reader.entries}
+        for segment, name in there:
+            missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
+            if missing is not None:
+                raise CorruptError(f"{self.path}: section {name} needs section {missing}", section=missing)
+
+    def _identity(self):
+        """What changes when the path names another file, or the file grew."""
+        return _core.file_identity(self.path)
+
+    def _mapped(self):
+        return _core.Map(self.path)
+
+    def __reduce__(self):
+        return _reopen, (type(self), self.path, self._options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+
+    def __repr__(self):
+        if self._is_closed:
+            return f"<{type(self).__name__} {self.path}, closed>"
+        return f"<{type(self).__name__} {self.path}, {len(self):,} chunks, generation {self.generation}>"
+
+    @property
+    def _is_closed(self):
+        return isinstance(self._segments, Closed)
+
+    def close(self):
+        """Lets the file go. Views that were handed out stay valid as long as they live."""
+        with self._swap:
+            self._map = self._reader = self._segments = Closed(self.path)
+            self._made = {}
+
+    def _pinned(self):
+        """The commit that is open now, as an object that no refresh() changes."""
+        view = object.__new__(type(self))
+        with self._swap:
+            view.__dict__.update(self.__dict__)
+        view._is_pinned = True
+        return view
+
+    def refresh(self):
+        """Looks for a newer commit, or a newer file under the same name; True when there was one.
+
+        Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
+        leaves the old one open, and a closed one stays closed.
+        """
+        if self._is_closed:
+            raise ValueError(f"{self.path} is closed")
+        is_newer, is_settled = False, bool(self._options["generation"])
+        while not is_settled and self._seen != self._identity():
+            before, fresh = self._commit, self._pinned()
+            fresh._open()
+            del fresh._is_pinned
+            with self._swap:
+                if self._commit is not before:  # another thread was faster, and may have seen an older commit
+                    is_newer = True
+                    continue
+                is_settled = True
+                if fresh._is_as_new_as(self):
+                    self._seen = fresh._seen  # somebody is writing; what was read and remembered stays good
+                elif not self._is_closed:
+                    self.__dict__.update(fresh.__dict__)
+                    is_newer = True
+        return is_newer
+
+    def _is_as_new_as(self, other):
+        """Whether both have the same commit of the same file: what is committed never changes."""
+        same = (
+            self._commit[name] == other._commit[name] for name in ("identity", "generation", "end", "lost_generation")
+        )
+        return self._seen[:2] == other._seen[:2] and all(same)
+
+    # ------------------------------------------------------------------------------------------------ what is in it --
+
+    def __len__(self):
+        """Live chunks."""
+        return sum(segment.live for segment in self._segments)
+
+    @property
+    def generation(self):
+        return self._commit["generation"]
+
+    @property
+    def config(self):
+        """What the file records of how it was made."""
+        if self._config is None:
+            section = self._reader.section("rag.config")
+            if section is None:
+                self._config = {}
+            else:
+                section.check()
+                self._config = config.config(bytes(section), self.path)
+        return self._config
+
+    @property
+    def stale_records(self):
+        """What rag.stale says: [{"chunking": policy, "documents": ids}], the documents cut by another policy than the file's."""
+        section = self._reader.section("rag.stale")
+        if section is None:
+            return []
+        section.check()
+        try:
+            found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            found = None
+        if not _are_stale_records(found) or config.is_too_deep(found):
+            raise CorruptError(f"{self.path}: rag.stale is not what it must be", section="rag.stale")
+        return found
+
+    @property
+    def compaction(self):
+        """Why compaction would pay, or ""."""
+        size, kept = len(self._map), PAYS_FROM
+        live = {segment.number: segment.live / segment.rows if segment.rows else 1 for segment in self._segments}
+        kept += sum(e["extent"] * live.get(e["segment"], 1) for e in self._reader.entries)
+        if size - kept > size * PAYS_SHARE:
+            return f"about {(size - kept) / size:.0%} of the file is of the past"
+        if len(self._segments) > PAYS_SEGMENTS:
+            return f"the rows lie in {len(self._segments)} segments"
+        return ""
+
+    @property
+    def dim(self):
+        return self.config.get("dim")
+
+    @property
+    def strategies(self):
+        """Names of the sections, in file order."""
+        return list(dict.fromkeys(entry["name"] for entry in self._reader.entries))
+
+    @property
+    @of_one_commit
+    def info(self):
+        """The file at a glance."""
+        commit = self._commit
+        prefetch.whole(
+            [s for s in self._segments if s.has_deletions], "rag.documents", "rag.ids", "rag.tombs", "rag.gone"
+        )
+        return {
+            "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
+            "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
+            "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self._segments),
+            "documents": sum(segment.document_count() for segment in self._segments if segment.has("rag.ids")),
+            "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
+            "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
+            "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
+            "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
+        }  # fmt: skip
+
+    @property
+    def entries(self):
+        """The table of contents: one dict a section."""
+        return self._reader.entries
+
+    def section(self, name, segment=None):
+        """The bytes of a section, as a read-only buffer with lazy checksums; None when there is none."""
+        if segment is not None:
+            return self._reader.section(name, segment)
+        numbers = [0, *(s.number for s in self._segments)]
+        return next((found for n in numbers if (found := self._reader.section(name, n)) is not None), None)
+
+    def strategy(self, name):
+        """The searcher of a section that somebody registered a strategy for."""
+        section = self.section(name)
+        if section is None:
+            raise KeyError(f"{self.path} has no section {name!r}")
+        return custom_sections.opener(name)(section, self)
+
+    def raw(self, at, size):
+        """A copy of bytes of the file, as many as there are."""
+        if self._reader.is_elsewhere:
+            return self._map.read(at, size)
+        return bytes(memoryview(self._map)[at : at + size])
+
+    def rows_in(self, start, end):
+        """The live rows whose records begin at bytes [start, end) of the file: any partition of the file gives each row once.
+
+        This is how a file is split between workers that know only byte ranges.
+        """
+        found = []
+        for segment in self._segments:
+            at = self._reader.entry("rag.chunks", segment.number)["at"]
+            first, last = (min(max(-(-(edge - at) // RECORD_SIZE), 0), segment.rows) for edge in (start, end))
+            found.extend(segment.base + row for row in range(first, last) if segment.is_live(row))
+        return found
+
+    def verify(self, full=True):
+        """(faults, counts) of every byte of the file."""
+        return self._reader.verify(full)
+
+    # -------------------------------------------------------------------------------------------------------- rows --
+
+    def _place(self, row):
+        if not 0 <= row < self.rows:
+            raise IndexError(f"row {row} of {self.rows}")
+        segment = self._segments[exact.place(self._segments, row)]
+        return segment, int(row - segment.base)
+
+    def _document_fields(self, segment, number, document):
+        found = segment.document_fields.get(number)
+        if found is None:
+            if len(segment.document_fields) >= 4096:
+                segment.document_fields.clear()
+            found = segment.document_fields[number] = segment.fields(document[6], document[7])
+        return found
+
+    def _read(self, row):
+        segment, local = self._place(row)
+        number, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(local)
+        document = segment.records.document(number)
+        shared, own = self._document_fields(segment, number, document), segment.fields(meta_at, meta_size)
+        metadata = {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)}
+        tags = tuple(own["tags"] if "tags" in own else shared.get("tags", ()))
+        first, last = (-1, -1) if char_start is None else (char_start, char_start + char_size)
+        return (
+            document[0],
+            index,
+            segment.text(document, start, size),
+            tags,
+            metadata,
+            first,
+            last,
+            shared.get("source", ""),
+        )
+
+    def chunk(self, row):
+        """The Chunk of a row; its metadata includes the document's."""
+        doc_id, index, text, tags, metadata, first, last, _ = self._read(row)
+        return Chunk(doc_id, index, text, tags, metadata, first, last)
+
+    def hit(self, row, score=0.0, score_type="score", scores=None):
+        """The Hit of a row."""
+        doc_id, index, text, tags, metadata, first, last, source = self._read(row)
+        return Hit(
+            f"{doc_id}#{index}",
+            doc_id,
+            index,
+            text,
+            score,
+            score_type,
+            scores or {},
+            tags,
+            metadata,
+            source,
+            first,
+            last,
+        )
+
+    def row(self, chunk_id):
+        """The live row of a chunk id ("document#index"), or None."""
+        doc_id, _, index = chunk_id.rpartition("#")
+        if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
+            return None
+        segment, number = self._find(doc_id)
+        row = None if segment is None else segment.records.row(number, int(index))
+        return None if row is None else segment.base + row
+
+    def _find(self, doc_id):
+        """(segment, number) of a live document, or (None, None): an id lives in one segment at most."""
+        prefetch.ids(self._segments)
+        for segment in reversed(self._segments):
+            if (number := segment.find(doc_id)) is not None:
+                return segment, number
+        return None, None
+
+    def vectors(self, segment=None):
+        """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them.
+
+        The first call checks all of their bytes, as what becomes of a view cannot be: seven milliseconds for 150 MB that are in
+        memory, else a read of the section. For single rows there is vector(row), which checks what it gives.
+        """
+        if segment is None and len(self._segments) > 1:
+            raise ValueError(f"the file has {len(self._segments)} segments: name one, or compact the file")
+        chosen = self._segments[segment or 0] if self._segments else None
+        return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
+
+    def pairs(self, name):
+        """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
+        if name not in ("keyword", "vector"):
+            raise ValueError(f"pairs are in 'keyword' and 'vector', not in {name!r}")
+        for segment in self._segments:
+            if not segment.has(name):
+                continue
+            if name == "keyword":
+                yield from segment.keyword_pairs()
+            else:
+                for row, vector in enumerate(segment.stored_vectors(0, segment.rows)):
+                    yield vector, f"c{row:010d}"
+
+    def lookup(self, keyword):
+        """The texts of all `keyword` pairs with this key."""
+        kept = [segment for segment in self._segments if segment.has("keyword")]
+        return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
+
+    def vector(self, row):
+        """The stored vector of a row, a view of the map."""
+        segment, local = self._place(row)
+        vectors = segment.stored_vectors(local, 1)
+        if vectors is None:
+            raise ValueError(f"{self.path} has no vectors")
+        return vectors[0]
+
+    # ------------------------------------------------------------------------------------------------- exact search --
+
+    @property
+    @of_one_commit
+    def columns(self):
+        """Metadata and tags of every row as columns, for filters; made on first use."""
+        columns = self._made.get("columns")
+        if columns is None:
+            prefetch.whole(self._segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+            columns = self._made["columns"] = metadata_columns.Labels(self._segments)
+        return columns
+
+    @of_one_commit
+    def mask(self, where=None, tags_any=(), tags_all=()):
+        """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
+        if isinstance(where, dict) or where is None:
+            chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+            return chosen.mask(self.columns) if chosen else None
+        rows = np.asarray(where)
+        if isinstance(where, str | bytes) or rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu"):
+            raise TypeError(f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}")
+        if rows.dtype == np.bool_:
+            if rows.shape != (self.rows,):
+                raise ValueError(f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}")
+            return rows
+        mask = np.zeros(self.rows, dtype=bool)
+        mask[rows.astype(np.int64)] = True
+        return mask
+
+    @property
+    def has_vectors(self):
+        return any(segment.live and segment.has("vector") for segment in self._segments)
+
+    @property
+    def has_bm25(self):
+        return any(segment.live and segment.has("rag.terms") for segment in self._segments)
+
+    def _searched(self, name):
+        """The segments with live rows, all of which must have the section."""
+        found = self._made.get(name)
+        if found is None:
+            found = exact.Segments(segment for segment in self._segments if segment.live)
+            if not all(segment.has(name) for segment in found):
+                raise ValueError(f"{self.path} has no section {name}")
+            self._made[name] = found
+        return found
+
+    @of_one_commit
+    def nearest(self, vectors, k=10, *, where=None, threads=None, least=None):
+        """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
+
+        where is a filter, a bool for each row, or row numbers. least is a score for each query that rows must reach: the
+        search is faster for knowing it. What is left over is row -1 with score -inf.
+        """
+        segments, queries = self._searched("vector"), np.asarray(vectors)
+        if not segments:
+            return _nothing(1 if queries.ndim == 1 else len(queries), k)
+        prefetch.vectors(segments)
+        return exact.nearest(segments, queries, k, exact.row_sets(segments, self.mask(where)), threads, least)
+
+    @of_one_commit
+    def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):
+        """As nearest, by BM25 over the text. A row without any of the terms is not found."""
+        segments, texts = self._searched("rag.terms"), [texts] if isinstance(texts, str) else list(texts)
+        if not segments:
+            return _nothing(len(texts), k)
+        prefetch.terms(segments)
+        return exact.match(segments, texts, k, exact.row_sets(segments, self.mask(where)), threads, k1, b)
+
+    @of_one_commit
+    def score(self, rows, *, text=None, vector=None, k1=None, b=None):
+        """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
+        if vector is not None:
+            segments = self._searched("vector")
+            prefetch.vector_rows(segments, rows)
+            return exact.vector_scores(segments, rows, vector)
+        segments = self._searched("rag.terms")
+        prefetch.terms(segments)
+        return exact.bm25_scores(segments, rows, text, k1, b)
+
+    # ------------------------------------------------------------------------------------------------------- tables --
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id. Needs no extra."""
+        return arrow.arrow_stream(self)
+
+    def to_arrow(self):
+        """The live chunks as a pyarrow.Table."""
+        return arrow.arrow_reader(self).read_all()
+
+    def to_pandas(self):
+        """The live chunks as a pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    # --------------------------------------------------------------------------------------------------- documents --
+
+    def documents(self):
+        """Every document, in order of segment and id."""
+        prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
+        for segment in self._segments:
+            for number in segment.live_documents():
+                yield self._document(segment, number)
+
+    def document(self, doc_id):
+        """The Document with this id, or None."""
+        segment, number = self._find(doc_id)
+        return None if segment is None else self._document(segment, number)
+
+    def _document(self, segment, number):
+        document = segment.records.document(number)
+        fields = self._document_fields(segment, number, document)
+        text = segment.text(document, 0, document[2])
+        tags = tuple(fields.get("tags", ()))
+        edits, body = fields.get("original", []), fields.get("body", 0)
+        return Document(
+            document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags, edits=edits, body=body
+        )
+
+    @of_one_commit
+    def sources(self, chunk_ids):
+        """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
+        ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
+        return [self.document(doc_id) for doc_id in ids]
+
+    @of_one_commit
+    def context(self, chunk_id, before=200, after=200):
+        """The chunk's text with up to so many characters of its document on either side."""
+        row = self.row(chunk_id)
+        if row is None:
+            raise KeyError(chunk_id)
+        chunk, document = self.chunk(row), self.document(chunk_id.rpartition("#")[0])
+        if chunk.start < 0 or not document.text:
+            return chunk.content
+        return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+
+def _nothing(count, k):
+    return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
+
+
+def _reopen(kind, path, options):
+    return kind(path, **options)

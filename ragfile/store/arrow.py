@@ -1,0 +1,91 @@
+"""The live chunks of a file as columns, for Arrow, DuckDB, pandas and whatever reads JSON lines.
+
+    node_id    document#index          doc_id     the document
+    text       the chunk               metadata_  JSON: the document's, then the chunk's own, and "tags"
+    embedding  float32[dim], where the file has vectors
+
+Rows come in the order of the file, batch by batch, so that no export needs more memory than a batch.
+"""
+
+import json
+
+import numpy as np
+
+from ragfile import _core
+
+BATCH = 4096
+BATCH_BYTES = 64 << 20  # of text, about
+
+
+def live_rows(archive):
+    """Numbers of the rows that are not deleted, in order, as an array."""
+    masks = [segment.live_mask() for segment in archive._segments]
+    return np.flatnonzero(np.concatenate(masks)) if masks else np.empty(0, np.int64)
+
+
+def records(archive):
+    """A dict for each live chunk, ready for JSON."""
+    for row in live_rows(archive).tolist():
+        hit = archive.hit(row)
+        record = {
+            "node_id": hit.id, "uuid": hit.uuid, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
+            "start": hit.start, "end": hit.end, "tags": list(hit.tags), "metadata": hit.metadata,
+        }  # fmt: skip
+        if archive.has_vectors:
+            record["embedding"] = archive.vector(row).astype(np.float32).tolist()
+        yield record
+
+
+def metadata_of(hit):
+    """What a row says of itself, as one line of JSON."""
+    tags = {"tags": list(hit.tags)} if hit.tags else {}
+    return json.dumps({**hit.metadata, **tags}, ensure_ascii=False)
+
+
+def arrow_stream(archive):
+    """A PyCapsule of an Arrow stream over the live chunks: no library is needed on this side."""
+    columns = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
+    if archive.has_vectors:
+        columns.append((b"+w:%d" % archive.dim, b"embedding", [(b"f", b"item", [])]))
+    return _core.arrow_stream((b"+s", b"", [*columns, (b"u", b"doc_id", [])]), _batches(archive))
+
+
+def _batches(archive):
+    rows, first = live_rows(archive).tolist(), 0
+    while first < len(rows):
+        hits, size = [], 0
+        while first + len(hits) < len(rows) and len(hits) < BATCH and size < BATCH_BYTES:
+            hits.append(archive.hit(rows[first + len(hits)]))
+            size += 4 * len(hits[-1].text)
+        yield _batch(archive, hits, rows[first : first + len(hits)])
+        first += len(hits)
+
+
+def _batch(archive, hits, rows):
+    columns = [_texts([hit.id for hit in hits]), _texts([hit.text for hit in hits]), _texts(map(metadata_of, hits))]
+    if archive.has_vectors:
+        flat = np.array([archive.vector(row) for row in rows], dtype=np.float32)
+        columns.append((len(rows), [None], [(flat.size, [None, flat.tobytes()], [])]))
+    columns.append(_texts([hit.doc_id for hit in hits]))
+    return len(rows), [None], columns
+
+
+def _texts(texts):
+    """A column of strings. Lone surrogates, which no other store takes, become question marks."""
+    raw = [text.encode("utf-8", "replace") for text in texts]
+    offsets = np.zeros(len(raw) + 1, np.int32)
+    np.cumsum([len(each) for each in raw], out=offsets[1:])
+    return len(raw), [None, offsets.tobytes(), b"".join(raw)], []
+
+
+def arrow_reader(archive):
+    """The stream as a pyarrow.RecordBatchReader."""
+    return _pyarrow().RecordBatchReader.from_stream(archive)
+
+
+def _pyarrow():
+    try:
+        import pyarrow
+    except ImportError as missing:
+        raise ImportError("this needs an extra: pip install 'ragfile[arrow]'") from missing
+    return pyarrow

@@ -1,0 +1,80 @@
+"""What must hold between the sections of a file, beyond each one's own bytes: every leg covers the same rows, ids live once.
+
+Part of verify. A fault is (kind, offset, what, section), as the container's.
+"""
+
+from ragfile.errors import FormatError
+from ragfile.text import restored
+
+LEGS = ("vector", "rag.terms")
+
+
+def disagreements(archive):
+    """Faults between the sections of an open file."""
+    faults = []
+    for segment in archive._segments:
+        for look in (_records, _vectors, _terms):
+            try:
+                faults += look(segment)
+            except FormatError as error:
+                faults.append((type(error).__name__, error.at or 0, str(error), error.section or ""))
+    return faults or list(_between(archive._segments))
+
+
+def _fault(what, section):
+    return ("CorruptError", 0, what, section)
+
+
+def _records(segment):
+    """A document lives or dies as a whole."""
+    if segment.section("rag.chunks") is None:
+        return
+    mask = segment.live_mask()
+    for number in range(segment.records.documents):
+        first, rows = segment.records.document(number)[8:]
+        part = mask[first : first + rows]
+        yield from _original(segment, number)
+        if len(part) != rows or (rows and part.any() != part.all()):
+            yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
+
+
+def _original(segment, number):
+    """Where a document says what its text was before normalisation, the edits are such of its text, and its body is in it."""
+    record = segment.records.document(number)
+    fields = segment.fields(record[6], record[7])
+    if fields.get("body", 0) > record[4]:
+        yield _fault(f"the body of document {record[0]!r} begins behind its text", "rag.meta")
+    if fields.get("original"):
+        try:
+            restored(segment.text(record, 0, record[2]), fields["original"])
+        except ValueError as error:
+            yield _fault(f"the original text of document {record[0]!r}: {error}", "rag.meta")
+
+
+def _vectors(segment):
+    if segment.section("vector") is not None:
+        segment.vector_layout()
+    return ()
+
+
+def _terms(segment):
+    if segment.section("rag.terms") is not None:
+        _ = segment.lexicon
+    return ()
+
+
+def _between(segments):
+    """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
+    filled = [segment for segment in segments if segment.live]
+    for leg in LEGS:
+        without = [segment.number for segment in filled if segment.section(leg) is None]
+        if 0 < len(without) < len(filled):
+            yield _fault(f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg)
+    homes = {}
+    for segment in segments:
+        if segment.section("rag.chunks") is None:
+            continue
+        for number in segment.live_documents():
+            doc_id = segment.records.document(number)[0]
+            if homes.setdefault(doc_id, segment.number) != segment.number:
+                yield _fault(f"document {doc_id!r} lives in segments {homes[doc_id]} and {segment.number}", "rag.ids")

@@ -1,0 +1,194 @@
+"""The two exact legs over all segments of a file: nearest vectors and BM25, by row.
+
+Each segment answers with its own k best; what they say is merged by score, and ties by (document id, chunk index), so that
+a file in many segments answers as one that was built at once. Statistics are those of the live rows of the whole file.
+"""
+
+import bisect
+import functools
+import heapq
+import itertools
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.ground.lru import Recent
+from ragfile.store import prefetch
+
+NOTHING = -np.inf
+BATCH_ROWS = 1 << 20  # of all segments' answers together, before they are merged
+QUESTIONS = 64  # whose statistics are kept
+
+
+class Segments(list):
+    """The segments of one commit that are asked together, and what is made of them when they are first asked."""
+
+    @functools.cached_property
+    def lexicons(self):
+        """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
+        if len(self) == 1 and self[0].alive is None:
+            return None
+        return _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
+
+    @functools.cached_property
+    def matrices(self):
+        return [s.matrix for s in self]
+
+    @functools.cached_property
+    def _questions(self):
+        return Recent(QUESTIONS)
+
+    def questions(self, texts):
+        """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""
+        if self.lexicons is None:
+            return self[0].lexicon.queries(texts)
+        if len(texts) != 1:
+            return self.lexicons.queries(texts)
+        known = self._questions.get(texts[0])
+        if known is None:
+            known = self.lexicons.queries(texts)
+            self._questions.put(texts[0], known)
+        return known
+
+
+def words(mask):
+    """A bool for each row as uint64 words."""
+    packed = np.packbits(mask, bitorder="little")
+    return np.pad(packed, (0, -len(packed) % 8)).view("<u8")
+
+
+def row_sets(segments, mask):
+    """For each segment the rows that live and pass, as words, or None for all of them."""
+    if mask is None:
+        return [segment.alive for segment in segments]
+    sets = [words(mask[s.base : s.base + s.rows]) for s in segments]
+    return [w if s.alive is None else w & s.alive for s, w in zip(segments, sets, strict=True)]
+
+
+def nearest(segments, queries, k, sets, threads, least=None):
+    """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
+    if len(segments) == 1:
+        found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads, least)
+        return numbered(segments[0], found), scores
+    found, scores = _core.nearest(segments.matrices, queries, k, sets, threads, least)
+    bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
+    return merge(segments, np.where(found < 0, found, found + bases), scores, k)
+
+
+def vector_scores(segments, rows, query):
+    """The canonical score of each row."""
+    return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
+
+
+def match(segments, texts, k, sets, threads, k1, b):
+    """As nearest, by BM25."""
+    prefetch.lists(segments, texts)
+    if segments.lexicons is None:
+        found, scores = segments[0].lexicon.match(
+            segments.questions(texts), k, where=sets[0], threads=threads, k1=k1, b=b
+        )
+        scores[found < 0] = NOTHING
+        return numbered(segments[0], found), scores
+    answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
+    for first in range(0, len(texts), each) or (0,):
+        queries = segments.questions(texts[first : first + each])
+        answers.append(merge(segments, *segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b), k))
+    return answers[0] if len(answers) == 1 else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
+
+
+def bm25_scores(segments, rows, text, k1, b):
+    """The exact BM25 score of each row; 0 where no term occurs."""
+    prefetch.lists(segments, [text])
+    queries = segments.questions([text])
+    if segments.lexicons is None:
+        return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b))
+    return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, k1=k1, b=b))
+
+
+def numbered(segment, found):
+    """A segment's rows as rows of the file."""
+    return found if segment.base == 0 else np.where(found < 0, found, found + segment.base)
+
+
+def merge(segments, found, scores, k):
+    """The k best of [m, segment, k] rows of the file, by score and then by key."""
+    many = len(found)
+    rows, best = np.full((many, k), -1, np.int64), np.full((many, k), NOTHING, np.float32)
+    for query in range(many):
+        kept, of = _core.ranked(found[query].reshape(-1), scores[query].reshape(-1), k)
+        if (of[1:] == of[:-1]).any():
+            kept = _by_key(segments, kept, of, k)
+        count = min(k, len(kept))
+        rows[query, :count], best[query, :count] = kept[:count], of[:count]
+    return rows, best
+
+
+def _by_key(segments, rows, scores, k):
+    """The first k rows, runs of equal scores in order of (document id, chunk index).
+
+    In a run, rows ascend: segment after segment, and in each of them by key. So a run is a merge of as many lists, of which only
+    what is wanted is drawn; ids of long runs of ties are not read.
+    """
+    ordered, first = rows[:k].copy(), 0
+    for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist(), len(rows)]:
+        if first >= k:
+            break
+        if last - first > 1:
+            parts = [
+                list(rows_)
+                for _, rows_ in itertools.groupby(rows[first:last].tolist(), lambda row: place(segments, row))
+            ]
+            if len(parts) > 1:
+                wanted = min(last, k) - first
+                merged = heapq.merge(*parts, key=lambda row: key(segments, row))
+                ordered[first : first + wanted] = list(itertools.islice(merged, wanted))
+        first = last
+    return ordered
+
+
+def place(segments, row):
+    """Which of the segments, in order of first row, has a row."""
+    return bisect.bisect_right(segments, row, key=_base) - 1
+
+
+def _base(segment):
+    return segment.base
+
+
+def key(segments, row):
+    """What ties go by."""
+    segment = segments[place(segments, row)]
+    return segment.records.key(row - segment.base)
+
+
+def _ascending(rows, score):
+    """score(rows) of rows in any order, where score wants them in theirs."""
+    rows = np.asarray(rows, dtype=np.int64)
+    if len(rows) < 2 or (rows[1:] >= rows[:-1]).all():
+        return score(rows)
+    order, out = np.argsort(rows, kind="stable"), np.empty(len(rows), dtype=np.float32)
+    out[order] = score(rows[order])
+    return out
+
+
+def _by_segment(segments, rows, score):
+    """score(segment, its rows) for rows in any order, put together; 0 for a row of none of these segments."""
+    rows = np.asarray(rows, dtype=np.int64)
+    if (
+        len(segments) == 1
+        and len(rows)
+        and rows.min() >= segments[0].base
+        and rows.max() < segments[0].base + segments[0].rows
+    ):
+        return score(segments[0], rows - segments[0].base if segments[0].base else rows)
+    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score))
+
+
+def _by_segments(segments, rows, score):
+    out = np.zeros(len(rows), dtype=np.float32)
+    firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
+    ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()
+    for segment, first, end in zip(segments, firsts, ends, strict=True):
+        if first < end:
+            out[first:end] = score(segment, rows[first:end] - segment.base)
+    return out

@@ -1,0 +1,144 @@
+"""What a call is about to touch, asked for at once, where the file is elsewhere. For local files nothing here does anything.
+
+Everything works without these plans, a block at a time; with them a question costs a few round trips:
+
+    tables    all but texts and vectors, where that is little                        the first question
+    terms     rag.terms whole, the block hashes of rag.postings, deletions          the first question by words
+    lists     the posting lists of the question's terms
+    vectors   rag.shadow whole, the head and the block hashes of vector             the first question by vector
+    passages  chunk records → documents and ids → their bytes, texts and metadata
+"""
+
+import bisect
+
+from ragfile import _core
+
+STREAM_END = 64 << 10  # a stream's trailer, and as a rule its table
+TABLES = ("rag.meta", "rag.chunks", "rag.documents", "rag.ids", "rag.postings", "rag.terms", "rag.tombs")
+LITTLE = 8 << 20
+
+
+def _elsewhere(segments):
+    return bool(segments) and segments[0].reader.is_elsewhere
+
+
+def _whole(section):
+    return section, 0, 0 if section is None else len(section)
+
+
+def _new(segments, plan):
+    """Segments for which a plan that is carried out once was not."""
+    return [segment for segment in segments if plan not in segment.brought] if _elsewhere(segments) else []
+
+
+def _once(segments, plan, wants):
+    if wants:
+        _core.ready(wants)
+        for segment in segments:
+            segment.brought.add(plan)
+
+
+def whole(segments, *names):
+    """Sections that will be read from one end to the other."""
+    if _elsewhere(segments):
+        _core.ready([_whole(segment.section(name)) for segment in segments for name in names])
+
+
+def tables(segments):
+    """All but texts and vectors, where that is little: one request, and no round trip for each step of a question."""
+    new = _new(segments, "tables")
+    wants = [_whole(segment.section(name)) for segment in new for name in TABLES]
+    if sum(size for _, _, size in wants) <= LITTLE:
+        _once(new, "tables", wants)
+
+
+def terms(segments):
+    """The dictionaries, with what statistics need."""
+    tables(segments)
+    wants = []
+    for segment in _new(segments, "terms"):
+        wants.append((segment.section("rag.postings"), 0, 0))
+        wants += [_whole(segment.section(name)) for name in ("rag.terms", "rag.tombs")]
+    _once(segments, "terms", wants)
+
+
+def lists(segments, texts):
+    """The posting lists of the terms of some questions."""
+    if _elsewhere(segments):
+        queries = segments[0].lexicon.queries(texts)
+        asked = {term for terms_ in queries.terms() for term, _ in terms_}
+        _core.ready([(s.section("rag.postings"), *s.lexicon.place(term)) for s in segments for term in asked])
+
+
+def vectors(segments):
+    """The shadows; where there is none, the vectors themselves."""
+    wants = []
+    for segment in _new(segments, "vectors"):
+        vector, shadow = segment.section("vector"), segment.section("rag.shadow")
+        wants += [_whole(vector)] if shadow is None else [(vector, 0, 64), _whole(shadow)]
+        wants.append(_whole(segment.section("rag.tombs")))
+    _once(segments, "vectors", wants)
+
+
+def vector_rows(segments, rows):
+    """The vectors of some rows of the file."""
+    if not _elsewhere(segments):
+        return
+    wants = []
+    for segment, row in _placed(segments, rows):
+        if segment.has("vector"):
+            _, _, _, stride, first = segment.vector_layout()
+            wants.append((segment.section("vector"), first + row * stride, stride))
+    _core.ready(wants)
+
+
+def ids(segments):
+    """What finds documents by id."""
+    whole(segments, "rag.ids")
+
+
+def passages(segments, rows):
+    """All that makes hits of rows of the file."""
+    if not _elsewhere(segments) or not len(rows):
+        return
+    tables(segments)
+    placed = _placed(segments, rows)
+    used = list({segment.number: segment for segment, _ in placed}.values())
+    wants = [(segment.section("rag.ids"), 0, 16) for segment in used]
+    for name in ("rag.text", "rag.meta"):
+        wants += [_ending(segment.section(name)) for segment in used]
+    size = _core.CHUNK_RECORD_SIZE
+    _core.ready(wants + [(segment.section("rag.chunks"), row * size, size) for segment, row in placed])
+    chunks = [(segment, segment.records.chunk(row)) for segment, row in placed]
+    _core.ready([want for segment, chunk in chunks for want in _document_places(segment, chunk[0])])
+    _core.ready([want for segment, chunk in chunks for want in _contents(segment, chunk)])
+
+
+def _placed(segments, rows):
+    """[(segment, its own number of the row)]"""
+    bases = [segment.base for segment in segments]
+    found = [(segments[max(bisect.bisect_right(bases, row) - 1, 0)], int(row)) for row in rows]
+    return [(s, row - s.base) for s, row in found if s.base <= row < s.base + s.rows]
+
+
+def _ending(section):
+    if section is None:
+        return None, 0, 0
+    return section, max(len(section) - STREAM_END, 0), STREAM_END
+
+
+def _document_places(segment, number):
+    size = _core.DOCUMENT_RECORD_SIZE
+    yield segment.section("rag.documents"), number * size, size
+    yield segment.section("rag.ids"), 8 + 8 * number, 16
+    yield segment.section("rag.text"), *segment.texts.table
+    yield segment.section("rag.meta"), *segment.meta.table
+
+
+def _contents(segment, chunk):
+    number, _, start, size, _, _, own_at, own_size = chunk
+    id_at, id_size, blob_at, meta_at, meta_size = segment.records.place(number)
+    yield segment.section("rag.ids"), id_at, id_size
+    yield from ((segment.section("rag.text"), *place) for place in segment.texts.places(blob_at + start, size))
+    for at, length in ((meta_at, meta_size), (own_at, own_size)):
+        yield from ((segment.section("rag.meta"), *place) for place in segment.meta.places(at, length))

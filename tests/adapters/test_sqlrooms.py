@@ -1,0 +1,281 @@
+"""The surface of SQLRooms: its signatures, defaults, result keys and errors; and the ways out to Arrow, DuckDB and JSON lines."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ragfile
+from ragfile.adapters import sqlrooms
+from ragfile.embedding.protocol import Model
+from ragfile.errors import ModelError
+from ragfile.ingest.loading import timestamp
+from ragfile.query.searching import KnowledgeBase
+
+MODEL = "default"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "docs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "keys.md").write_bytes(
+        b"# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay."
+    )
+    (folder / "deep" / "pods.md").write_text(
+        "# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n"
+    )
+    (folder / "ignored.txt").write_text("not Markdown, though it rotates keys")
+    return folder
+
+
+@pytest.fixture
+def db(folder, tmp_path):
+    path = str(tmp_path / "kb.ragfile")
+    sqlrooms.prepare_embeddings(str(folder), path, embed_model_name=MODEL).close()
+    return path
+
+
+def defaults(function):
+    return [(p.name, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+def test_signatures_and_defaults_are_those_of_the_original():
+    empty = inspect.Parameter.empty
+    assert defaults(sqlrooms.prepare_embeddings)[:4] == [
+        ("input_dir", empty), ("output_db", empty), ("chunk_size", 512), ("embed_model_name", "BAAI/bge-small-en-v1.5"),
+    ]  # fmt: skip
+    assert defaults(sqlrooms.hybrid_query)[:6] == [
+        ("query_text", empty), ("db_path", empty), ("top_k", 5), ("use_rrf", True), ("include_source_docs", False),
+        ("vector_weight", 0.5),
+    ]  # fmt: skip
+    assert defaults(sqlrooms.get_source_documents) == [("chunk_ids", empty), ("db_path", empty)]
+
+
+def test_a_fresh_file_answers_hybrid_without_a_further_step(db):
+    hits = sqlrooms.hybrid_query("how do I rotate the keys?", db)
+    assert set(hits[0]) == {"node_id", "text", "metadata", "score", "score_type", "source_doc"}
+    assert (hits[0]["node_id"], hits[0]["score_type"], hits[0]["source_doc"]) == ("keys.md#0", "rrf", None)
+    assert {"path", "name", "headers"} <= set(hits[0]["metadata"])
+    assert sqlrooms.hybrid_query("OAuth2", db)[0]["node_id"] == "deep/pods.md#0"
+
+
+@pytest.mark.parametrize(("top_k", "candidates"), [(1, 10), (5, 10), (6, 12), (40, 80)])
+def test_each_leg_proposes_twice_as_many_and_ten_at_least(db, monkeypatch, top_k, candidates):
+    asked, search = [], KnowledgeBase.search
+    monkeypatch.setattr(
+        KnowledgeBase, "search", lambda self, *args, **options: asked.append(options) or search(self, *args, **options)
+    )
+    sqlrooms.hybrid_query("keys", db, top_k=top_k)
+    sqlrooms.hybrid_query("keys", db, top_k=top_k, use_rrf=False)
+    assert [options["pool"] for options in asked] == [candidates] * 2
+
+
+def test_metadata_name_the_file_and_its_time(folder, db, monkeypatch):
+    hit = sqlrooms.vector_query("old keys", db, include_source_docs=True)[0]
+    path = folder / hit["metadata"]["path"]
+    assert (hit["metadata"]["file_path"], hit["metadata"]["name"]) == (str(path), path.name)
+    assert hit["metadata"]["created_at"] == timestamp(path.stat().st_mtime)
+    assert hit["source_doc"]["metadata"].items() <= hit["metadata"].items()
+
+
+def test_weighted_scores_follow_the_weight(db):
+    by_words = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=0.0)
+    by_vectors = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=1.0)
+    assert {h["score_type"] for h in by_words + by_vectors} == {"weighted"}
+    assert [h["node_id"] for h in by_vectors] == [h["node_id"] for h in sqlrooms.vector_query("restart a pod", db)]
+    assert by_words[0]["score"] == 1.0
+    with pytest.raises(ValueError, match="vector_weight"):
+        sqlrooms.hybrid_query("x", db, vector_weight=1.5)
+    with pytest.raises(ValueError, match="top_k"):
+        sqlrooms.hybrid_query("x", db, top_k=0)
+
+
+def test_source_documents_are_what_was_read_to_the_character(folder, db):
+    found = sqlrooms.get_source_documents(["keys.md#1", "nobody#0", "deep/pods.md#0", "keys.md#0"], db)
+    assert [d["doc_id"] for d in found] == ["keys.md", "deep/pods.md"]
+    assert set(found[0]) == {"doc_id", "file_path", "file_name", "text", "metadata"}
+    for document in found:
+        assert document["text"].encode() == (folder / document["doc_id"]).read_bytes()
+        assert document["file_path"] == str(folder / document["doc_id"])
+        assert document["file_name"] == document["doc_id"].rpartition("/")[2]
+    assert sqlrooms.get_source_documents([], db) == []
+    hit = sqlrooms.hybrid_query("keys", db, include_source_docs=True)[0]
+    assert hit["source_doc"] == found[0]
+    with ragfile.open(db) as rf:
+        for row in range(len(rf)):
+            chunk = rf.chunk(row)
+            assert rf.document(chunk.doc_id).text[chunk.start : chunk.end] == chunk.content
+
+
+def test_both_ways_of_cutting_and_a_weight_for_headers(folder, tmp_path):
+    path = str(tmp_path / "kb")
+    options = {"embed_model_name": MODEL, "use_markdown_chunking": False, "include_headers_weight": 3}
+    with sqlrooms.prepare_embeddings(str(folder), path, chunk_size=20, **options) as rf:
+        assert rf.config["chunking"]["kind"] == "sentences"
+        assert rf.config["chunking"]["size"] == 80
+        assert rf._segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
+
+
+def test_words_are_stemmed_as_porter_does_and_stop_words_are_not_looked_for(db):
+    with ragfile.open(db) as rf:
+        assert rf._segments[0].lexicon.analysis.stemmer == "porter"
+        assert [rf.hit(row).id for row in rf.match("rotations", 1)[0][0].tolist()] == ["keys.md#0"]
+        assert rf.match("how do the and", 1)[0].tolist() == [[-1]]
+    assert len(sqlrooms.hybrid_query("the of and", db)) == 3
+
+
+def test_inputs_that_make_no_sense_are_refused(folder, tmp_path):
+    out = str(tmp_path / "kb")
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.prepare_embeddings(str(tmp_path / "nowhere"), out)
+    with pytest.raises(ValueError, match="not a folder"):
+        sqlrooms.prepare_embeddings(str(folder / "keys.md"), out)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"No \.md files"):
+        sqlrooms.prepare_embeddings(str(tmp_path / "empty"), out)
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.hybrid_query("x", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError):
+        sqlrooms.get_source_documents(["a#0"], str(tmp_path / "nowhere"))
+
+
+def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_does_not(folder, tmp_path, monkeypatch):
+    def missing(spec, **options):
+        if spec.startswith("st:"):
+            raise ImportError("sentence-transformers is not installed")
+        return real(spec, **options)
+
+    real = sqlrooms.open_embedder
+    monkeypatch.setattr(sqlrooms, "open_embedder", missing)
+    with pytest.warns(UserWarning, match="embedded model"):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb")).close()
+    assert sqlrooms.get_embedding_metadata(str(tmp_path / "kb"))["model"].startswith("potion")
+    with pytest.raises(ImportError):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "other"), embed_model_name="some/model")
+
+
+def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before(folder, tmp_path, monkeypatch):
+    asked, fetched = [], set()
+
+    class Tiny:
+        model = Model("st:tiny", 2)
+
+        def embed(self, texts, role="document"):
+            return np.array([[len(text), 1.0] for text in texts], np.float32)
+
+    def opened(spec, offline=False, **options):
+        asked.append((spec, offline))
+        if offline and spec not in fetched:
+            raise OSError("not in the cache")
+        fetched.add(spec)
+        return Tiny()
+
+    monkeypatch.setattr(sqlrooms, "open_embedder", opened)
+    for _ in range(2):
+        with sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny") as rf:
+            assert rf.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
+    assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
+
+
+def test_the_default_model_is_not_fetched(folder, tmp_path, monkeypatch):
+    def opened(spec, offline=False, **options):
+        if spec.startswith("st:"):
+            assert offline
+            raise OSError("not in the cache")
+        return real(spec, **options)
+
+    real = sqlrooms.open_embedder
+    monkeypatch.setattr(sqlrooms, "open_embedder", opened)
+    with pytest.warns(UserWarning, match="st:BAAI/bge-small-en-v1.5' fetches it"):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb")).close()
+
+
+def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):
+    found = sqlrooms.get_embedding_metadata(db)
+    assert set(found) == {"model", "dims", "chunking", "counts", "capabilities"}
+    assert (found["dims"], found["counts"]["documents"]) == (256, 2)
+    assert found["capabilities"] == {"vector": True, "fts": True, "hybrid": True}
+    assert sqlrooms.hybrid_query("keys", db, embed_model_name="default")
+    with pytest.raises(ModelError, match="was built with"):
+        sqlrooms.hybrid_query("keys", db, embed_model_name="BAAI/bge-small-en-v1.5")
+
+
+def test_a_leg_that_is_missing_is_said_and_the_other_answers(folder, tmp_path):
+    words, vectors = str(tmp_path / "words"), str(tmp_path / "vectors")
+    sqlrooms.prepare_embeddings(str(folder), words, embed_model_name="none").close()
+    ragfile.build(folder, vectors, analysis=None)
+    for path, has, reason in ((words, "fts", "has no vectors"), (vectors, "vector", "has no BM25 index")):
+        capabilities = {"vector": False, "fts": False, "hybrid": False, has: True}
+        assert sqlrooms.get_embedding_metadata(path)["capabilities"] == capabilities
+        for use_rrf in (True, False):
+            with pytest.warns(UserWarning, match=reason):
+                hits = sqlrooms.hybrid_query("restart a pod", path, use_rrf=use_rrf)
+            assert hits[0]["node_id"] == "deep/pods.md#0"
+            assert hits[0]["score_type"] == ("rrf" if use_rrf else "weighted")
+
+
+# ------------------------------------------------------------------------------------------------------------ ways out --
+
+
+def export(*arguments):
+    return subprocess.run([sys.executable, "-m", "ragfile", "export", *arguments], capture_output=True, text=True)
+
+
+def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
+    with ragfile.edit(db) as w:
+        w.delete(["deep/pods.md"])
+    lines = [json.loads(line) for line in export(db).stdout.splitlines()]
+    with ragfile.open(db) as rf:
+        assert [line["node_id"] for line in lines] == ["keys.md#0", "keys.md#1"]
+        row = rf.row("keys.md#1")
+        assert lines[1]["text"] == rf.chunk(row).content
+        assert lines[1]["uuid"] == rf.chunk(row).uuid
+        assert (np.array(lines[1]["embedding"], np.float32) == rf.vector(row)).all()
+    out = str(tmp_path / "out.jsonl")
+    assert json.loads(export(db, out, "--json").stdout)["chunks"] == 2
+    assert [json.loads(line) for line in Path(out).read_text().splitlines()] == lines
+    assert export(db, "--to", "duckdb").returncode == 1
+
+
+def test_arrow_columns_are_those_of_the_chunk_table(db):
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra 'arrow' is not installed")
+    with ragfile.open(db) as rf:
+        table = rf.to_arrow()
+        assert set(table.column_names) == {"node_id", "text", "metadata_", "embedding", "doc_id"}
+        assert table.num_rows == len(rf)
+        assert table.column("text").to_pylist() == [rf.chunk(row).content for row in range(len(rf))]
+        vectors = table.column("embedding").combine_chunks().flatten().to_numpy().reshape(len(rf), -1)
+        assert (vectors == rf.vectors()).all()
+        assert json.loads(table.column("metadata_")[0].as_py())["name"]
+        assert pyarrow.table(rf).equals(table)
+
+
+def test_parquet_holds_the_same_columns(db, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra 'arrow' is not installed")
+    done = export(db, str(tmp_path / "out.parquet"), "--to", "parquet")
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(db) as rf:
+        assert parquet.read_table(tmp_path / "out.parquet").equals(rf.to_arrow())
+
+
+def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    out = str(tmp_path / "out.duckdb")
+    done = export(db, out, "--to", "duckdb")
+    assert done.returncode == 0, done.stderr
+    with duckdb.connect(out, read_only=True) as database:
+        count, dim = database.execute("SELECT count(*), max(len(embedding)) FROM documents").fetchone()
+        joined = database.execute(
+            "SELECT count(*), max(s.text) FROM documents d JOIN source_documents s USING (doc_id) WHERE doc_id = 'keys.md'"
+        ).fetchone()
+        notes = dict(database.execute("SELECT key, value FROM embedding_metadata").fetchall())
+    with ragfile.open(db) as rf:
+        assert (count, dim) == (len(rf), 256)
+    assert joined == (2, (folder / "keys.md").read_bytes().decode())
+    assert json.loads(notes["dims"]) == 256
+    assert export(db, out, "--to", "duckdb").returncode == 1

