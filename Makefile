@@ -1,5 +1,7 @@
 # The targets a person needs. PY is the Python of a virtual environment that `make setup` makes.
 PY ?= .venv/bin/python
+CLANG_FORMAT ?= $(if $(findstring /,$(PY)),$(dir $(PY)))clang-format
+C_FILES = $(filter-out %_tables.h,$(wildcard csrc/*.[ch] tests/*/*.[ch]))
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
 .PHONY: $(shell sed -n "s/^\([a-z][a-z0-9 -]*\):.*/\1/p" Makefile)
@@ -15,9 +17,14 @@ build:                ## compile again after a change in csrc/ or a .pyx
 test:                 ## the whole suite, under five minutes
 	$(PY) -m pytest -q
 
-lint:
+lint:                 ## what a formatter decides: ruff for Python, clang-format for C
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(CLANG_FORMAT) --dry-run --Werror $(C_FILES)
+
+format:               ## write every file as `make lint` wants it
+	$(PY) -m ruff format .
+	$(CLANG_FORMAT) -i $(C_FILES)
 
 strict:               ## the C core alone, as strictly as the compiler can
 	out=$$(mktemp -d) && for file in csrc/*.c; do \

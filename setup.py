@@ -14,7 +14,11 @@ LINK_FLAGS = [] if sys.platform == "darwin" else ["-Wl,-z,relro", "-Wl,-s"]
 LIBRARIES = ["m", "pthread"]
 
 if os.environ.get("RAGFILE_SANITIZE") == "1":
-    SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
+    SANITIZE = [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=undefined",
+        "-fno-omit-frame-pointer",
+    ]
     C_FLAGS = [*C_FLAGS, "-O1", "-g", *SANITIZE]
     LINK_FLAGS = SANITIZE
 

@@ -68,7 +68,11 @@ class Tantivy:
     def register(self, index):
         from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-        steps = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.lowercase()).filter(Filter.stopword("english"))
+        steps = (
+            TextAnalyzerBuilder(Tokenizer.simple())
+            .filter(Filter.lowercase())
+            .filter(Filter.stopword("english"))
+        )
         index.register_tokenizer("english", steps.filter(Filter.stemmer("english")).build())
         return index
 
@@ -91,7 +95,9 @@ class Tantivy:
         self.searcher = self.index.searcher()
 
     def one(self, query, k):
-        spaced = "".join(c if c.isalnum() else " " for c in query.lower())  # one token a word, or it asks for phrases
+        spaced = "".join(
+            c if c.isalnum() else " " for c in query.lower()
+        )  # one token a word, or it asks for phrases
         parsed = self.index.parse_query(spaced if spaced.strip() else "zzzz", ["text"])
         return self.searcher.search(parsed, k)
 
@@ -106,7 +112,9 @@ class Bm25s:
         import bm25s
         import Stemmer
 
-        tokens = bm25s.tokenize(texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False)
+        tokens = bm25s.tokenize(
+            texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False
+        )
         index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         index.index(tokens, show_progress=False)
         index.save(folder)
@@ -122,7 +130,9 @@ class Bm25s:
             self.index.activate_numba_scorer()
 
     def tokens(self, queries):
-        return self.module.tokenize(queries, stopwords="en", stemmer=self.stemmer, show_progress=False)
+        return self.module.tokenize(
+            queries, stopwords="en", stemmer=self.stemmer, show_progress=False
+        )
 
     def batch(self, queries, k, threads=1):
         tokens = self.tokens(queries)
@@ -143,7 +153,9 @@ class SqliteFts5:
         import sqlite3
 
         base = sqlite3.connect(folder / "fts.db")
-        base.execute("create virtual table passages using fts5(text, content='', tokenize='porter unicode61')")
+        base.execute(
+            "create virtual table passages using fts5(text, content='', tokenize='porter unicode61')"
+        )
         base.executemany("insert into passages(rowid, text) values (?, ?)", enumerate(texts))
         base.execute("insert into passages(passages) values ('optimize')")
         base.commit()
@@ -197,7 +209,9 @@ class RankBm25:
 
         from rank_bm25 import BM25Okapi
 
-        (folder / "index").write_bytes(pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75)))
+        (folder / "index").write_bytes(
+            pickle.dumps(BM25Okapi([words(text) for text in texts], k1=1.2, b=0.75))
+        )
 
     def open(self, folder):
         import pickle
@@ -230,7 +244,9 @@ class Pisa:
 
         model = self.models.setdefault(
             (k, threads),
-            self.index.bm25(k1=1.2, b=0.75, num_results=k, threads=threads, query_algorithm="maxscore"),
+            self.index.bm25(
+                k1=1.2, b=0.75, num_results=k, threads=threads, query_algorithm="maxscore"
+            ),
         )
         frame = pandas.DataFrame(
             {
@@ -251,9 +267,19 @@ class Lucene:
         jar = os.environ.get("LUCENE_JAR")
         if not jar:
             raise ImportError("LUCENE_JAR names no jar of Lucene")
-        command = ["java", "-Xmx4g", "-cp", jar, str(Path(__file__).with_name("Lucene.java")), task, str(folder)]
+        command = [
+            "java",
+            "-Xmx4g",
+            "-cp",
+            jar,
+            str(Path(__file__).with_name("Lucene.java")),
+            task,
+            str(folder),
+        ]
         pipe = subprocess.PIPE
-        self.java = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        self.java = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
 
     def build(self, texts, folder):
         self.start("build", folder)
@@ -302,7 +328,10 @@ ENGINES = {
     "duckdb": DuckDb,
     "rank-bm25": RankBm25,
 }
-OWN_THREADS = {"pisa", "duckdb"}  # work elsewhere than on the calling thread even when told to use one
+OWN_THREADS = {
+    "pisa",
+    "duckdb",
+}  # work elsewhere than on the calling thread even when told to use one
 THREADED = ("ragfile", "bm25s-numba", "pisa")  # take a number of threads
 SLOW = {"sqlite-fts5": 16, "duckdb": 8, "rank-bm25": 4, "bm25s": 64}  # queries a round
 
@@ -375,7 +404,9 @@ def first_one(name, work, short):
 
 def in_process(arguments):
     """Runs one engine's part in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], capture_output=True, text=True, check=False
+    )
     try:
         return json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):
@@ -398,7 +429,11 @@ def best_first(arguments):
     """The best of seven processes; a compiler at work needs no second look."""
     best = in_process(arguments)
     for _ in range(6 if best.get("first_ms", math.inf) < 1000 else 0):
-        best = min(best, in_process(arguments), key=lambda r: r.get("open_ms", math.inf) + r.get("first_ms", 0))
+        best = min(
+            best,
+            in_process(arguments),
+            key=lambda r: r.get("open_ms", math.inf) + r.get("first_ms", 0),
+        )
     return best
 
 
@@ -420,7 +455,9 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
                 for name, engine in engines.items():
                     asked = questions[: SLOW.get(name, len(questions))]
                     best[name] = min(best[name], cpu_seconds(name, engine, asked, k) / len(asked))
-            table[f"{label} k={k}"] = {name: {"cpu_us": round(one * 1e6, 1)} for name, one in best.items()}
+            table[f"{label} k={k}"] = {
+                name: {"cpu_us": round(one * 1e6, 1)} for name, one in best.items()
+            }
             for name in [name for name in THREADED if name in engines]:
                 walls = [math.inf, math.inf]
                 for threads in (1, 2) * rounds:
@@ -439,7 +476,11 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
                     repeated = []
                     for _ in range(3):
                         start = time.perf_counter()
-                        wall = engine.seconds([question], 10)[1] if name == "lucene" else engine.one(question, 10)
+                        wall = (
+                            engine.seconds([question], 10)[1]
+                            if name == "lucene"
+                            else engine.one(question, 10)
+                        )
                         repeated.append(wall if name == "lucene" else time.perf_counter() - start)
                     times.append(min(repeated) * 1e6)
                 single[name] = {
@@ -450,8 +491,13 @@ def query_all(names, work, question_files, rounds, ks=(10, 100)):
 
 
 def ndcg(ranked, judged, k=10):
-    gain = sum(judged.get(document, 0) / math.log2(place + 2) for place, document in enumerate(ranked[:k]))
-    ideal = sum(value / math.log2(place + 2) for place, value in enumerate(sorted(judged.values(), reverse=True)[:k]))
+    gain = sum(
+        judged.get(document, 0) / math.log2(place + 2) for place, document in enumerate(ranked[:k])
+    )
+    ideal = sum(
+        value / math.log2(place + 2)
+        for place, value in enumerate(sorted(judged.values(), reverse=True)[:k])
+    )
     return gain / ideal if ideal else 0.0
 
 
@@ -474,7 +520,12 @@ def quality(folder):
     lexicon = _core.Lexicon(_core.Section.over(terms), _core.Section.over(postings))
     rows, _ = lexicon.match([questions[query] for query in asked], 10)
     ranked = [[corpus[row]["_id"] for row in found if row >= 0] for found in rows]
-    return round(statistics.mean(ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)), 4)
+    return round(
+        statistics.mean(
+            ndcg(found, judged[query]) for query, found in zip(asked, ranked, strict=True)
+        ),
+        4,
+    )
 
 
 def zipf(vocabulary=300_000, exponent=1.07):
@@ -502,7 +553,10 @@ def synthesize(rows, words_a_row=100, seed=1):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("task", choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"])
+    parser.add_argument(
+        "task",
+        choices=["build", "query", "first", "quality", "synthesize", "build-one", "first-one"],
+    )
     parser.add_argument("--passages")
     parser.add_argument("--work", default="bench-bm25")
     parser.add_argument("--short")
@@ -512,7 +566,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--json", help="write the numbers here too: some engines print")
-    parser.add_argument("--words", type=int, help="synthesize questions of so many words, not passages")
+    parser.add_argument(
+        "--words", type=int, help="synthesize questions of so many words, not passages"
+    )
     given = parser.parse_args()
     names = given.only.split(",")
     if given.task == "build-one":
@@ -522,16 +578,22 @@ def main():
     elif given.task == "build":
         built = [name for name in names if name != "bm25s-numba"]
         result = {
-            name: in_process(["build-one", "--only", name, "--passages", given.passages, "--work", given.work])
+            name: in_process(
+                ["build-one", "--only", name, "--passages", given.passages, "--work", given.work]
+            )
             for name in built
         }
     elif given.task == "first":
         result = {
-            name: best_first(["first-one", "--only", name, "--work", given.work, "--short", given.short])
+            name: best_first(
+                ["first-one", "--only", name, "--work", given.work, "--short", given.short]
+            )
             for name in names
         }
     elif given.task == "query":
-        files = {label: path for label, path in (("short", given.short), ("long", given.long)) if path}
+        files = {
+            label: path for label, path in (("short", given.short), ("long", given.long)) if path
+        }
         result = query_all(names, given.work, files, given.rounds)
     elif given.task == "quality":
         result = {Path(folder).name: quality(Path(folder)) for folder in given.judged}

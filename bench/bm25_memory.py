@@ -93,10 +93,18 @@ def build(size, folder, report):
                 report(text_mb=round(made / 1e6), rows=builder.rows, peak_mb=peak.taken())
         with open(folder / "postings", "wb") as postings, open(folder / "terms", "wb") as terms:
             builder.finish(postings.write, terms.write)
-        report(text_mb=round(made / 1e6), rows=builder.rows, merging_peak_mb=peak.taken(), before_mb=before)
+        report(
+            text_mb=round(made / 1e6),
+            rows=builder.rows,
+            merging_peak_mb=peak.taken(),
+            before_mb=before,
+        )
     finally:
         peak.close()
-    report(cpu_s=round(time.process_time() - start, 1), rows_per_s=round(builder.rows / (time.process_time() - start)))
+    report(
+        cpu_s=round(time.process_time() - start, 1),
+        rows_per_s=round(builder.rows / (time.process_time() - start)),
+    )
 
 
 def ask(folder, report):

@@ -30,14 +30,25 @@ def documents(path):
     from ragfile.records import Document
 
     for again in itertools.count():
-        with lzma.open(path, "rt") if path.endswith(".xz") else open(path, encoding="utf-8") as file:
-            for page, lines in itertools.groupby(map(json.loads, file), key=lambda passage: passage["path"]):
+        with (
+            lzma.open(path, "rt") if path.endswith(".xz") else open(path, encoding="utf-8") as file
+        ):
+            for page, lines in itertools.groupby(
+                map(json.loads, file), key=lambda passage: passage["path"]
+            ):
                 lines = list(lines)
                 text = "\n\n".join(line["text"] for line in lines)
-                yield Document(f"{again}/{page}/{lines[0]['chunk']}", text, metadata={"title": lines[0]["title"]})
+                yield Document(
+                    f"{again}/{page}/{lines[0]['chunk']}",
+                    text,
+                    metadata={"title": lines[0]["title"]},
+                )
 
 
-CONTROL_GROUPS = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
+CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+    ("/sys/fs/cgroup", "memory.max"),
+)
 
 
 def capped(limit):
@@ -100,7 +111,15 @@ def digest(path):
 
 def built(arguments, out, cap):
     """What a build in a new process took, and the file's digest."""
-    command = [sys.executable, __file__, arguments.passages, "--chunks", str(arguments.chunks), "--out", out]
+    command = [
+        sys.executable,
+        __file__,
+        arguments.passages,
+        "--chunks",
+        str(arguments.chunks),
+        "--out",
+        out,
+    ]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen([*command, "--cap", str(cap)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)  # fmt: skip
     done, said = process.communicate()
@@ -108,7 +127,10 @@ def built(arguments, out, cap):
         with contextlib.suppress(OSError):
             os.rmdir(group_of(root, process.pid))
     if process.returncode:
-        return {"cap_mb": cap, "failed": (said.strip().splitlines() or [f"status {process.returncode}"])[-1]}
+        return {
+            "cap_mb": cap,
+            "failed": (said.strip().splitlines() or [f"status {process.returncode}"])[-1],
+        }
     return {**json.loads(done), "sha256": digest(out)}
 
 
@@ -118,11 +140,15 @@ def show(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("passages")
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--cap", type=int, default=0, help="Megabytes.")
-    parser.add_argument("--half", action="store_true", help="Again, under half the size of the file.")
+    parser.add_argument(
+        "--half", action="store_true", help="Again, under half the size of the file."
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--out", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -140,7 +166,10 @@ def main():
         for report in reports:
             print(f"under {report['cap_mb']} MB" if report["cap_mb"] else "without a limit")
             show(report)
-    if any("failed" in report for report in reports) or len({report["sha256"] for report in reports}) > 1:
+    if (
+        any("failed" in report for report in reports)
+        or len({report["sha256"] for report in reports}) > 1
+    ):
         raise SystemExit("failed, or not the same bytes")
 
 

@@ -20,16 +20,22 @@ def numbers(value, path=""):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before")
     parser.add_argument("after")
-    parser.add_argument("--more-than", type=float, default=5, help="per cent; smaller changes are left out")
+    parser.add_argument(
+        "--more-than", type=float, default=5, help="per cent; smaller changes are left out"
+    )
     options = parser.parse_args()
     with open(options.before) as first, open(options.after) as second:
         before, after = dict(numbers(json.load(first))), dict(numbers(json.load(second)))
     for path in [path for path in before if path in after]:
         if before[path] and abs(after[path] / before[path] - 1) * 100 > options.more_than:
-            print(f"{path:70} {before[path]:12.4g} {after[path]:12.4g} {after[path] / before[path]:7.2f}x")
+            print(
+                f"{path:70} {before[path]:12.4g} {after[path]:12.4g} {after[path] / before[path]:7.2f}x"
+            )
 
 
 if __name__ == "__main__":

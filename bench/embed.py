@@ -36,13 +36,17 @@ def contestants(folder):
         from model2vec import StaticModel
 
         potion = StaticModel.from_pretrained(folder)
-        found["model2vec"] = lambda texts: potion.encode(texts, max_length=None, use_multiprocessing=False)
+        found["model2vec"] = lambda texts: potion.encode(
+            texts, max_length=None, use_multiprocessing=False
+        )
     except ImportError:
         print("model2vec is not installed")
     try:
         import wordllama
 
-        packaged = os.path.dirname(wordllama.__file__)  # its own search looks beside the package, where nothing is
+        packaged = os.path.dirname(
+            wordllama.__file__
+        )  # its own search looks beside the package, where nothing is
         llama = wordllama.WordLlama.load(cache_dir=packaged, disable_download=True)
         found["wordllama"] = lambda texts: llama.embed(texts, norm=True)
     except (ImportError, FileNotFoundError) as error:
@@ -58,7 +62,9 @@ def measure(function, argument):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("passages")
     parser.add_argument("--potion", required=True)
     parser.add_argument("--count", type=int, default=4000)
@@ -72,10 +78,13 @@ def main():
         for name, function in functions.items():
             best[name] = min(best[name], measure(function, texts))
             single[name] = min(
-                single[name], measure(lambda texts, f=function: [f(texts) for _ in range(200)], [QUERY])[0]
+                single[name],
+                measure(lambda texts, f=function: [f(texts) for _ in range(200)], [QUERY])[0],
             )
     tokens = sum(len(StaticEmbedder().tokens(text)) for text in texts)
-    print(f"{len(texts)} passages, {tokens / len(texts):.0f} word pieces each; target {_core.target()}")
+    print(
+        f"{len(texts)} passages, {tokens / len(texts):.0f} word pieces each; target {_core.target()}"
+    )
     for name, (cpu, wall) in best.items():
         rate = len(texts) / cpu
         print(

@@ -32,7 +32,10 @@ def read_collection(folder):
         judged[query][document] = int(float(relevance))
     queries = [query for query in queries if query["_id"] in judged]
     texts = [f"{document.get('title') or ''} {document['text']}".strip() for document in documents]
-    asked, relevance = [query["text"] for query in queries], [judged[query["_id"]] for query in queries]
+    asked, relevance = (
+        [query["text"] for query in queries],
+        [judged[query["_id"]] for query in queries],
+    )
     return [document["_id"] for document in documents], texts, asked, relevance
 
 
@@ -68,11 +71,15 @@ def shipped_weights(rows):
     """The weight that the model file gives each published row: its stored row, scaled, in that row's direction."""
     stored = ModelReader(DEFAULT_MODEL.read_bytes())
     scaled = stored.rows * stored.coefficients[:, None]
-    return (scaled * rows).sum(axis=1) / np.maximum((rows.astype(np.float64) ** 2).sum(axis=1), 1e-30)
+    return (scaled * rows).sum(axis=1) / np.maximum(
+        (rows.astype(np.float64) ** 2).sum(axis=1), 1e-30
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("collections", type=Path)
     parser.add_argument("--potion", type=Path, required=True)
     options = parser.parse_args()
@@ -88,8 +95,14 @@ def main():
     collections = [read_collection(folder) for folder in folders]
     print(f"{'':26}" + "".join(f"{folder.name[:12]:>14}" for folder in folders) + f"{'mean':>10}")
     for name, way in ways.items():
-        found = [ndcg(names, way(texts), way(asked), judged) for names, texts, asked, judged in collections]
-        print(f"{name:26}" + "".join(f"{value:14.4f}" for value in found) + f"{np.mean(found):10.4f}", flush=True)
+        found = [
+            ndcg(names, way(texts), way(asked), judged)
+            for names, texts, asked, judged in collections
+        ]
+        print(
+            f"{name:26}" + "".join(f"{value:14.4f}" for value in found) + f"{np.mean(found):10.4f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ROOT / "bench" / "regressions.py"
-OPTIONS = ["-q", "-p", "no:cacheprovider", "-o", "addopts=", "--benchmark-only", "--benchmark-quiet"]
+OPTIONS = [
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-o",
+    "addopts=",
+    "--benchmark-only",
+    "--benchmark-quiet",
+]
 
 
 def run(*command, **options):
@@ -33,7 +41,9 @@ def best_rounds(python, folder):
     """Seconds of the best round of each test. It runs outside any tree, so that what is installed is what is imported."""
     report = folder / "report.json"
     run(python, "-m", "pytest", SUITE, *OPTIONS, f"--benchmark-json={report}", cwd=folder)
-    return {test["name"]: test["stats"]["min"] for test in json.loads(report.read_text())["benchmarks"]}
+    return {
+        test["name"]: test["stats"]["min"] for test in json.loads(report.read_text())["benchmarks"]
+    }
 
 
 def slower(before, after, limit):
@@ -42,7 +52,9 @@ def slower(before, after, limit):
     for name in sorted(before.keys() & after.keys()):
         change = (after[name] / before[name] - 1) * 100
         found += [name] if change > limit else []
-        print(f"{name:45} {before[name] * 1e6:12.1f} µs {after[name] * 1e6:12.1f} µs {change:+7.1f} %")
+        print(
+            f"{name:45} {before[name] * 1e6:12.1f} µs {after[name] * 1e6:12.1f} µs {change:+7.1f} %"
+        )
     return found
 
 
@@ -62,7 +74,9 @@ def compare(base, limit, turns, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("base", help="the commit to compare with")
     parser.add_argument("--limit", type=float, default=33, help="per cent")
     parser.add_argument("--turns", type=int, default=3)

@@ -38,7 +38,8 @@ def words(rng, vocabulary, count):
 def documents(first, count, seed):
     rng = random.Random(seed)
     vocabulary = [
-        f"{rng.choice('bcdfgklmnprst')}{rng.choice('aeiou')}{rng.choice('bdgklmnrst')}{i}" for i in range(50000)
+        f"{rng.choice('bcdfgklmnprst')}{rng.choice('aeiou')}{rng.choice('bdgklmnrst')}{i}"
+        for i in range(50000)
     ]
     for i in range(first, first + count):
         yield {"id": f"doc{i:08d}", "text": words(rng, vocabulary, 80), "metadata": {"n": i}}
@@ -94,9 +95,16 @@ def compare(what, one, many, rounds=7):
     """Answers are the same; each question counts with its best round, or the load of the machine would be measured."""
     files, asking = [ragfile.open(path) for path in (one, many)], questions()
     for mode in ("vector", "bm25", "hybrid"):
-        first, second = ([[(h.id, h.score) for h in rf.search(q, mode=mode)] for q in asking] for rf in files)
+        first, second = (
+            [[(h.id, h.score) for h in rf.search(q, mode=mode)] for q in asking] for rf in files
+        )
         assert first == second
-        took = np.array([[[asked(rf, mode, q) for q in asking] for rf in files] for _ in range(rounds)]) * 1e3
+        took = (
+            np.array(
+                [[[asked(rf, mode, q) for q in asking] for rf in files] for _ in range(rounds)]
+            )
+            * 1e3
+        )
         best = took.min(axis=0).mean(axis=1)
         print(
             f"{what}, {mode:>6}: {best[0]:.3f} ms in one segment, {best[1]:.3f} ms in several: {best[1] / best[0]:.2f} times"
@@ -130,9 +138,13 @@ input()
 
 
 def beside_a_writer(path):
-    best = lambda: min(timeit.repeat(lambda: _core.Reader(_core.Map(path)), number=1, repeat=5)) * 1e3  # noqa: E731
+    def best():
+        return min(timeit.repeat(lambda: _core.Reader(_core.Map(path)), number=1, repeat=5)) * 1e3
+
     alone = best()
-    writer = subprocess.Popen([sys.executable, "-c", APPENDING, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", APPENDING, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     writer.stdout.readline()
     beside = best()
     writer.kill()

@@ -61,7 +61,9 @@ def split_blocks(mapped, start, end, keyword, padding=8):
 def best(ask, rounds):
     times = []
     for _ in range(rounds):
-        began = time.process_time()  # one thread, nothing waits: the machine's other work does not count
+        began = (
+            time.process_time()
+        )  # one thread, nothing waits: the machine's other work does not count
         ask()
         times.append(time.process_time() - began)
     return min(times)
@@ -93,7 +95,9 @@ def main():
         for name in names:
             keyword.lookup(name, keys)
         indexed = (time.process_time() - began) / len(names)
-    print(f"{size / 1e9:.2f} GB of keyword pairs, {count} pairs, target {_core.target()}, CPU time of one core, warm")
+    print(
+        f"{size / 1e9:.2f} GB of keyword pairs, {count} pairs, target {_core.target()}, CPU time of one core, warm"
+    )
     print(f"full walk in C          {walk * 1e3:10.1f} ms   {size / walk / 1e9:7.2f} GB/s")
     print(
         f"block splitting         {split * 1e3:10.1f} ms   {size / split / 1e9:7.2f} GB/s   {split / walk:.0f} times slower"

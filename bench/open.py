@@ -33,7 +33,10 @@ print(took * 1e3, resident() - before, resource.getrusage(resource.RUSAGE_SELF).
 
 def best_of_processes(code, *arguments, rounds=7):
     command = [sys.executable, "-c", code, *arguments]
-    runs = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(rounds))
+    runs = (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for _ in range(rounds)
+    )
     return min([float(word) for word in run.split()] for run in runs)
 
 
@@ -45,7 +48,11 @@ def write_sparse(path, size):
     preamble = (4096).to_bytes(8, "little") + (size - 1).to_bytes(8, "little") + bytes([4])
     with open(path, "wb") as file:
         file.truncate(size)
-        for at, piece in ((0, front + preamble), (4096, b"AI-first\0\0\0\0RAG-second"), (size - 1, b"x")):
+        for at, piece in (
+            (0, front + preamble),
+            (4096, b"AI-first\0\0\0\0RAG-second"),
+            (size - 1, b"x"),
+        ):
             file.seek(at)
             file.write(piece)
 
@@ -56,13 +63,21 @@ def installed():
 
     folder = Path(ragfile.__file__).parent
     sizes = {file: file.stat().st_size for file in folder.rglob("*") if file.is_file()}
-    kept = {file: size for file, size in sizes.items() if file.suffix not in (".pyc", ".c", ".pyx", ".pxi", ".pxd")}
-    model = sum(size for file, size in kept.items() if file.suffix not in (".py", ".so", ".pyi", ".typed"))
+    kept = {
+        file: size
+        for file, size in sizes.items()
+        if file.suffix not in (".pyc", ".c", ".pyx", ".pxi", ".pxd")
+    }
+    model = sum(
+        size for file, size in kept.items() if file.suffix not in (".py", ".so", ".pyi", ".typed")
+    )
     return sum(kept.values()) - model, model
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--gb", type=int, default=10)
     parser.add_argument("--json", help="write the numbers here")
     options = parser.parse_args()

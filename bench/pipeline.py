@@ -30,7 +30,9 @@ from pipeline_stores import STORES
 
 
 def read_passages(path, limit):
-    with lzma.open(path, "rt") if str(path).endswith(".xz") else open(path, encoding="utf-8") as file:
+    with (
+        lzma.open(path, "rt") if str(path).endswith(".xz") else open(path, encoding="utf-8") as file
+    ):
         for _, line in zip(range(limit), file, strict=False):
             yield json.loads(line)
 
@@ -46,14 +48,21 @@ def read_questions(paths, count):
 
 
 def size_of(folder):
-    return sum(os.path.getsize(os.path.join(root, name)) for root, _, names in os.walk(folder) for name in names)
+    return sum(
+        os.path.getsize(os.path.join(root, name))
+        for root, _, names in os.walk(folder)
+        for name in names
+    )
 
 
 def memory():
     """Megabytes of this process: {"anonymous": …, "mapped": …}."""
     with open("/proc/self/status") as file:
         lines = dict(line.split(":", 1) for line in file)
-    return {n: int(lines[f].split()[0]) / 1024 for n, f in (("anonymous", "RssAnon"), ("mapped", "RssFile"))}
+    return {
+        n: int(lines[f].split()[0]) / 1024
+        for n, f in (("anonymous", "RssAnon"), ("mapped", "RssFile"))
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------ preparation
@@ -68,11 +77,19 @@ def prepare(arguments, folder):
     embedder = open_embedder("default")
     path = os.path.join(folder, "vectors.npy")
     if not os.path.exists(path):
-        began, texts = time.process_time(), [p["text"] for p in read_passages(arguments.passages, arguments.limit)]
+        began, texts = (
+            time.process_time(),
+            [p["text"] for p in read_passages(arguments.passages, arguments.limit)],
+        )
         np.save(path, embedder.embed(texts))
-        print(f"{len(texts)} passages embedded, {time.process_time() - began:.1f} s with reading", file=sys.stderr)
+        print(
+            f"{len(texts)} passages embedded, {time.process_time() - began:.1f} s with reading",
+            file=sys.stderr,
+        )
     asked = read_questions(arguments.questions, arguments.count)
-    np.save(os.path.join(folder, "asked.npy"), embedder.embed([text for _, text in asked], role="query"))
+    np.save(
+        os.path.join(folder, "asked.npy"), embedder.embed([text for _, text in asked], role="query")
+    )
     with open(os.path.join(folder, "asked.json"), "w") as file:
         json.dump(asked, file)
 
@@ -88,7 +105,10 @@ def build(name, arguments):
     version = importlib.metadata.version(store.package)
     vectors = np.load(os.path.join(arguments.keep, "vectors.npy"))
     count = min(len(vectors), getattr(store, "most", len(vectors)))
-    passages, vectors = list(read_passages(arguments.passages, count)), np.ascontiguousarray(vectors[:count])
+    passages, vectors = (
+        list(read_passages(arguments.passages, count)),
+        np.ascontiguousarray(vectors[:count]),
+    )
     os.mkdir(place)
     before, began, cpu = memory(), time.perf_counter(), time.process_time()
     store.build(passages, vectors, place)
@@ -141,13 +161,18 @@ class Served:
             best = self.variants.setdefault(name, self._none())
             for i, (text, vector) in enumerate(zip(self.texts, self.vectors, strict=True)):
                 began = time.perf_counter()
-                ask(text + " " * self.rounds, vector)  # a question that no cache has seen, of the same words
+                ask(
+                    text + " " * self.rounds, vector
+                )  # a question that no cache has seen, of the same words
                 best[i] = min(best[i], time.perf_counter() - began)
         return {"seconds": time.perf_counter() - started}
 
     def report(self):
         now = memory()
-        found = {"rounds": self.rounds, "rss_mb": {n: round(now[n] - self.before[n], 1) for n in now}}
+        found = {
+            "rounds": self.rounds,
+            "rss_mb": {n: round(now[n] - self.before[n], 1) for n in now},
+        }
         found["clock_ms"], found["cpu_ms"] = self._by_set(self.clock), self._by_set(self.cpu)
         found["asked_once_ms"] = self.first
         found["variants_ms"] = {name: self._by_set(times) for name, times in self.variants.items()}
@@ -161,7 +186,10 @@ class Served:
 
     def _by_set(self, times):
         names = dict.fromkeys(("all", *self.sets))
-        return {n: percentiles([t for s, t in zip(self.sets, times, strict=True) if n in (s, "all")]) for n in names}
+        return {
+            n: percentiles([t for s, t in zip(self.sets, times, strict=True) if n in (s, "all")])
+            for n in names
+        }
 
     def _batch(self, threads):
         """Questions a second, the best of five batches of at least 1,024: of CPU time on one thread, by the clock on more."""
@@ -192,7 +220,10 @@ class Served:
 
 def percentiles(times):
     times = sorted(times)
-    return {"p50": round(times[len(times) // 2] * 1e3, 4), "p99": round(times[int(len(times) * 0.99)] * 1e3, 4)}
+    return {
+        "p50": round(times[len(times) // 2] * 1e3, 4),
+        "p99": round(times[int(len(times) * 0.99)] * 1e3, 4),
+    }
 
 
 def child(arguments):
@@ -218,11 +249,18 @@ def child(arguments):
 def spawn(arguments, role, name):
     command = [sys.executable, __file__, arguments.passages, *arguments.questions, "--limit", str(arguments.limit),
                "--keep", arguments.keep, "--child", role, name]  # fmt: skip
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS"), "1")
+    one = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS"), "1"
+    )
     environment = {**os.environ, **one, "MEMVID_TELEMETRY": "0"}
     log = open(os.path.join(arguments.keep, f"{name}.log"), "a+")  # noqa: SIM115 - lives as long as the process
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        env=environment,
     )
     process.log = log
     return process
@@ -297,7 +335,14 @@ def compete(arguments, reports):
 
 
 def show(reports):
-    ours = next((r["clock_ms"]["all"]["p50"] for r in reports if r["store"] == "ragfile" and "clock_ms" in r), None)
+    ours = next(
+        (
+            r["clock_ms"]["all"]["p50"]
+            for r in reports
+            if r["store"] == "ragfile" and "clock_ms" in r
+        ),
+        None,
+    )
     print(f"{'':<16}{'p50 ms':>9}{'p99 ms':>9}{'cpu p50':>9}{'times':>8}{'recall':>8}{'qps':>10}{'open+first ms':>16}{'build s':>9}{'cpu s':>8}{'disk MB':>9}{'anon MB':>9}")  # fmt: skip
     for r in reports:
         if "left_out" in r:
@@ -308,23 +353,38 @@ def show(reports):
             f"{r['store']:<16}{all_['p50']:>9.3f}{all_['p99']:>9.3f}{r['cpu_ms']['all']['p50']:>9.3f}"
             f"{all_['p50'] / ours if ours else 0:>7.1f}x{r['recall']:>8.3f}{max(r['qps'].values()):>10.0f}"
             f"{r['open_ms']:>8.1f}{r['first_ms']:>8.1f}{r['build_s']:>9.1f}{r['build_cpu_s']:>8.1f}{r['disk_mb']:>9.1f}"
-            f"{r['rss_mb']['anonymous']:>9.1f}" + (f"   {r['passages']} passages" if r["store"] == "memvid" else "")
+            f"{r['rss_mb']['anonymous']:>9.1f}"
+            + (f"   {r['passages']} passages" if r["store"] == "memvid" else "")
         )
     for r in reports:
-        for name in ("clock_ms", "cpu_ms", "asked_once_ms", "variants_ms", "qps", "sections_mb", "build_rss_mb"):
+        for name in (
+            "clock_ms",
+            "cpu_ms",
+            "asked_once_ms",
+            "variants_ms",
+            "qps",
+            "sections_mb",
+            "build_rss_mb",
+        ):
             if r["store"] == "ragfile" and name in r:
                 print(f"ragfile, {name}: {r[name]}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("passages")
     parser.add_argument("questions", nargs="+")
     parser.add_argument("--limit", type=int, default=100_000)
     parser.add_argument("--count", type=int, default=32, help="How many questions of each file.")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=30, help="No further round for a store that took so long.")
-    parser.add_argument("--timeout", type=float, default=1200, help="Seconds a store may take to build.")
+    parser.add_argument(
+        "--seconds", type=float, default=30, help="No further round for a store that took so long."
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=1200, help="Seconds a store may take to build."
+    )
     parser.add_argument("--only", help="Names, separated by commas.")
     parser.add_argument("--keep", help="A folder for what is built, taken up by the next run.")
     parser.add_argument("--json", help="Where to write everything.")
@@ -333,10 +393,15 @@ def main():
     if arguments.child:
         return child(arguments)
     with contextlib.ExitStack() as stack:
-        arguments.keep = arguments.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
+        arguments.keep = arguments.keep or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="bench-")
+        )
         os.makedirs(arguments.keep, exist_ok=True)
         prepare(arguments, arguments.keep)
-        reports = [built(arguments, name) for name in (arguments.only.split(",") if arguments.only else STORES)]
+        reports = [
+            built(arguments, name)
+            for name in (arguments.only.split(",") if arguments.only else STORES)
+        ]
         compete(arguments, reports)
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"  # fmt: skip
     print(machine)

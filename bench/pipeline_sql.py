@@ -31,7 +31,9 @@ def words_of(text):
 def arrow_vectors(vectors):
     import pyarrow
 
-    return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.reshape(-1)), vectors.shape[1])
+    return pyarrow.FixedSizeListArray.from_arrays(
+        pyarrow.array(vectors.reshape(-1)), vectors.shape[1]
+    )
 
 
 def load_fts(base):
@@ -41,7 +43,9 @@ def load_fts(base):
     carried = importlib.util.find_spec("duckdb_extension_fts")
     places = ["fts"]
     if carried is not None:
-        files = glob.glob(os.path.join(os.path.dirname(carried.origin), "extensions", "*", "fts.duckdb_extension"))
+        files = glob.glob(
+            os.path.join(os.path.dirname(carried.origin), "extensions", "*", "fts.duckdb_extension")
+        )
         places += [f"'{path}'" for path in files]
     for place in places:
         try:
@@ -105,7 +109,10 @@ class DuckDB:
         return [texts[row] for row in reciprocal_ranks(*legs)]
 
     def near(self, vector):
-        return [int(row[0]) for row in self.base.execute(sql_near(len(vector)), [vector.tolist(), K]).fetchall()]
+        return [
+            int(row[0])
+            for row in self.base.execute(sql_near(len(vector)), [vector.tolist(), K]).fetchall()
+        ]
 
 
 class SqliteVec:
@@ -116,7 +123,9 @@ class SqliteVec:
     def connect(self, folder):
         import sqlite_vec
 
-        sqlite3 = importlib.import_module(next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n)))
+        sqlite3 = importlib.import_module(
+            next(n for n in ("pysqlite3", "sqlite3") if importlib.util.find_spec(n))
+        )
         base = sqlite3.connect(os.path.join(folder, "kb.sqlite"))
         base.enable_load_extension(True)
         sqlite_vec.load(base)
@@ -147,7 +156,10 @@ class SqliteVec:
         order = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
         found = [row for (row,) in self.base.execute(order, [asked, CANDIDATES])]
         rows = reciprocal_ranks(self.nearest(vector, CANDIDATES), found)
-        return [self.base.execute("SELECT text FROM words WHERE rowid = ?", [row]).fetchone()[0] for row in rows]
+        return [
+            self.base.execute("SELECT text FROM words WHERE rowid = ?", [row]).fetchone()[0]
+            for row in rows
+        ]
 
     def near(self, vector):
         return self.nearest(vector, K)

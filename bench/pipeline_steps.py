@@ -40,22 +40,36 @@ def loading_and_chunking(folder):
     fastest = dict.fromkeys(POLICIES, float("inf"))
     for _ in range(5):
         for policy in POLICIES:
-            fastest[policy] = min(fastest[policy], best(lambda p=policy: [split(d, p) for d in documents], 1))
+            fastest[policy] = min(
+                fastest[policy], best(lambda p=policy: [split(d, p) for d in documents], 1)
+            )
     for policy, spent in fastest.items():
         count = sum(len(split(d, policy)) for d in documents)
-        print(f"{policy:11} {count:6} chunks     {size / spent:7.1f} MB/s  {count / spent:9,.0f} chunks/s")
+        print(
+            f"{policy:11} {count:6} chunks     {size / spent:7.1f} MB/s  {count / spent:9,.0f} chunks/s"
+        )
 
 
 def filtering():
     rng = random.Random(1)
     rows = [
-        {"year": rng.randint(1990, 2025), "lang": rng.choice(["en", "de", "fr"]), "path": f"a/{i // 10}.md"}
+        {
+            "year": rng.randint(1990, 2025),
+            "lang": rng.choice(["en", "de", "fr"]),
+            "path": f"a/{i // 10}.md",
+        }
         for i in range(100_000)
     ]
     columns = Dicts(rows)
-    for where in ({"lang": "en"}, {"year": {"$gte": 2020}}, {"path": {"$in": ["a/7.md", "a/8.md"]}}):
+    for where in (
+        {"lang": "en"},
+        {"year": {"$gte": 2020}},
+        {"path": {"$in": ["a/7.md", "a/8.md"]}},
+    ):
         compile(where).mask(columns)  # builds the column
-        print(f"filter      {best(lambda w=where: compile(w).mask(columns), 200) * 1e6:7.1f} µs   {where}")
+        print(
+            f"filter      {best(lambda w=where: compile(w).mask(columns), 200) * 1e6:7.1f} µs   {where}"
+        )
 
 
 def fusing():

@@ -50,7 +50,9 @@ class Ragfile:
         """Other ways to ask: the vector made from the text, a filter that about half of the passages pass."""
         return {
             "from text": lambda text, vector: self.file.search(text, K, cache=False),
-            "filtered": lambda text, vector: self.file.search(text, K, vector=vector, cache=False, where=HALF),
+            "filtered": lambda text, vector: self.file.search(
+                text, K, vector=vector, cache=False, where=HALF
+            ),
         }
 
     def batch(self, texts, vectors, threads):
@@ -60,7 +62,10 @@ class Ragfile:
         if not hasattr(self, "rows"):
             with open(os.path.join(os.path.dirname(self.folder), "keys.json")) as file:
                 self.rows = {key: row for row, key in enumerate(json.load(file))}
-        return [self.rows[self.file.hit(int(row)).id] for row in self.file.nearest(vector[None], K)[0][0]]
+        return [
+            self.rows[self.file.hit(int(row)).id]
+            for row in self.file.nearest(vector[None], K)[0][0]
+        ]
 
     def sections(self):
         return {e["name"]: e["size"] for e in self.file.entries}
@@ -77,7 +82,11 @@ class TantivyUsearch:
         import tantivy
         from usearch.index import Index
 
-        schema = tantivy.SchemaBuilder().add_text_field("text", stored=True, tokenizer_name="en_stem").build()
+        schema = (
+            tantivy.SchemaBuilder()
+            .add_text_field("text", stored=True, tokenizer_name="en_stem")
+            .build()
+        )
         os.mkdir(os.path.join(folder, "words"))
         index = tantivy.Index(schema, path=os.path.join(folder, "words"))
         writer = index.writer(heap_size=1_000_000_000, num_threads=1)
@@ -93,17 +102,27 @@ class TantivyUsearch:
         import tantivy
         from usearch.index import Index
 
-        self.address, self.index = tantivy.DocAddress, tantivy.Index.open(os.path.join(folder, "words"))
+        self.address, self.index = (
+            tantivy.DocAddress,
+            tantivy.Index.open(os.path.join(folder, "words")),
+        )
         self.searcher = self.index.searcher()
         if self.searcher.num_segments != 1:
-            raise RuntimeError(f"{self.searcher.num_segments} segments: document numbers are not the passages' own")
+            raise RuntimeError(
+                f"{self.searcher.num_segments} segments: document numbers are not the passages' own"
+            )
         self.vectors = Index.restore(os.path.join(folder, "near.usearch"), view=True)
 
     def ask(self, text, vector):
         query = self.index.parse_query(words_of(text), ["text"])
-        found = [address.doc for _, address in self.searcher.search(query, CANDIDATES, count=False).hits]
+        found = [
+            address.doc for _, address in self.searcher.search(query, CANDIDATES, count=False).hits
+        ]
         near = self.vectors.search(vector, CANDIDATES, threads=1).keys.tolist()
-        return [self.searcher.doc(self.address(0, row))["text"][0] for row in reciprocal_ranks(near, found)]
+        return [
+            self.searcher.doc(self.address(0, row))["text"][0]
+            for row in reciprocal_ranks(near, found)
+        ]
 
     def near(self, vector):
         return self.vectors.search(vector, K, threads=1).keys.tolist()
@@ -135,7 +154,12 @@ class LanceDB:
 
     def near(self, vector):
         return [
-            row["id"] for row in self.table.search(vector).distance_type("cosine").limit(K).select(["id"]).to_list()
+            row["id"]
+            for row in self.table.search(vector)
+            .distance_type("cosine")
+            .limit(K)
+            .select(["id"])
+            .to_list()
         ]
 
 
@@ -146,10 +170,18 @@ class LanceRefined(LanceDB):
 
     def ask(self, text, vector):
         query = self.table.search(query_type="hybrid").vector(vector).text(words_of(text)).limit(K)
-        return [row["text"] for row in query.nprobes(100).refine_factor(10).select(["text"]).to_list()]
+        return [
+            row["text"] for row in query.nprobes(100).refine_factor(10).select(["text"]).to_list()
+        ]
 
     def near(self, vector):
-        query = self.table.search(vector).distance_type("cosine").limit(K).nprobes(100).refine_factor(10)
+        query = (
+            self.table.search(vector)
+            .distance_type("cosine")
+            .limit(K)
+            .nprobes(100)
+            .refine_factor(10)
+        )
         return [row["id"] for row in query.select(["id"]).to_list()]
 
 
@@ -167,7 +199,9 @@ class Chroma:
     def client(self, folder):
         import chromadb
 
-        return chromadb.PersistentClient(folder, settings=chromadb.Settings(anonymized_telemetry=False))
+        return chromadb.PersistentClient(
+            folder, settings=chromadb.Settings(anonymized_telemetry=False)
+        )
 
     def build(self, passages, vectors, folder):
         kept = self.client(folder).create_collection("passages", metadata={"hnsw:space": "cosine"})
@@ -183,7 +217,10 @@ class Chroma:
         return self.kept.query(query_embeddings=[vector], n_results=K)["documents"][0]
 
     def near(self, vector):
-        return [int(row) for row in self.kept.query(query_embeddings=[vector], n_results=K, include=[])["ids"][0]]
+        return [
+            int(row)
+            for row in self.kept.query(query_embeddings=[vector], n_results=K, include=[])["ids"][0]
+        ]
 
 
 class Memvid:
@@ -197,7 +234,9 @@ class Memvid:
 
         kept = memvid_sdk.create(os.path.join(folder, "kb.mv2"), enable_vec=True, enable_lex=True)
         named = {"provider": "given", "model": "given", "dimension": vectors.shape[1]}
-        requests = [{"title": str(i), "label": "passage", "text": p["text"]} for i, p in enumerate(passages)]
+        requests = [
+            {"title": str(i), "label": "passage", "text": p["text"]} for i, p in enumerate(passages)
+        ]
         kept.put_many(requests, embeddings=vectors.tolist(), embedding_identity=named)
         kept.commit()
         kept.close()
@@ -206,10 +245,14 @@ class Memvid:
         import memvid_sdk
 
         path = os.path.join(folder, "kb.mv2")
-        self.kept = memvid_sdk.use("basic", path, mode="open", enable_vec=True, enable_lex=True, read_only=True)
+        self.kept = memvid_sdk.use(
+            "basic", path, mode="open", enable_vec=True, enable_lex=True, read_only=True
+        )
 
     def find(self, text, vector, mode):
-        return self.kept.find(text, k=K, mode=mode, query_embedding=vector.tolist(), snippet_chars=100_000)["hits"]
+        return self.kept.find(
+            text, k=K, mode=mode, query_embedding=vector.tolist(), snippet_chars=100_000
+        )["hits"]
 
     def ask(self, text, vector):
         return [hit["snippet"] for hit in self.find(words_of(text), vector, "auto")]

@@ -16,7 +16,10 @@ from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
 
-ESTIMATES = {"FAISS + JSON": ("~30 MB", "~200 ms", "~150 ms"), "one .ragmd": ("~40 MB", "~260 ms", "~200 ms")}
+ESTIMATES = {
+    "FAISS + JSON": ("~30 MB", "~200 ms", "~150 ms"),
+    "one .ragmd": ("~40 MB", "~260 ms", "~200 ms"),
+}
 
 
 def example(documents=1000, chunks=10, dim=768, chunk_size=500, seed=1):
@@ -124,8 +127,12 @@ def main():
         share = (text.index(b"```", vectors) - vectors) / len(collection.index.data)
     print(f"{'':24}{'size':>10}{'load':>10}{'save':>10}   estimated by the seed")
     for name, size, load, save in rows:
-        print(f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}")
-    print(f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows")
+        print(
+            f"{name:24}{size / 1e6:7.1f} MB{load:7.1f} ms{save:7.1f} ms   {', '.join(ESTIMATES.get(name, ()))}"
+        )
+    print(
+        f"base64 takes {share:.4f} of the index's bytes; saves include an fsync in the .ragmd and ragfile rows"
+    )
 
 
 if __name__ == "__main__":

@@ -38,7 +38,9 @@ def chunks(prefix, count):
 def vectors(count):
     """Rows near some hundred centres, as embeddings of texts lie near their topics."""
     centres = np.random.default_rng(2).standard_normal((100, DIM))
-    return (centres[RANDOM.integers(0, 100, count)] + 0.7 * RANDOM.standard_normal((count, DIM))).astype(np.float32)
+    return (
+        centres[RANDOM.integers(0, 100, count)] + 0.7 * RANDOM.standard_normal((count, DIM))
+    ).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,14 @@ def test_both_legs_and_their_fusion(benchmark, rf, question):
 
 def test_both_legs_under_a_filter(benchmark, rf, question):
     text, vector = question
-    assert len(benchmark(rf.search, text, 10, vector=vector, where={"year": {"$gte": 2020}}, cache=False)) == 10
+    assert (
+        len(
+            benchmark(
+                rf.search, text, 10, vector=vector, where={"year": {"$gte": 2020}}, cache=False
+            )
+        )
+        == 10
+    )
 
 
 def test_the_text_of_a_row(benchmark, rf):

@@ -28,7 +28,9 @@ WARM = 20
 
 def made(passages, path):
     with open(passages, encoding="utf-8") as lines:
-        documents = [{"id": f"p{i:07d}", "text": json.loads(line)["text"]} for i, line in enumerate(lines)]
+        documents = [
+            {"id": f"p{i:07d}", "text": json.loads(line)["text"]} for i, line in enumerate(lines)
+        ]
     with ragfile.create(path, embedder="default") as w:
         w.add_documents(documents)
 
@@ -46,7 +48,10 @@ class Meter:
         return found, self.server.count, self.server.sent, (time.perf_counter() - began) * 1e3
 
     def show(self, what, requests, sent, ms):
-        print(f"| {what} | {requests:g} | {sent / 1e6:.2f} | {sent / self.size:.2%} | {ms:,.0f} |", flush=True)
+        print(
+            f"| {what} | {requests:g} | {sent / 1e6:.2f} | {sent / self.size:.2%} | {ms:,.0f} |",
+            flush=True,
+        )
 
 
 def ask(meter, local, url, mode, questions, cache):
@@ -67,13 +72,16 @@ def ask(meter, local, url, mode, questions, cache):
     label = "cached, " if cache else ""
     meter.show(f"{label}{mode}, first", *runs[0])
     meter.show(
-        f"{label}{mode}, next {WARM} (median)", *(statistics.median(run[i] for run in runs[1:]) for i in range(3))
+        f"{label}{mode}, next {WARM} (median)",
+        *(statistics.median(run[i] for run in runs[1:]) for i in range(3)),
     )
     return rf.close()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--passages")
     parser.add_argument("--questions", required=True)
     parser.add_argument("--latency", type=float, default=0.03)

@@ -42,7 +42,12 @@ class DuckDB:
         import duckdb
         import pyarrow
 
-        self.path, self.embedder, self.kept, self.connector = path, open_embedder("default"), None, duckdb.connect
+        self.path, self.embedder, self.kept, self.connector = (
+            path,
+            open_embedder("default"),
+            None,
+            duckdb.connect,
+        )
         hits = [rf.hit(row) for row in range(len(rf))]
         sources = {d.id: d for d in rf.sources([hit.id for hit in hits])}
         chunks = {
@@ -95,8 +100,12 @@ class DuckDB:
 
     def source(self, chunk):
         with self.base() as base:
-            (document,) = base.execute("SELECT DISTINCT doc_id FROM documents WHERE node_id IN (?)", [chunk]).fetchone()
-            return base.execute("SELECT * FROM source_documents WHERE doc_id IN (?)", [document]).fetchall()
+            (document,) = base.execute(
+                "SELECT DISTINCT doc_id FROM documents WHERE node_id IN (?)", [chunk]
+            ).fetchone()
+            return base.execute(
+                "SELECT * FROM source_documents WHERE doc_id IN (?)", [document]
+            ).fetchall()
 
 
 def fused_in_python(*rankings, k=60):
@@ -112,7 +121,10 @@ def contests(db, duck, rf):
     """name → {contestant: call of a question}."""
     chunk = sqlrooms.hybrid_query(SUBJECTS[0], db)[0]["node_id"]
     anew, kept = duck, DuckDB.__new__(DuckDB)
-    kept.__dict__ = {**duck.__dict__, "kept": duck.connector(duck.path, read_only=True, config={"threads": 1})}
+    kept.__dict__ = {
+        **duck.__dict__,
+        "kept": duck.connector(duck.path, read_only=True, config={"threads": 1}),
+    }
     load_fts(kept.kept)
     ranks = [(list(range(at, at + CANDIDATES)), [1.0] * CANDIDATES) for at in (0, 5)]
     names = [[f"docs/page-{row}.md#0" for row in rows] for rows, _ in ranks]
@@ -164,13 +176,20 @@ def copy_some(folder, into, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder")
     parser.add_argument("--questions", type=int, default=50)
     parser.add_argument(
-        "--files", type=int, default=1090, help="How many files of the folder, in order of their paths."
+        "--files",
+        type=int,
+        default=1090,
+        help="How many files of the folder, in order of their paths.",
     )
-    parser.add_argument("--chunk-size", type=int, default=512, help="As prepare_embeddings takes it.")
+    parser.add_argument(
+        "--chunk-size", type=int, default=512, help="As prepare_embeddings takes it."
+    )
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     questions = [f"{SUBJECTS[i % len(SUBJECTS)]} {i}" for i in range(arguments.questions)]
@@ -184,9 +203,7 @@ def main():
             raise SystemExit(
                 f"DuckDB's full-text extension: {duck.reason} (pip install duckdb-extension-fts, of DuckDB's version)"
             )
-        sizes = (
-            f"{len(rf)} chunks, {os.path.getsize(db) / 1e6:.1f} MB; DuckDB {os.path.getsize(duck.path) / 1e6:.1f} MB"
-        )
+        sizes = f"{len(rf)} chunks, {os.path.getsize(db) / 1e6:.1f} MB; DuckDB {os.path.getsize(duck.path) / 1e6:.1f} MB"
         found = {name: measure(calls, questions) for name, calls in contests(db, duck, rf).items()}
     if arguments.json:
         print(json.dumps({"sizes": sizes, "ms": found, "documented_ms": DOCUMENTED}, indent=2))

@@ -23,7 +23,9 @@ class Ragfile(Peer):
         plain = _core.Matrix(rows, *rows.shape)
         with open(f"{folder}/shadow", "wb") as file:
             _core.build_shadow(plain, file.write)
-        self.matrix = _core.Matrix(rows, *rows.shape, shadow=np.fromfile(f"{folder}/shadow", np.uint8))
+        self.matrix = _core.Matrix(
+            rows, *rows.shape, shadow=np.fromfile(f"{folder}/shadow", np.uint8)
+        )
         self.shadow_size, self.threads = plain.shadow_size, 1
 
     def with_threads(self, threads):
@@ -155,9 +157,14 @@ class SqliteVec(Peer):
             raise ImportError("this Python's sqlite3 was built without loadable extensions")
         self.db.enable_load_extension(True)
         sqlite_vec.load(self.db)
-        self.db.execute(f"create virtual table v using vec0(e float[{rows.shape[1]}] distance_metric=cosine)")
+        self.db.execute(
+            f"create virtual table v using vec0(e float[{rows.shape[1]}] distance_metric=cosine)"
+        )
         with self.db:
-            self.db.executemany("insert into v(rowid, e) values (?, ?)", ((i, r.tobytes()) for i, r in enumerate(rows)))
+            self.db.executemany(
+                "insert into v(rowid, e) values (?, ?)",
+                ((i, r.tobytes()) for i, r in enumerate(rows)),
+            )
 
     def search(self, queries, k):
         ask = "select rowid from v where e match ? and k = ? order by distance"
@@ -169,13 +176,18 @@ class LanceFlat(Peer):
         import lancedb
         import pyarrow
 
-        flat = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows.reshape(-1)), rows.shape[1])
+        flat = pyarrow.FixedSizeListArray.from_arrays(
+            pyarrow.array(rows.reshape(-1)), rows.shape[1]
+        )
         table = pyarrow.table({"id": np.arange(len(rows)), "vector": flat})
         self.table = lancedb.connect(f"{folder}/lance").create_table("v", table)
 
     def search(self, queries, k):
-        ask = lambda q: self.table.search(q).distance_type("cosine").limit(k).select(["id", "_distance"]).to_arrow()  # noqa: E731
-        return np.array([ask(q)["id"].to_numpy() for q in queries])
+        return np.array([self._ask(q, k)["id"].to_numpy() for q in queries])
+
+    def _ask(self, query, k):
+        found = self.table.search(query).distance_type("cosine").limit(k)
+        return found.select(["id", "_distance"]).to_arrow()
 
 
 class DuckdbArray(Peer):
@@ -183,7 +195,9 @@ class DuckdbArray(Peer):
         import duckdb
         import pyarrow
 
-        flat = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows.reshape(-1)), rows.shape[1])
+        flat = pyarrow.FixedSizeListArray.from_arrays(
+            pyarrow.array(rows.reshape(-1)), rows.shape[1]
+        )
         given = pyarrow.table({"id": np.arange(len(rows)), "vector": flat})  # noqa: F841 - duckdb finds it by name
         self.db = duckdb.connect(f"{folder}/duckdb")
         self.db.execute("set threads to 1")
@@ -192,7 +206,9 @@ class DuckdbArray(Peer):
 
     def search(self, queries, k):
         ask = f"select id from v order by array_inner_product(vector::{self.kind}, ?::{self.kind}) desc limit {k}"
-        return np.array([[r[0] for r in self.db.execute(ask, [q.tolist()]).fetchall()] for q in queries])
+        return np.array(
+            [[r[0] for r in self.db.execute(ask, [q.tolist()]).fetchall()] for q in queries]
+        )
 
 
 PEERS = {

@@ -54,10 +54,17 @@ def load(args, count):
         rng = np.random.default_rng(1)
         rows = rng.standard_normal((count, args.dim), dtype=np.float32)
         queries = rng.standard_normal((1024, args.dim), dtype=np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True), queries, "synthetic: normal, i.i.d."
+        return (
+            rows / np.linalg.norm(rows, axis=1, keepdims=True),
+            queries,
+            "synthetic: normal, i.i.d.",
+        )
     rows, queries = np.load(args.rows), np.load(args.queries)
     if args.dim == 2 * rows.shape[1]:
-        rows, queries = (np.concatenate([x, np.roll(x, 1, 0)], axis=1) * np.float32(0.5**0.5) for x in (rows, queries))
+        rows, queries = (
+            np.concatenate([x, np.roll(x, 1, 0)], axis=1) * np.float32(0.5**0.5)
+            for x in (rows, queries)
+        )
         return rows[:count], queries, f"{args.rows}, each row beside its neighbour"
     if count > len(rows):
         noise = np.random.default_rng(2).standard_normal((count, rows.shape[1]), dtype=np.float32)
@@ -92,12 +99,17 @@ def found(contestants, queries, k):
     share = {}
     for name, peer in contestants.items():
         rows = np.concatenate([peer.search(query[None], k) for query in queries])
-        share[name] = float(np.mean([len(set(a) & set(b)) / k for a, b in zip(ours, rows, strict=True)]))
+        share[name] = float(
+            np.mean([len(set(a) & set(b)) / k for a, b in zip(ours, rows, strict=True)])
+        )
     return share
 
 
 def start_contestants(names, rows, folder):
-    contestants = {"ragfile": Ragfile(rows, folder), "ragfile f32 scan": RagfileWithoutShadow(rows, folder)}
+    contestants = {
+        "ragfile": Ragfile(rows, folder),
+        "ragfile f32 scan": RagfileWithoutShadow(rows, folder),
+    }
     for name, peer in PEERS.items():
         if names and name not in names:
             continue
@@ -146,7 +158,9 @@ def ask_few(rows, queries, folder):
     """What a call costs when there is hardly anything to search."""
     few = Ragfile(np.ascontiguousarray(rows[:100]), folder)
     query = np.ascontiguousarray(queries[:1])
-    return {f"k={k}, us a call": best_call(lambda k=k: few.search(query, k), 2000) for k in (1, 10, 100)}
+    return {
+        f"k={k}, us a call": best_call(lambda k=k: few.search(query, k), 2000) for k in (1, 10, 100)
+    }
 
 
 def ask_together(ours, queries):
@@ -154,7 +168,10 @@ def ask_together(ours, queries):
 
     def from_threads(count):
         parts = [queries[i::count] for i in range(count)]
-        workers = [threading.Thread(target=lambda p=p: [ours.search(q[None], 10) for q in p]) for p in parts]
+        workers = [
+            threading.Thread(target=lambda p=p: [ours.search(q[None], 10) for q in p])
+            for p in parts
+        ]
         for worker in workers:
             worker.start()
         for worker in workers:
@@ -183,7 +200,12 @@ def open_and_ask(folder, rows, queries):
     for _ in range(5):
         paths = [f"{folder}/rows.npy", f"{folder}/shadow", f"{folder}/query.npy"]
         command = [sys.executable, "-c", OPEN_AND_ASK, *paths, str(len(rows)), str(rows.shape[1])]
-        times = [float(t) for t in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
+        times = [
+            float(t)
+            for t in subprocess.run(
+                command, capture_output=True, text=True, check=True
+            ).stdout.split()
+        ]
         best = times if best is None or sum(times[:2]) < sum(best[:2]) else best
     return dict(zip(("open ms", "first ms", "second ms"), best, strict=True))
 
@@ -218,7 +240,9 @@ def run(args, count):
         report["100 rows"] = ask_few(rows, queries, folder)
         report["1000 queries"] = ask_together(ours, queries[:1000])
         report["shadow bytes a row"] = ours.shadow_size / count
-        report["build s"] = {name: getattr(peer, "build", None) for name, peer in contestants.items()}
+        report["build s"] = {
+            name: getattr(peer, "build", None) for name, peer in contestants.items()
+        }
         report["peak RSS MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for key in (
         "scan GB/s",
@@ -256,10 +280,14 @@ def versions():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", help="embeddings as .npy, float32")
     parser.add_argument("--queries", help="query embeddings as .npy, float32")
-    parser.add_argument("--dim", type=int, default=384, help="of synthetic data, or twice that of --rows")
+    parser.add_argument(
+        "--dim", type=int, default=384, help="of synthetic data, or twice that of --rows"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000])
     parser.add_argument("--batches", type=int, nargs="+", default=[64, 256, 1024])
     parser.add_argument("--rounds", type=int, default=9)

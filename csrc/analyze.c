@@ -1,21 +1,24 @@
-/* analyze.c - text to words, one definition for indexing and for asking (spec: analyzer rag-words-1).
+/* analyze.c - text to words, one definition for indexing and for asking (spec: analyzer
+ * rag-words-1).
  *
- * A part is a maximal run of letters, digits and marks, folded: each code point through NFKC_Casefold, the run composed
- * to NFC. Scripts that put no spaces between words (CJK, Thai, ...) give pairs of neighbouring clusters, a cluster being
- * a base with its marks. Parts joined by single underscores also give their identifier (snake_case), parts and
- * identifiers joined by single dots also give the whole (v0.1.0, foo.bar), and a part before ++ or # also gives itself
+ * A part is a maximal run of letters, digits and marks, folded: each code point through
+ * NFKC_Casefold, the run composed to NFC. Scripts that put no spaces between words (CJK, Thai, ...)
+ * give pairs of neighbouring clusters, a cluster being a base with its marks. Parts joined by
+ * single underscores also give their identifier (snake_case), parts and identifiers joined by
+ * single dots also give the whole (v0.1.0, foo.bar), and a part before ++ or # also gives itself
  * with that sign (c++, c#). Single letters joined by dots are one part without them (U.S.A.).
  *
- * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte starts over on code points. The
- * tables are those of one Unicode version, never the host's, and nothing asks for a locale. Invalid UTF-8 separates. */
+ * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte starts over on
+ * code points. The tables are those of one Unicode version, never the host's, and nothing asks for
+ * a locale. Invalid UTF-8 separates. */
 #include "bytes.h"
 #include "internal.h"
 #include "unicode_tables.h"
 
 enum {
-    PART_MAX = 63,       /* code points of a part; longer runs are cut */
-    PART_SIZE = 4 * 64,  /* their bytes at most, and one sign */
-    CHAIN_SIZE = 255,    /* bytes of an identifier or a whole; longer ones are not emitted */
+    PART_MAX = 63,      /* code points of a part; longer runs are cut */
+    PART_SIZE = 4 * 64, /* their bytes at most, and one sign */
+    CHAIN_SIZE = 255,   /* bytes of an identifier or a whole; longer ones are not emitted */
     SIGN_MAX = 2,
 };
 
@@ -37,7 +40,7 @@ struct analysis {
     size_t point_count;
 };
 
-/* ------------------------------------------------------------------------------------------------------- code points */
+/* ---------------------------------------------------------------------------------- code points */
 
 static inline const struct unicode_record *record_of(uint32_t point) {
     size_t page = unicode_stages[point / UNICODE_PAGE];
@@ -50,7 +53,8 @@ static inline bool continues(const uint8_t *at, const uint8_t *end, size_t count
     return true;
 }
 
-/* The code point at `at` and its size; an ill-formed byte is U+FFFD of size 1, which no word contains. */
+/* The code point at `at` and its size; an ill-formed byte is U+FFFD of size 1, which no word
+ * contains. */
 static size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
     const uint32_t lead = at[0];
     *point = lead;
@@ -67,7 +71,8 @@ static size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
         return 3;
     }
     if (lead >= 0xF0 && lead <= 0xF4 && continues(at + 1, end, 3)) {
-        const uint32_t value = (lead & 7) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+        const uint32_t value =
+            (lead & 7) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
         if (value < 0x10000 || value > 0x10FFFF) return 1;
         *point = value;
         return 4;
@@ -95,9 +100,17 @@ static size_t encode(uint32_t point, uint8_t *out) {
     return 4;
 }
 
-/* ------------------------------------------------------------------------------------------------------- composition */
+/* ---------------------------------------------------------------------------------- composition */
 
-enum { HANGUL = 0xAC00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11A7, L_COUNT = 19, V_COUNT = 21, T_COUNT = 28 };
+enum {
+    HANGUL = 0xAC00,
+    HANGUL_L = 0x1100,
+    HANGUL_V = 0x1161,
+    HANGUL_T = 0x11A7,
+    L_COUNT = 19,
+    V_COUNT = 21,
+    T_COUNT = 28
+};
 
 /* The primary composite of two code points, or 0. */
 static uint32_t compose(uint32_t first, uint32_t second) {
@@ -110,7 +123,8 @@ static uint32_t compose(uint32_t first, uint32_t second) {
     const uint64_t wanted = (uint64_t)first << 32 | second;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        const uint64_t here = (uint64_t)unicode_pairs[middle].first << 32 | unicode_pairs[middle].second;
+        const uint64_t here =
+            (uint64_t)unicode_pairs[middle].first << 32 | unicode_pairs[middle].second;
         if (here == wanted) return unicode_pairs[middle].composed;
         if (here < wanted) low = middle + 1;
         else high = middle;
@@ -133,13 +147,15 @@ static void order_marks(struct analysis *a) {
     }
 }
 
-/* Canonical composition in place: each code point joins the last starter unless something between blocks it. */
+/* Canonical composition in place: each code point joins the last starter unless something between
+ * blocks it. */
 static void compose_points(struct analysis *a) {
     size_t count = 0, starter = SIZE_MAX;
     for (size_t i = 0; i < a->point_count; i++) {
         const uint8_t combining = a->combining[i];
         const bool adjacent = starter != SIZE_MAX && starter + 1 == count;
-        const bool open = starter != SIZE_MAX && (adjacent || (combining && a->combining[count - 1] < combining));
+        const bool open =
+            starter != SIZE_MAX && (adjacent || (combining && a->combining[count - 1] < combining));
         const uint32_t joined = open ? compose(a->points[starter], a->points[i]) : 0;
         if (joined) {
             a->points[starter] = joined;
@@ -153,9 +169,11 @@ static void compose_points(struct analysis *a) {
     a->point_count = count;
 }
 
-/* Accents that folding may drop: positioned diacritics and the points of Hebrew, Arabic and Syriac; never a virama or a
- * vowel sign, without which a word is another word. */
-static bool is_accent(uint8_t combining) { return combining >= 200 || (combining >= 10 && combining <= 36); }
+/* Accents that folding may drop: positioned diacritics and the points of Hebrew, Arabic and Syriac;
+ * never a virama or a vowel sign, without which a word is another word. */
+static bool is_accent(uint8_t combining) {
+    return combining >= 200 || (combining >= 10 && combining <= 36);
+}
 
 static void push_fold(struct analysis *a, uint32_t point, const struct unicode_record *record) {
     for (size_t i = 0; i < record->count; i++) {
@@ -173,21 +191,23 @@ static void finish_points(struct analysis *a) {
     order_marks(a);
     compose_points(a);
     a->part_size = 0;
-    for (size_t i = 0; i < a->point_count; i++) a->part_size += encode(a->points[i], a->part + a->part_size);
+    for (size_t i = 0; i < a->point_count; i++)
+        a->part_size += encode(a->points[i], a->part + a->part_size);
     a->point_count = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ---------------------------------------------------------------------------------------- parts */
 
 /* ASCII letters and digits to their lower case, everything else to 0. */
 static const uint8_t ascii_word[256] = {
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7',
-    ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f',
-    ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n',
-    ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v',
-    ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
-    ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j', ['K'] = 'k', ['L'] = 'l',
-    ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
+    ['7'] = '7', ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
+    ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k',
+    ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
+    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',
+    ['z'] = 'z', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f',
+    ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm',
+    ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
     ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
 };
 
@@ -198,7 +218,8 @@ static inline enum word_class class_at(const uint8_t *at, const uint8_t *end) {
     return (enum word_class)record_of(point)->word_class;
 }
 
-/* A part that may hold any script, from a->at on. A part of marks alone is possible; an empty one too (soft hyphens). */
+/* A part that may hold any script, from a->at on. A part of marks alone is possible; an empty one
+ * too (soft hyphens). */
 static void read_points(struct analysis *a) {
     a->point_count = 0;
     while (a->at < a->end) {
@@ -229,12 +250,16 @@ static void read_part(struct analysis *a) {
     a->part_size = size;
 }
 
-/* An apostrophe and one or two ASCII letters belong to the letters before (don't, it's, we're); l'avion is two parts. */
+/* An apostrophe and one or two ASCII letters belong to the letters before (don't, it's, we're);
+ * l'avion is two parts. */
 static void read_contraction(struct analysis *a) {
     const uint8_t *at = a->at;
-    if (at >= a->end || !a->part_size || a->part_size > PART_MAX - 3 || a->part[a->part_size - 1] <= '9') return;
+    if (at >= a->end || !a->part_size || a->part_size > PART_MAX - 3 ||
+        a->part[a->part_size - 1] <= '9')
+        return;
     if (*at == '\'') at += 1;
-    else if (a->end - at > 3 && at[0] == 0xE2 && at[1] == 0x80 && at[2] == 0x99) at += 3; /* U+2019 */
+    else if (a->end - at > 3 && at[0] == 0xE2 && at[1] == 0x80 && at[2] == 0x99)
+        at += 3; /* U+2019 */
     else return;
     size_t letters = 0;
     while (letters < 3 && at + letters < a->end && ascii_word[at[letters]] >= 'a') letters++;
@@ -257,7 +282,7 @@ static void emit_signed(struct analysis *a) {
     a->sink(a->context, a->part, a->part_size + size, RAG_WORD_WHOLE);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ chains */
+/* --------------------------------------------------------------------------------------- chains */
 
 static void chain_add(struct chain *chain, const uint8_t *bytes, size_t size, uint8_t joiner) {
     const size_t needed = chain->size + (chain->links ? 1 : 0) + size;
@@ -272,7 +297,8 @@ static void chain_add(struct chain *chain, const uint8_t *bytes, size_t size, ui
 }
 
 static void chain_emit(struct analysis *a, const struct chain *chain) {
-    if (chain->links > 1 && chain->size <= CHAIN_SIZE) a->sink(a->context, chain->bytes, chain->size, RAG_WORD_WHOLE);
+    if (chain->links > 1 && chain->size <= CHAIN_SIZE)
+        a->sink(a->context, chain->bytes, chain->size, RAG_WORD_WHOLE);
 }
 
 static inline bool joined_by(const struct analysis *a, uint8_t joiner) {
@@ -297,8 +323,8 @@ static void read_identifier(struct analysis *a, struct chain *chain) {
     }
 }
 
-/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when that is not what stands
- * here. */
+/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when that
+ * is not what stands here. */
 static bool read_acronym(struct analysis *a) {
     const uint8_t *at = a->at;
     size_t size = 0;
@@ -306,7 +332,8 @@ static bool read_acronym(struct analysis *a) {
         a->part[size++] = ascii_word[*at];
         at += 2;
     }
-    if (at < a->end && size && size < PART_MAX && ascii_word[*at] >= 'a' && class_at(at + 1, a->end) == WORD_OTHER)
+    if (at < a->end && size && size < PART_MAX && ascii_word[*at] >= 'a' &&
+        class_at(at + 1, a->end) == WORD_OTHER)
         a->part[size++] = ascii_word[*at++];
     if (size < 2 || class_at(at, a->end) != WORD_OTHER || (at < a->end && *at == '_')) return false;
     a->at = at;
@@ -330,7 +357,7 @@ static void read_spaced(struct analysis *a) {
     chain_emit(a, &whole);
 }
 
-/* ------------------------------------------------------------------------------------------- scripts without spaces */
+/* ----------------------------------------------------------------------- scripts without spaces */
 
 /* One cluster, a base and its marks, as folded bytes at out; its size. */
 static size_t read_cluster(struct analysis *a, uint8_t *out) {
@@ -367,8 +394,13 @@ static void read_dense(struct analysis *a) {
 
 const char *rag_unicode_version(void) { return UNICODE_VERSION; }
 
-void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink, void *context) {
-    struct analysis a = {.at = text, .end = text + size, .strip_accents = strip_accents, .sink = sink, .context = context};
+void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
+                 void *context) {
+    struct analysis a = {.at = text,
+                         .end = text + size,
+                         .strip_accents = strip_accents,
+                         .sink = sink,
+                         .context = context};
     while (a.at < a.end) {
         if (*a.at < 0x80) {
             if (ascii_word[*a.at]) read_spaced(&a);
@@ -378,9 +410,14 @@ void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_
         uint32_t point;
         const size_t here = decode(a.at, a.end, &point);
         switch (record_of(point)->word_class) {
-            case WORD_SPACED: read_spaced(&a); break;
-            case WORD_DENSE: read_dense(&a); break;
-            default: a.at += here; /* a mark without a base is no word */
+            case WORD_SPACED:
+                read_spaced(&a);
+                break;
+            case WORD_DENSE:
+                read_dense(&a);
+                break;
+            default:
+                a.at += here; /* a mark without a base is no word */
         }
     }
 }

@@ -14,6 +14,8 @@ void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words) {
 uint64_t rag_bits_count(const uint64_t *words, uint64_t count) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < count / 64; i++) sum += (uint64_t)__builtin_popcountll(words[i]);
-    if (count % 64) sum += (uint64_t)__builtin_popcountll(words[count / 64] & (~UINT64_C(0) >> (64 - count % 64)));
+    if (count % 64)
+        sum +=
+            (uint64_t)__builtin_popcountll(words[count / 64] & (~UINT64_C(0) >> (64 - count % 64)));
     return sum;
 }

@@ -1,4 +1,5 @@
-/* bm25.h - what the lexical engine's files share: the sections' bytes, the canonical score, the views on postings.
+/* bm25.h - what the lexical engine's files share: the sections' bytes, the canonical score, the
+ * views on postings.
  *
  * rag.terms, little-endian:
  *      0   8  magic "RAGLEX1\0"
@@ -9,26 +10,30 @@
  *     72   8  size of the dictionary     80   4  shortest length  84   4  longest length
  *     88  40  zero
  *    128   C  configuration (text), then zeros to a multiple of 8
- *          8B keys: the first 8 bytes of each block's first term, as a big-endian number, zero-padded
+ *          8B keys: the first 8 bytes of each block's first term, a big-endian number, zero-padded
  *          4B where each block starts in the dictionary, then zeros to a multiple of 8
  *          D  dictionary, then zeros to a multiple of 8
  *          lengths, one a row, then zeros to a multiple of 8, then 64 zeros of slack
- * with B = ceil(terms / 16). A block of the dictionary: u64 where its first posting list starts in rag.postings, then up
- * to 16 terms: u8 bytes shared with the term before, u8 further bytes, these, varint df, then varint row, varint tf when
- * df = 1, else varint size of its list; lists follow one another in the order of terms.
+ * with B = ceil(terms / 16). A block of the dictionary: u64 where its first posting list starts in
+ * rag.postings, then up to 16 terms: u8 bytes shared with the term before, u8 further bytes, these,
+ * varint df, then varint row, varint tf when df = 1, else varint size of its list; lists follow one
+ * another in the order of terms.
  *
- * A short list (df <= 32): per row varint (row - row before) * 2 + (tf > 1), then varint tf if that bit is set.
- * A long list: u8 m, u8 10th best code, u8 100th best code (0 where there is none), u8 0, u32 containers; per container
- * u16 window, u16 rows - 1, u24 escapes * 2 + (1 for a dense one), u8 largest code; then each container's data:
+ * A short list (df <= 32): per row varint (row - row before) * 2 + (tf > 1), then varint tf if that
+ * bit is set.
+ * A long list: u8 m, u8 10th best code, u8 100th best code (0 where there is none), u8 0, u32
+ * containers; per container u16 window, u16 rows - 1, u24 escapes * 2 + (1 for a dense one), u8
+ * largest code; then each container's data:
  *   sparse  u16 row in window each, u8 code each
- *   dense   G = ceil(rows of the window / 64) groups: u64 bits each, u16 rows before the group each, u8 largest code of
- *           the group each; u8 code each row
+ *   dense   G = ceil(rows of the window / 64) groups: u64 bits each, u16 rows before the group
+ *           each, u8 largest code of the group each; u8 code each row
  *   then per escape u16 index, u32 tf
  * rag.postings ends with 64 zeros of slack.
  *
- * A code stands for the score's tf part s = tf / (tf + K), never too small: code = ceil(s * 255 * 256 / (m + 1)), at
- * most 255, where K is that of the segment's own average length and (m + 1) / 256 is no smaller than any s of the list.
- * The tf of a row is the least t in 1..255 whose code is no smaller than the stored one, unless an escape gives it. */
+ * A code stands for the score's tf part s = tf / (tf + K), never too small: code = ceil(s * 255 *
+ * 256 / (m + 1)), at most 255, where K is that of the segment's own average length and (m + 1) /
+ * 256 is no smaller than any s of the list. The tf of a row is the least t in 1..255 whose code is
+ * no smaller than the stored one, unless an escape gives it. */
 #ifndef RAG_BM25_H
 #define RAG_BM25_H
 
@@ -51,21 +56,25 @@ enum {
 #define LEX_MAGIC "RAGLEX1"
 #define LEX_ROWS_MAX ((uint64_t)1 << 32)
 
-/* ------------------------------------------------------------------------------------------------- canonical scores */
+/* ----------------------------------------------------------------------------- canonical scores */
 
 /* K of a row of a given length, in binary64 and in this order of operations. */
 struct rag_bm25_norm {
     double base, slope;
 };
 
-static inline struct rag_bm25_norm rag_bm25_norm_of(double k1, double b, uint64_t rows, uint64_t total_length) {
+static inline struct rag_bm25_norm rag_bm25_norm_of(double k1, double b, uint64_t rows,
+                                                    uint64_t total_length) {
     const double average = rows && total_length ? (double)total_length / (double)rows : 1.0;
     return (struct rag_bm25_norm){k1 * (1.0 - b), k1 * b / average};
 }
-static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length) { return norm.base + norm.slope * (double)length; }
+static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length) {
+    return norm.base + norm.slope * (double)length;
+}
 static inline double rag_bm25_tf_part(double tf, double norm) { return tf / (tf + norm); }
 
-/* ln in binary64 from the four operations alone, so that a score has the same bits whatever the C library. */
+/* ln in binary64 from the four operations alone, so that a score has the same bits whatever the C
+ * library. */
 double rag_bm25_log(double x);
 double rag_bm25_idf(uint64_t rows, uint64_t df);
 
@@ -78,7 +87,7 @@ static inline uint32_t rag_bm25_code(double part, double scale) {
 }
 static inline double rag_bm25_scale(uint32_t m) { return 255.0 * 256.0 / (double)(m + 1); }
 
-/* ------------------------------------------------------------------------------------------------------------ varints */
+/* -------------------------------------------------------------------------------------- varints */
 
 enum { LEX_VARINT_MAX = 10 };
 
@@ -89,7 +98,8 @@ static inline size_t rag_bm25_varint_put(uint8_t *out, uint64_t value) {
     return size;
 }
 
-/* Reads at *at and moves it; past the end or after ten bytes the value is what was read so far, never beyond end. */
+/* Reads at *at and moves it; past the end or after ten bytes the value is what was read so far,
+ * never beyond end. */
 static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *end) {
     uint64_t value = 0;
     for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
@@ -100,7 +110,7 @@ static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *en
     return value;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 /* Bytes that grow; ok turns false for good when memory is out, and everything after is ignored. */
 struct rag_bm25_buffer {
@@ -109,13 +119,15 @@ struct rag_bm25_buffer {
     bool failed;
 };
 
-uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer, size_t size); /* room for size bytes at the end, counted in */
+uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer,
+                              size_t size); /* room for size bytes at the end, counted in */
 void rag_bm25_buffer_put(struct rag_bm25_buffer *buffer, const void *bytes, size_t size);
 void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer);
-/* Grows an array of `width`-byte items to hold at least `count`; false without memory, leaving it as it was. */
+/* Grows an array of `width`-byte items to hold at least `count`; false without memory, leaving it
+ * as it was. */
 bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width);
 
-/* ------------------------------------------------------------------------------------------------------- string tables */
+/* -------------------------------------------------------------------------------- string tables */
 
 /* Distinct byte strings of 1..255 bytes, numbered from 0. */
 struct rag_bm25_strings {
@@ -123,8 +135,8 @@ struct rag_bm25_strings {
         uint64_t head; /* the first bytes */
         uint32_t hash, id_and_one;
     } *slots;
-    uint8_t **texts;    /* by number: a size byte, then the string */
-    size_t slot_count;  /* a power of two */
+    uint8_t **texts;   /* by number: a size byte, then the string */
+    size_t slot_count; /* a power of two */
     size_t count, text_capacity;
     struct rag_bm25_chunk *chunks;
     size_t memory; /* bytes held */
@@ -132,7 +144,8 @@ struct rag_bm25_strings {
 
 enum { LEX_NO_STRING = 0xFFFFFFFFu };
 /* The number of a string, added if new (*is_new); LEX_NO_STRING without memory. */
-uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size, bool *is_new);
+uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size,
+                              bool *is_new);
 void rag_bm25_strings_free(struct rag_bm25_strings *strings);
 
 enum { LEX_DROPPED = 0x7FFFFFFFu, LEX_WHOLE = 0x80000000u };
@@ -146,10 +159,11 @@ struct rag_vocabulary {
 };
 
 /* The number of a word, LEX_NO_STRING without memory. */
-uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind);
+uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
+                                  size_t size, int kind);
 void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary);
 
-/* ------------------------------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 struct rag_bm25_posting {
     uint32_t row, tf;
@@ -166,13 +180,15 @@ struct rag_bm25_writer {
     size_t last_size;
 };
 
-enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size,
-                                const struct rag_bm25_posting *postings, size_t df, struct rag_fault *fault);
-enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b, const uint8_t *config,
-                                  size_t config_size, struct rag_sink terms, struct rag_fault *fault);
+enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term,
+                                     size_t size, const struct rag_bm25_posting *postings,
+                                     size_t df, struct rag_fault *fault);
+enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b,
+                                       const uint8_t *config, size_t config_size,
+                                       struct rag_sink terms, struct rag_fault *fault);
 void rag_bm25_writer_free(struct rag_bm25_writer *writer);
 
-/* -------------------------------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 struct rag_lexicon {
     struct rag_guard terms, postings;
@@ -188,20 +204,23 @@ struct rag_bm25_entry {
     uint64_t df, at, size; /* list in rag.postings */
     uint32_t row, tf;      /* df == 1 */
 };
-enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
-                               struct rag_bm25_entry *entry, struct rag_fault *fault);
+enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                    size_t size, struct rag_bm25_entry *entry,
+                                    struct rag_fault *fault);
 
-/* Rows of one term in one window, wherever they are kept. Everything here has been checked against the section. */
+/* Rows of one term in one window, wherever they are kept. Everything here has been checked against
+ * the section. */
 struct rag_bm25_container {
     uint32_t window, count;
     uint32_t escapes;
     uint8_t dense, max;
-    const uint8_t *rows;    /* sparse: u16 each; dense: the bits */
-    const uint8_t *ranks;   /* dense: u16 each group */
-    const uint8_t *maxima;  /* dense: u8 each group */
-    const uint8_t *codes;   /* u8 each row */
-    const uint8_t *escaped; /* u16 index, u32 tf each; NULL in a container decoded from a short list */
-    const uint32_t *tfs;    /* of a decoded short list */
+    const uint8_t *rows;   /* sparse: u16 each; dense: the bits */
+    const uint8_t *ranks;  /* dense: u16 each group */
+    const uint8_t *maxima; /* dense: u8 each group */
+    const uint8_t *codes;  /* u8 each row */
+    const uint8_t
+        *escaped;        /* u16 index, u32 tf each; NULL in a container decoded from a short list */
+    const uint32_t *tfs; /* of a decoded short list */
 };
 
 /* A long list's head and containers, checked; containers are appended to an array that grows. */
@@ -212,11 +231,15 @@ struct rag_bm25_containers {
     struct rag_bm25_container *items;
     size_t count, capacity;
 };
-enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry, struct rag_bm25_list *list,
-                              struct rag_bm25_containers *containers, struct rag_fault *fault);
-/* A short list's rows (or the one row of df 1), at most LEX_SHORT of them; strictly ascending and below the rows. */
-enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry,
-                               struct rag_bm25_posting out[LEX_SHORT], size_t *count, struct rag_fault *fault);
+enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon,
+                                   const struct rag_bm25_entry *entry, struct rag_bm25_list *list,
+                                   struct rag_bm25_containers *containers, struct rag_fault *fault);
+/* A short list's rows (or the one row of df 1), at most LEX_SHORT of them; strictly ascending and
+ * below the rows. */
+enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon,
+                                    const struct rag_bm25_entry *entry,
+                                    struct rag_bm25_posting out[LEX_SHORT], size_t *count,
+                                    struct rag_fault *fault);
 
 static inline uint32_t rag_bm25_window_width(const struct rag_lexicon *lexicon, uint32_t window) {
     const uint64_t rest = lexicon->info.rows - (uint64_t)window * LEX_WINDOW;
@@ -224,12 +247,17 @@ static inline uint32_t rag_bm25_window_width(const struct rag_lexicon *lexicon, 
 }
 static inline uint32_t rag_bm25_length_at(const struct rag_lexicon *lexicon, uint64_t row) {
     const uint8_t *at = lexicon->terms.bytes + lexicon->lengths_at + row * lexicon->length_width;
-    return lexicon->length_width == 2 ? load_u16(at) : lexicon->length_width == 1 ? *at : load_u32(at);
+    return lexicon->length_width == 2   ? load_u16(at)
+           : lexicon->length_width == 1 ? *at
+                                        : load_u32(at);
 }
 
-/* Where `row` (in window) stands in a container, or UINT32_MAX; any bytes give an index below count. */
-uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uint32_t row, uint32_t *from);
+/* Where `row` (in window) stands in a container, or UINT32_MAX; any bytes give an index below
+ * count. */
+uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uint32_t row,
+                                 uint32_t *from);
 /* The tf at an index: build_norm is the row's K by the segment's own statistics. */
-uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index, double build_norm, double scale);
+uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index,
+                               double build_norm, double scale);
 
 #endif

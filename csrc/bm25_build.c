@@ -1,12 +1,13 @@
 /* bm25_build.c - rows of text to postings, in bounded memory.
  *
- * Words of a batch are noted as numbers; once the vocabulary knows their terms, commit turns them into postings (term,
- * row, tf). When the postings and the vocabulary near the memory limit, they are sorted by term and spilled as a run, and
- * both start empty again. At the end the runs are merged: they hold ascending ranges of rows, so a term's list is its
- * pieces in the order of the runs, and what is written does not depend on where the runs were cut.
+ * Words of a batch are noted as numbers; once the vocabulary knows their terms, commit turns them
+ * into postings (term, row, tf). When the postings and the vocabulary near the memory limit, they
+ * are sorted by term and spilled as a run, and both start empty again. At the end the runs are
+ * merged: they hold ascending ranges of rows, so a term's list is its pieces in the order of the
+ * runs, and what is written does not depend on where the runs were cut.
  *
- * A run is a sequence of: u8 size, term, varint df, then per row varint (row - row before), varint tf. A size of 0 ends
- * it. */
+ * A run is a sequence of: u8 size, term, varint df, then per row varint (row - row before), varint
+ * tf. A size of 0 ends it. */
 #include <stdlib.h>
 
 #include "bm25.h"
@@ -48,8 +49,8 @@ struct rag_lexical_builder {
     size_t run_count, run_capacity;
 };
 
-struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents, size_t memory,
-                                                    struct rag_spill spill) {
+struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents,
+                                                    size_t memory, struct rag_spill spill) {
     struct rag_lexical_builder *builder = calloc(1, sizeof *builder);
     if (!builder) return NULL;
     builder->k1 = k1;
@@ -72,44 +73,60 @@ void rag_lexical_builder_free(struct rag_lexical_builder *builder) {
     free(builder);
 }
 
-struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder) { return &builder->vocabulary; }
+struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder) {
+    return &builder->vocabulary;
+}
 
-static enum rag_status no_memory(struct rag_fault *fault) { return rag_fail(fault, RAG_MEMORY, 0, "no memory for postings"); }
+static enum rag_status no_memory(struct rag_fault *fault) {
+    return rag_fail(fault, RAG_MEMORY, 0, "no memory for postings");
+}
 
-/* -------------------------------------------------------------------------------------------------------------- batches */
+/* -------------------------------------------------------------------------------------- batches */
 
 static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
     struct rag_lexical_builder *builder = context;
     const uint32_t id = rag_bm25_vocabulary_word(&builder->vocabulary, word, size, kind);
     if (id == LEX_NO_STRING) return;
-    if (!rag_bm25_grow(&builder->words, &builder->word_capacity, builder->word_count + 1, sizeof *builder->words)) {
+    if (!rag_bm25_grow(&builder->words, &builder->word_capacity, builder->word_count + 1,
+                       sizeof *builder->words)) {
         builder->vocabulary.failed = true;
         return;
     }
     builder->words[builder->word_count++] = id;
 }
 
-enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text, size_t size,
-                                         uint32_t weight, struct rag_fault *fault) {
-    if (weight < 1 || weight > 255) return rag_fail(fault, RAG_ARGUMENT, weight, "a field's weight is a whole number of 1 to 255");
-    if (!rag_bm25_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1, sizeof *builder->fields))
+enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text,
+                                         size_t size, uint32_t weight, struct rag_fault *fault) {
+    if (weight < 1 || weight > 255)
+        return rag_fail(fault, RAG_ARGUMENT, weight,
+                        "a field's weight is a whole number of 1 to 255");
+    if (!rag_bm25_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1,
+                       sizeof *builder->fields))
         return no_memory(fault);
-    builder->fields[builder->field_count++] = (struct batch_field){builder->word_count, builder->rows, weight};
+    builder->fields[builder->field_count++] =
+        (struct batch_field){builder->word_count, builder->rows, weight};
     rag_analyze(text, size, builder->strip_accents, note_word, builder);
     return builder->vocabulary.failed ? no_memory(fault) : RAG_OK;
 }
 
-enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder, struct rag_fault *fault) {
-    if (builder->rows >= LEX_ROWS_MAX - 1) return rag_fail(fault, RAG_LIMIT, builder->rows, "a segment has fewer than 2^32 - 1 rows");
-    if (!rag_bm25_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1, sizeof *builder->lengths)) return no_memory(fault);
+enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
+                                            struct rag_fault *fault) {
+    if (builder->rows >= LEX_ROWS_MAX - 1)
+        return rag_fail(fault, RAG_LIMIT, builder->rows, "a segment has fewer than 2^32 - 1 rows");
+    if (!rag_bm25_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1,
+                       sizeof *builder->lengths))
+        return no_memory(fault);
     builder->lengths[builder->rows++] = 0;
     return RAG_OK;
 }
 
-static uint32_t add_capped(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+static uint32_t add_capped(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
 
 /* One occurrence of a term in a row: a new entry, or more of the one that the row has. */
-static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_t row, uint32_t weight) {
+static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_t row,
+                       uint32_t weight) {
     struct seen *seen = &builder->seen[term];
     if (seen->row_and_one == (uint32_t)row + 1) {
         struct entry *entry = &builder->entries[seen->slot];
@@ -122,8 +139,10 @@ static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_
 
 static bool grow_seen(struct rag_lexical_builder *builder) {
     const size_t wanted = builder->vocabulary.terms.count;
-    if (!rag_bm25_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen)) return false;
-    for (; builder->seen_count < wanted; builder->seen_count++) builder->seen[builder->seen_count] = (struct seen){0, 0};
+    if (!rag_bm25_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen))
+        return false;
+    for (; builder->seen_count < wanted; builder->seen_count++)
+        builder->seen[builder->seen_count] = (struct seen){0, 0};
     return true;
 }
 
@@ -131,18 +150,23 @@ static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag
 
 static size_t memory_held(const struct rag_lexical_builder *builder) {
     const struct rag_vocabulary *vocabulary = &builder->vocabulary;
-    return builder->entry_count * (sizeof(struct entry) + sizeof(struct rag_bm25_posting)) + vocabulary->words.memory +
-           vocabulary->terms.memory + vocabulary->terms.count * 24;
+    return builder->entry_count * (sizeof(struct entry) + sizeof(struct rag_bm25_posting)) +
+           vocabulary->words.memory + vocabulary->terms.memory + vocabulary->terms.count * 24;
 }
 
-enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder, struct rag_fault *fault) {
-    if (builder->vocabulary.pending.size) return rag_fail(fault, RAG_ARGUMENT, builder->vocabulary.pending.size, "some words have no term yet");
+enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder,
+                                           struct rag_fault *fault) {
+    if (builder->vocabulary.pending.size)
+        return rag_fail(fault, RAG_ARGUMENT, builder->vocabulary.pending.size,
+                        "some words have no term yet");
     if (!grow_seen(builder) || builder->entry_count + builder->word_count > UINT32_MAX ||
-        !rag_bm25_grow(&builder->entries, &builder->entry_capacity, builder->entry_count + builder->word_count, sizeof *builder->entries))
+        !rag_bm25_grow(&builder->entries, &builder->entry_capacity,
+                       builder->entry_count + builder->word_count, sizeof *builder->entries))
         return no_memory(fault);
     for (size_t i = 0; i < builder->field_count; i++) {
         const struct batch_field *field = &builder->fields[i];
-        if (field->row >= builder->rows) return rag_fail(fault, RAG_ARGUMENT, field->row, "the last row was not ended");
+        if (field->row >= builder->rows)
+            return rag_fail(fault, RAG_ARGUMENT, field->row, "the last row was not ended");
         const size_t stop = i + 1 < builder->field_count ? field[1].first : builder->word_count;
         uint32_t parts = 0;
         for (size_t word = field->first; word < stop; word++) {
@@ -152,13 +176,14 @@ enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder, 
             count_term(builder, term & ~LEX_WHOLE, field->row, field->weight);
         }
         const uint64_t length = (uint64_t)parts * field->weight;
-        builder->lengths[field->row] = add_capped(builder->lengths[field->row], length > UINT32_MAX ? UINT32_MAX : (uint32_t)length);
+        builder->lengths[field->row] = add_capped(
+            builder->lengths[field->row], length > UINT32_MAX ? UINT32_MAX : (uint32_t)length);
     }
     builder->word_count = builder->field_count = 0;
     return memory_held(builder) < builder->memory ? RAG_OK : spill_run(builder, fault);
 }
 
-/* ------------------------------------------------------------------------------------------------------- sorted terms */
+/* --------------------------------------------------------------------------------- sorted terms */
 
 struct sorted {
     uint64_t key; /* first 8 bytes, big-endian, zero-padded */
@@ -205,7 +230,8 @@ static bool group_entries(struct rag_lexical_builder *builder, struct grouped *g
         if (next[term + 1]) {
             struct sorted *sorted = &grouped->terms[grouped->count++];
             *sorted = (struct sorted){0, strings->texts[term], (uint32_t)term};
-            for (size_t j = 0; j < 8; j++) sorted->key = sorted->key << 8 | (j < sorted->text[0] ? sorted->text[j + 1] : 0);
+            for (size_t j = 0; j < 8; j++)
+                sorted->key = sorted->key << 8 | (j < sorted->text[0] ? sorted->text[j + 1] : 0);
         }
         next[term + 1] += next[term];
     }
@@ -220,9 +246,10 @@ static bool group_entries(struct rag_lexical_builder *builder, struct grouped *g
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- spilling */
+/* ------------------------------------------------------------------------------------- spilling */
 
-static void put_run_term(struct rag_bm25_buffer *out, const uint8_t *text, const struct rag_bm25_posting *postings, size_t df) {
+static void put_run_term(struct rag_bm25_buffer *out, const uint8_t *text,
+                         const struct rag_bm25_posting *postings, size_t df) {
     uint8_t bytes[2 * LEX_VARINT_MAX];
     rag_bm25_buffer_put(out, text, (size_t)text[0] + 1);
     rag_bm25_buffer_put(out, bytes, rag_bm25_varint_put(bytes, df));
@@ -233,7 +260,8 @@ static void put_run_term(struct rag_bm25_buffer *out, const uint8_t *text, const
     }
 }
 
-static enum rag_status flush_run(struct rag_lexical_builder *builder, struct rag_bm25_buffer *out, struct rag_fault *fault) {
+static enum rag_status flush_run(struct rag_lexical_builder *builder, struct rag_bm25_buffer *out,
+                                 struct rag_fault *fault) {
     if (out->failed) return no_memory(fault);
     if (out->size && builder->spill.write(builder->spill.context, out->bytes, out->size) != 0)
         return rag_fail(fault, RAG_OS, 0, "spilling postings failed");
@@ -242,12 +270,14 @@ static enum rag_status flush_run(struct rag_lexical_builder *builder, struct rag
     return RAG_OK;
 }
 
-static enum rag_status write_run(struct rag_lexical_builder *builder, const struct grouped *grouped, struct rag_fault *fault) {
+static enum rag_status write_run(struct rag_lexical_builder *builder, const struct grouped *grouped,
+                                 struct rag_fault *fault) {
     struct rag_bm25_buffer out = {0};
     enum rag_status status = RAG_OK;
     for (size_t i = 0; !status && i < grouped->count; i++) {
         const size_t *start = &grouped->starts[grouped->terms[i].term];
-        put_run_term(&out, grouped->terms[i].text, grouped->postings + start[0], start[1] - start[0]);
+        put_run_term(&out, grouped->terms[i].text, grouped->postings + start[0],
+                     start[1] - start[0]);
         if (out.size >= RUN_WINDOW || out.failed) status = flush_run(builder, &out, fault);
     }
     rag_bm25_buffer_put(&out, "", 1);
@@ -259,18 +289,23 @@ static enum rag_status write_run(struct rag_lexical_builder *builder, const stru
 static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag_fault *fault) {
     struct grouped grouped;
     const uint64_t at = builder->spilled;
-    if (!builder->spill.write) return rag_fail(fault, RAG_MEMORY, 0, "the memory limit is reached and there is nowhere to spill");
-    enum rag_status status = group_entries(builder, &grouped) ? write_run(builder, &grouped, fault) : no_memory(fault);
+    if (!builder->spill.write)
+        return rag_fail(fault, RAG_MEMORY, 0,
+                        "the memory limit is reached and there is nowhere to spill");
+    enum rag_status status =
+        group_entries(builder, &grouped) ? write_run(builder, &grouped, fault) : no_memory(fault);
     free_grouped(&grouped);
     if (status) return status;
-    if (!rag_bm25_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1, sizeof *builder->runs)) return no_memory(fault);
+    if (!rag_bm25_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1,
+                       sizeof *builder->runs))
+        return no_memory(fault);
     builder->runs[builder->run_count++] = (struct run){at, builder->spilled};
     rag_bm25_vocabulary_clear(&builder->vocabulary);
     builder->seen_count = 0;
     return RAG_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- merging */
+/* -------------------------------------------------------------------------------------- merging */
 
 /* A run being read back through a window; text is the term at hand, size 0 at the end. */
 struct reader {
@@ -281,21 +316,24 @@ struct reader {
 };
 
 /* Makes sure that a term's head, or a row, is in the window. */
-static enum rag_status refill(struct rag_lexical_builder *builder, struct reader *reader, struct rag_fault *fault) {
+static enum rag_status refill(struct rag_lexical_builder *builder, struct reader *reader,
+                              struct rag_fault *fault) {
     const uint64_t left = reader->run.end - reader->run.at;
     if (reader->size - reader->at >= TERM_BYTES_MAX || left == 0) return RAG_OK;
     memmove(reader->window, reader->window + reader->at, reader->size - reader->at);
     reader->size -= reader->at;
     reader->at = 0;
     const size_t room = RUN_WINDOW - reader->size, wanted = left < room ? (size_t)left : room;
-    if (builder->spill.read(builder->spill.context, reader->run.at, reader->window + reader->size, wanted) != 0)
+    if (builder->spill.read(builder->spill.context, reader->run.at, reader->window + reader->size,
+                            wanted) != 0)
         return rag_fail(fault, RAG_OS, 0, "reading spilled postings failed");
     reader->run.at += wanted;
     reader->size += wanted;
     return RAG_OK;
 }
 
-static enum rag_status read_term(struct rag_lexical_builder *builder, struct reader *reader, struct rag_fault *fault) {
+static enum rag_status read_term(struct rag_lexical_builder *builder, struct reader *reader,
+                                 struct rag_fault *fault) {
     const enum rag_status status = refill(builder, reader, fault);
     if (status) return status;
     if (reader->at >= reader->size || reader->at + reader->window[reader->at] >= reader->size)
@@ -318,10 +356,11 @@ struct list {
 };
 
 /* Appends the rows of the term at hand and moves to the next term. */
-static enum rag_status take_rows(struct rag_lexical_builder *builder, struct reader *reader, struct list *list,
-                                 struct rag_fault *fault) {
+static enum rag_status take_rows(struct rag_lexical_builder *builder, struct reader *reader,
+                                 struct list *list, struct rag_fault *fault) {
     const uint64_t df = read_varint(reader);
-    if (df > builder->rows || !rag_bm25_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
+    if (df > builder->rows ||
+        !rag_bm25_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
         return no_memory(fault);
     uint32_t row = 0;
     for (uint64_t i = 0; i < df; i++) {
@@ -329,19 +368,23 @@ static enum rag_status take_rows(struct rag_lexical_builder *builder, struct rea
         if (status) return status;
         row += (uint32_t)read_varint(reader);
         const uint32_t tf = (uint32_t)read_varint(reader);
-        if (row >= builder->rows) return rag_fail(fault, RAG_CORRUPT, row, "spilled postings came back changed");
+        if (row >= builder->rows)
+            return rag_fail(fault, RAG_CORRUPT, row, "spilled postings came back changed");
         list->items[list->count++] = (struct rag_bm25_posting){row, tf};
     }
     return read_term(builder, reader, fault);
 }
 
-/* Writes the least term of all runs and takes it off those that have it; *more is false when none has any. */
-static enum rag_status merge_term(struct rag_lexical_builder *builder, struct reader *readers, struct list *list,
-                                  struct rag_bm25_writer *writer, bool *more, struct rag_fault *fault) {
+/* Writes the least term of all runs and takes it off those that have it; *more is false when none
+ * has any. */
+static enum rag_status merge_term(struct rag_lexical_builder *builder, struct reader *readers,
+                                  struct list *list, struct rag_bm25_writer *writer, bool *more,
+                                  struct rag_fault *fault) {
     const uint8_t *least = NULL;
     uint8_t text[LEX_TERM_MAX + 1];
     for (size_t i = 0; i < builder->run_count; i++)
-        if (readers[i].text[0] && (!least || compare_text(readers[i].text, least) < 0)) least = readers[i].text;
+        if (readers[i].text[0] && (!least || compare_text(readers[i].text, least) < 0))
+            least = readers[i].text;
     *more = least != NULL;
     if (!least) return RAG_OK;
     memcpy(text, least, (size_t)least[0] + 1);
@@ -354,7 +397,8 @@ static enum rag_status merge_term(struct rag_lexical_builder *builder, struct re
     return rag_bm25_writer_term(writer, text + 1, text[0], list->items, list->count, fault);
 }
 
-static enum rag_status open_readers(struct rag_lexical_builder *builder, struct reader *readers, struct rag_fault *fault) {
+static enum rag_status open_readers(struct rag_lexical_builder *builder, struct reader *readers,
+                                    struct rag_fault *fault) {
     for (size_t i = 0; i < builder->run_count; i++) {
         readers[i].run = builder->runs[i];
         readers[i].window = malloc(RUN_WINDOW);
@@ -365,7 +409,8 @@ static enum rag_status open_readers(struct rag_lexical_builder *builder, struct 
     return RAG_OK;
 }
 
-static enum rag_status write_merged(struct rag_lexical_builder *builder, struct rag_bm25_writer *writer, struct rag_fault *fault) {
+static enum rag_status write_merged(struct rag_lexical_builder *builder,
+                                    struct rag_bm25_writer *writer, struct rag_fault *fault) {
     struct reader *readers = calloc(builder->run_count, sizeof *readers);
     struct list list = {0};
     bool more = true;
@@ -378,13 +423,15 @@ static enum rag_status write_merged(struct rag_lexical_builder *builder, struct 
     return status;
 }
 
-static enum rag_status write_grouped(struct rag_lexical_builder *builder, struct rag_bm25_writer *writer, struct rag_fault *fault) {
+static enum rag_status write_grouped(struct rag_lexical_builder *builder,
+                                     struct rag_bm25_writer *writer, struct rag_fault *fault) {
     struct grouped grouped;
     enum rag_status status = group_entries(builder, &grouped) ? RAG_OK : no_memory(fault);
     for (size_t i = 0; !status && i < grouped.count; i++) {
         const size_t *start = &grouped.starts[grouped.terms[i].term];
         const uint8_t *text = grouped.terms[i].text;
-        status = rag_bm25_writer_term(writer, text + 1, text[0], grouped.postings + start[0], start[1] - start[0], fault);
+        status = rag_bm25_writer_term(writer, text + 1, text[0], grouped.postings + start[0],
+                                      start[1] - start[0], fault);
     }
     free_grouped(&grouped);
     return status;
@@ -396,16 +443,24 @@ static uint64_t total_length(const struct rag_lexical_builder *builder) {
     return total;
 }
 
-enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder, const uint8_t *config, size_t config_size,
-                                           struct rag_sink postings, struct rag_sink terms, struct rag_fault *fault) {
-    if (config_size > UINT16_MAX) return rag_fail(fault, RAG_LIMIT, config_size, "a lexical configuration has at most 65535 bytes");
+enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder,
+                                           const uint8_t *config, size_t config_size,
+                                           struct rag_sink postings, struct rag_sink terms,
+                                           struct rag_fault *fault) {
+    if (config_size > UINT16_MAX)
+        return rag_fail(fault, RAG_LIMIT, config_size,
+                        "a lexical configuration has at most 65535 bytes");
     enum rag_status status = rag_lexical_builder_commit(builder, fault);
     if (!status && builder->run_count) status = spill_run(builder, fault);
     if (status) return status;
-    struct rag_bm25_writer writer = {.postings = postings, .lengths = builder->lengths, .rows = builder->rows};
+    struct rag_bm25_writer writer = {
+        .postings = postings, .lengths = builder->lengths, .rows = builder->rows};
     writer.norm = rag_bm25_norm_of(builder->k1, builder->b, builder->rows, total_length(builder));
-    status = builder->run_count ? write_merged(builder, &writer, fault) : write_grouped(builder, &writer, fault);
-    if (!status) status = rag_bm25_writer_finish(&writer, builder->k1, builder->b, config, config_size, terms, fault);
+    status = builder->run_count ? write_merged(builder, &writer, fault)
+                                : write_grouped(builder, &writer, fault);
+    if (!status)
+        status = rag_bm25_writer_finish(&writer, builder->k1, builder->b, config, config_size,
+                                        terms, fault);
     rag_bm25_writer_free(&writer);
     return status;
 }

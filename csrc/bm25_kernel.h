@@ -1,12 +1,14 @@
-/* bm25_kernel.h - scanning one window, written once and included once per target by bm25_kernels.c, which defines
+/* bm25_kernel.h - scanning one window, written once and included once per target by bm25_kernels.c,
+ * which defines
  *
  *   TARGET(name)                     the name with the target's suffix
  *   TARGET_CODE                      its attribute
  *   ABOVE(sums, threshold)           one bit for each of 64 sums that is above
- *   SUM_GROUP(out, sums, scan, g)    the 64 sums of a group with the shares of its dense containers added
+ *   SUM_GROUP(out, sums, scan, g)    the 64 sums of a group plus the shares of its dense containers
  *   SHARES(out, codes, n, weight)    the shares of n <= 64 codes; out has room for 64
  *
- * A share is (code * weight) >> 8. Sums cannot wrap: the weights of a query add up to at most 65535. */
+ * A share is (code * weight) >> 8. Sums cannot wrap: the weights of a query add up to at most
+ * 65535. */
 
 static inline TARGET_CODE uint32_t TARGET(peak)(const uint16_t *sums) {
     uint16_t most = 0;
@@ -14,9 +16,11 @@ static inline TARGET_CODE uint32_t TARGET(peak)(const uint16_t *sums) {
     return most;
 }
 
-static inline TARGET_CODE void TARGET(keep_rows)(struct rag_bm25_scan *scan, uint32_t group, const uint16_t *sums, uint64_t rows) {
+static inline TARGET_CODE void TARGET(keep_rows)(struct rag_bm25_scan *scan, uint32_t group,
+                                                 const uint16_t *sums, uint64_t rows) {
     struct rag_bm25_candidates *found = scan->found;
-    if (group + 1 == scan->groups && scan->width % LEX_GROUP) rows &= ((uint64_t)1 << scan->width % LEX_GROUP) - 1;
+    if (group + 1 == scan->groups && scan->width % LEX_GROUP)
+        rows &= ((uint64_t)1 << scan->width % LEX_GROUP) - 1;
     if (scan->where) rows &= scan->where[group];
     for (; rows; rows &= rows - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(rows);
@@ -35,9 +39,11 @@ static inline TARGET_CODE void TARGET(visit_group)(struct rag_bm25_scan *scan, u
 
 enum { TARGET(STEP) = 64, TARGET(AHEAD) = 256 };
 
-/* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its last. */
-static inline TARGET_CODE void TARGET(weigh)(const struct rag_bm25_sparse *sparse, uint32_t from, uint32_t count, uint16_t last,
-                                             uint16_t *shares, uint16_t *rows) {
+/* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its
+ * last. */
+static inline TARGET_CODE void TARGET(weigh)(const struct rag_bm25_sparse *sparse, uint32_t from,
+                                             uint32_t count, uint16_t last, uint16_t *shares,
+                                             uint16_t *rows) {
     SHARES(shares, sparse->codes + from, count, (uint16_t)sparse->weight);
     memcpy(rows, sparse->rows + 2 * (size_t)from, 2 * (size_t)count);
     for (uint32_t i = 0; i < count; i++) rows[i] = rows[i] < last ? rows[i] : last;
@@ -52,16 +58,20 @@ static inline TARGET_CODE void TARGET(prefetch)(const struct rag_bm25_sparse *sp
 
 static TARGET_CODE void TARGET(add_sparse)(struct rag_bm25_scan *scan, bool track) {
     const uint16_t last = (uint16_t)(scan->groups * LEX_GROUP - 1);
-    uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))), rows[TARGET(STEP)] __attribute__((aligned(64)));
+    uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))),
+        rows[TARGET(STEP)] __attribute__((aligned(64)));
     uint16_t *sums = scan->sums;
     for (size_t t = 0; t < scan->sparse_count; t++) {
         const struct rag_bm25_sparse *sparse = &scan->sparse[t];
         for (uint32_t from = 0; from < sparse->count; from += TARGET(STEP)) {
-            const uint32_t rest = sparse->count - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
+            const uint32_t rest = sparse->count - from,
+                           count = rest < TARGET(STEP) ? rest : TARGET(STEP);
             if (rest > TARGET(AHEAD)) TARGET(prefetch)(sparse, from + TARGET(AHEAD));
-            if (count == TARGET(STEP)) TARGET(weigh)(sparse, from, TARGET(STEP), last, shares, rows);
+            if (count == TARGET(STEP))
+                TARGET(weigh)(sparse, from, TARGET(STEP), last, shares, rows);
             else TARGET(weigh)(sparse, from, count, last, shares, rows);
-            for (uint32_t i = 0; i < count; i++) sums[rows[i]] = (uint16_t)(sums[rows[i]] + shares[i]);
+            for (uint32_t i = 0; i < count; i++)
+                sums[rows[i]] = (uint16_t)(sums[rows[i]] + shares[i]);
             for (uint32_t i = 0; track && i < count; i++) scan->touched[rows[i] / LEX_GROUP] = 1;
         }
     }
@@ -88,23 +98,29 @@ static TARGET_CODE void TARGET(sweep)(struct rag_bm25_scan *scan, bool track) {
 }
 
 /* What a group's rows can have from the dense containers at most. */
-static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds, const struct rag_bm25_dense *dense, size_t groups) {
+static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds,
+                                                 const struct rag_bm25_dense *dense,
+                                                 size_t groups) {
     uint16_t shares[TARGET(STEP)] __attribute__((aligned(64)));
     for (size_t from = 0; from < groups; from += TARGET(STEP)) {
         const size_t rest = groups - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
         SHARES(shares, dense->maxima + from, count, (uint16_t)dense->weight);
-        for (size_t i = 0; i < count; i++) bounds[from + i] = (uint16_t)(bounds[from + i] + shares[i]);
+        for (size_t i = 0; i < count; i++)
+            bounds[from + i] = (uint16_t)(bounds[from + i] + shares[i]);
     }
 }
 
-static inline TARGET_CODE uint16_t TARGET(bound)(const struct rag_bm25_scan *scan, uint32_t group, uint32_t dense) {
+static inline TARGET_CODE uint16_t TARGET(bound)(const struct rag_bm25_scan *scan, uint32_t group,
+                                                 uint32_t dense) {
     const uint32_t bound = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP) + dense;
     return bound < 65535 ? (uint16_t)bound : 65535;
 }
 
-/* Where the dense containers alone cannot pass the threshold, only groups that a sparse row fell into are of interest;
- * and where those are few, the dense containers' own maxima are bound enough. */
-static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, uint16_t *bounds, const uint16_t *dense) {
+/* Where the dense containers alone cannot pass the threshold, only groups that a sparse row fell
+ * into are of interest; and where those are few, the dense containers' own maxima are bound
+ * enough. */
+static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, uint16_t *bounds,
+                                              const uint16_t *dense) {
     memset(bounds, 0, LEX_GROUPS * sizeof *bounds);
     for (uint32_t at = 0; at < scan->groups; at += 8)
         for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1) {
@@ -114,7 +130,8 @@ static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, 
 }
 
 /* An upper bound for each group's sums. */
-static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, bool track, uint16_t *bounds) {
+static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, bool track,
+                                             uint16_t *bounds) {
     uint16_t dense[LEX_GROUPS] __attribute__((aligned(64)));
     const bool only_touched = track && scan->dense_most <= scan->found->threshold;
     if (only_touched && scan->sparse_rows * 4 < scan->groups) {
@@ -122,16 +139,19 @@ static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, b
         return;
     }
     memset(dense, 0, scan->groups * sizeof *dense);
-    for (size_t t = 0; t < scan->dense_count; t++) TARGET(add_dense_bounds)(dense, &scan->dense[t], scan->groups);
+    for (size_t t = 0; t < scan->dense_count; t++)
+        TARGET(add_dense_bounds)(dense, &scan->dense[t], scan->groups);
     if (only_touched) {
         TARGET(bound_touched)(scan, bounds, dense);
         return;
     }
     for (uint32_t group = 0; group < scan->groups; group++)
-        bounds[group] = track && !scan->touched[group] ? dense[group] : TARGET(bound)(scan, group, dense[group]);
+        bounds[group] = track && !scan->touched[group] ? dense[group]
+                                                       : TARGET(bound)(scan, group, dense[group]);
 }
 
-/* Visits the most promising groups first while there are fewer than k rows, which raises the threshold early. */
+/* Visits the most promising groups first while there are fewer than k rows, which raises the
+ * threshold early. */
 static TARGET_CODE void TARGET(visit_best)(struct rag_bm25_scan *scan, uint16_t *bounds) {
     struct rag_bm25_candidates *found = scan->found;
     const size_t half = found->k / 2 + 12, wanted = half < scan->groups ? half : scan->groups;
@@ -154,7 +174,8 @@ static TARGET_CODE void TARGET(clear)(struct rag_bm25_scan *scan, bool track) {
     }
     for (uint32_t at = 0; at < scan->groups; at += 8) {
         for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1)
-            memset(scan->sums + (at + (size_t)__builtin_ctzll(some) / 8) * LEX_GROUP, 0, LEX_GROUP * sizeof *scan->sums);
+            memset(scan->sums + (at + (size_t)__builtin_ctzll(some) / 8) * LEX_GROUP, 0,
+                   LEX_GROUP * sizeof *scan->sums);
         memset(scan->touched + at, 0, 8);
     }
 }

@@ -1,4 +1,5 @@
-/* bm25_queries.c - texts that ask, as distinct terms with counts, and batches of them over the threads. */
+/* bm25_queries.c - texts that ask, as distinct terms with counts, and batches of them over the
+ * threads. */
 #include <stdlib.h>
 
 #include "bm25.h"
@@ -32,18 +33,21 @@ struct noting {
 
 static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
     struct rag_queries *queries = ((struct noting *)context)->queries;
-    const uint32_t id = rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
-    if (id == LEX_NO_STRING ||
-        !rag_bm25_grow(&queries->words, &queries->word_capacity, queries->word_count + 1, sizeof *queries->words))
+    const uint32_t id =
+        rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
+    if (id == LEX_NO_STRING || !rag_bm25_grow(&queries->words, &queries->word_capacity,
+                                              queries->word_count + 1, sizeof *queries->words))
         queries->failed = true;
     else queries->words[queries->word_count++] = id;
 }
 
-enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary, const uint8_t *text,
-                                size_t size, bool strip_accents, struct rag_fault *fault) {
+enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                const uint8_t *text, size_t size, bool strip_accents,
+                                struct rag_fault *fault) {
     struct noting noting = {queries, vocabulary};
     rag_analyze(text, size, strip_accents, note_word, &noting);
-    if (queries->failed || !rag_bm25_grow(&queries->ends, &queries->end_capacity, queries->count + 1, sizeof *queries->ends))
+    if (queries->failed || !rag_bm25_grow(&queries->ends, &queries->end_capacity,
+                                          queries->count + 1, sizeof *queries->ends))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
     queries->ends[queries->count++] = queries->word_count;
     return RAG_OK;
@@ -70,25 +74,29 @@ static bool clear_places(struct places *places, size_t words) {
 }
 
 /* Counts one occurrence; a term's bytes hold its offset in the buffer until all are there. */
-static void count_term(struct rag_queries *queries, const struct rag_vocabulary *vocabulary, struct places *places,
-                       size_t first, uint32_t term) {
+static void count_term(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+                       struct places *places, size_t first, uint32_t term) {
     size_t slot = (term * 0x9E3779B1u >> 7) & places->mask;
-    while (places->slots[slot].at_and_one && places->slots[slot].term != term) slot = (slot + 1) & places->mask;
+    while (places->slots[slot].at_and_one && places->slots[slot].term != term)
+        slot = (slot + 1) & places->mask;
     if (places->slots[slot].at_and_one) {
         queries->terms[first + places->slots[slot].at_and_one - 1].count++;
         return;
     }
     const uint8_t *text = vocabulary->terms.texts[term];
-    queries->terms[queries->term_count++] = (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], 1, 0};
+    queries->terms[queries->term_count++] =
+        (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], 1, 0};
     rag_bm25_buffer_put(&queries->bytes, text + 1, text[0]);
     places->slots[slot] = (struct place){term, (uint32_t)(queries->term_count - first)};
 }
 
-static bool finish_query(struct rag_queries *queries, const struct rag_vocabulary *vocabulary, struct places *places,
-                         size_t from, size_t to) {
+static bool finish_query(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+                         struct places *places, size_t from, size_t to) {
     const size_t first = queries->term_count;
     if (!clear_places(places, to - from)) return false;
-    if (!rag_bm25_grow(&queries->terms, &queries->term_capacity, first + (to - from), sizeof *queries->terms)) return false;
+    if (!rag_bm25_grow(&queries->terms, &queries->term_capacity, first + (to - from),
+                       sizeof *queries->terms))
+        return false;
     for (size_t i = from; i < to; i++) {
         const uint32_t term = vocabulary->term_of[queries->words[i]] & ~LEX_WHOLE;
         if (term != LEX_DROPPED) count_term(queries, vocabulary, places, first, term);
@@ -96,7 +104,8 @@ static bool finish_query(struct rag_queries *queries, const struct rag_vocabular
     return !queries->bytes.failed;
 }
 
-enum rag_status rag_queries_finish(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+enum rag_status rag_queries_finish(struct rag_queries *queries,
+                                   const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault) {
     struct places places = {NULL, 0};
     size_t from = 0;
@@ -113,13 +122,14 @@ enum rag_status rag_queries_finish(struct rag_queries *queries, const struct rag
     return fine ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
 }
 
-struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i, size_t *count) {
+struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,
+                                         size_t *count) {
     const size_t first = i ? queries->ends[i - 1] : 0;
     *count = queries->ends[i] - first;
     return queries->terms + first;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- batches */
+/* -------------------------------------------------------------------------------------- batches */
 
 struct batch {
     struct rag_lexicon *lexicon;
@@ -134,8 +144,10 @@ struct batch {
     struct rag_fault fault;
 };
 
-static void note_failure(struct batch *batch, size_t i, enum rag_status status, struct rag_fault *fault) {
-    while (__atomic_exchange_n(&batch->lock, 1, __ATOMIC_ACQUIRE)) {}
+static void note_failure(struct batch *batch, size_t i, enum rag_status status,
+                         struct rag_fault *fault) {
+    while (__atomic_exchange_n(&batch->lock, 1, __ATOMIC_ACQUIRE)) {
+    }
     if (i < batch->failed_at) {
         batch->failed_at = i;
         batch->fault = *fault;
@@ -149,16 +161,25 @@ static void search_one(void *context, size_t i) {
     struct rag_fault fault;
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(batch->queries, i, &count);
-    const enum rag_status status = rag_lexicon_search(batch->lexicon, terms, count, batch->stats, batch->where, batch->k,
-                                                      batch->rows + i * batch->k, batch->scores + i * batch->k, &fault);
+    const enum rag_status status =
+        rag_lexicon_search(batch->lexicon, terms, count, batch->stats, batch->where, batch->k,
+                           batch->rows + i * batch->k, batch->scores + i * batch->k, &fault);
     if (status) note_failure(batch, i, status, &fault);
 }
 
-enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon, const struct rag_queries *queries, size_t count,
-                                         const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
-                                         int threads, int64_t *rows, float *scores, struct rag_fault *fault) {
-    struct batch batch = {.lexicon = lexicon, .queries = queries, .stats = stats, .where = where, .k = k,
-                          .rows = rows, .scores = scores, .failed_at = SIZE_MAX};
+enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon,
+                                         const struct rag_queries *queries, size_t count,
+                                         const struct rag_lexical_stats *stats,
+                                         const uint64_t *where, size_t k, int threads,
+                                         int64_t *rows, float *scores, struct rag_fault *fault) {
+    struct batch batch = {.lexicon = lexicon,
+                          .queries = queries,
+                          .stats = stats,
+                          .where = where,
+                          .k = k,
+                          .rows = rows,
+                          .scores = scores,
+                          .failed_at = SIZE_MAX};
     const size_t worth = count / 8 + 1; /* waking a thread costs as much as some queries */
     rag_parallel(count, (size_t)threads < worth ? threads : (int)worth, search_one, &batch);
     if (batch.failed_at == SIZE_MAX) return RAG_OK;

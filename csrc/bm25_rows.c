@@ -1,4 +1,5 @@
-/* bm25_rows.c - which rows hold a term: what statistics over several segments and deletions are made of. */
+/* bm25_rows.c - which rows hold a term: what statistics over several segments and deletions are
+ * made of. */
 #include <stdlib.h>
 
 #include "bm25.h"
@@ -13,39 +14,50 @@ struct visit {
 };
 
 /* Counts a row of a container, and notes it while there is room. */
-static enum rag_status visit_row(struct visit *visit, const struct rag_bm25_container *container, uint32_t row, uint32_t index,
-                                 struct rag_fault *fault) {
-    if (row >= visit->lexicon->info.rows || (visit->where && !(visit->where[row / 64] >> row % 64 & 1))) return RAG_OK;
+static enum rag_status visit_row(struct visit *visit, const struct rag_bm25_container *container,
+                                 uint32_t row, uint32_t index, struct rag_fault *fault) {
+    if (row >= visit->lexicon->info.rows ||
+        (visit->where && !(visit->where[row / 64] >> row % 64 & 1)))
+        return RAG_OK;
     const uint64_t at = visit->count++;
     if (at >= visit->capacity) return RAG_OK;
     visit->rows[at] = row;
     if (!visit->tfs) return RAG_OK;
     const uint32_t width = visit->lexicon->length_width;
-    const enum rag_status status = rag_guard_check(&visit->lexicon->terms, visit->lexicon->lengths_at + (uint64_t)row * width, width, fault);
+    const enum rag_status status = rag_guard_check(
+        &visit->lexicon->terms, visit->lexicon->lengths_at + (uint64_t)row * width, width, fault);
     if (status) return status;
     const double norm = rag_bm25_norm_at(visit->norm, rag_bm25_length_at(visit->lexicon, row));
     visit->tfs[at] = rag_bm25_container_tf(container, index, norm, visit->scale);
     return RAG_OK;
 }
 
-static enum rag_status visit_container(struct visit *visit, const struct rag_bm25_container *container, struct rag_fault *fault) {
+static enum rag_status visit_container(struct visit *visit,
+                                       const struct rag_bm25_container *container,
+                                       struct rag_fault *fault) {
     const uint32_t base = container->window * LEX_WINDOW;
     enum rag_status status = RAG_OK;
     if (!container->dense) {
         for (uint32_t i = 0; !status && i < container->count; i++)
-            status = visit_row(visit, container, base + load_u16(container->rows + 2 * (size_t)i), i, fault);
+            status = visit_row(visit, container, base + load_u16(container->rows + 2 * (size_t)i),
+                               i, fault);
         return status;
     }
-    const uint32_t groups = (rag_bm25_window_width(visit->lexicon, container->window) + LEX_GROUP - 1) / LEX_GROUP;
+    const uint32_t groups =
+        (rag_bm25_window_width(visit->lexicon, container->window) + LEX_GROUP - 1) / LEX_GROUP;
     uint32_t index = 0;
     for (uint32_t group = 0; group < groups; group++)
-        for (uint64_t bits = load_u64(container->rows + 8 * (size_t)group); bits && !status; bits &= bits - 1, index++)
+        for (uint64_t bits = load_u64(container->rows + 8 * (size_t)group); bits && !status;
+             bits &= bits - 1, index++)
             if (index < container->count)
-                status = visit_row(visit, container, base + group * LEX_GROUP + (uint32_t)__builtin_ctzll(bits), index, fault);
+                status = visit_row(visit, container,
+                                   base + group * LEX_GROUP + (uint32_t)__builtin_ctzll(bits),
+                                   index, fault);
     return status;
 }
 
-static enum rag_status visit_short(struct visit *visit, const struct rag_bm25_entry *entry, struct rag_fault *fault) {
+static enum rag_status visit_short(struct visit *visit, const struct rag_bm25_entry *entry,
+                                   struct rag_fault *fault) {
     struct rag_bm25_posting postings[LEX_SHORT];
     size_t count;
     enum rag_status status = rag_bm25_short_open(visit->lexicon, entry, postings, &count, fault);
@@ -56,20 +68,24 @@ static enum rag_status visit_short(struct visit *visit, const struct rag_bm25_en
     return status;
 }
 
-static enum rag_status visit_rows(struct visit *visit, const struct rag_bm25_entry *entry, struct rag_fault *fault) {
+static enum rag_status visit_rows(struct visit *visit, const struct rag_bm25_entry *entry,
+                                  struct rag_fault *fault) {
     struct rag_bm25_containers containers = {0};
     struct rag_bm25_list list;
     if (entry->df == 0) return RAG_OK;
     if (entry->df <= LEX_SHORT) return visit_short(visit, entry, fault);
     enum rag_status status = rag_bm25_list_open(visit->lexicon, entry, &list, &containers, fault);
     if (!status) visit->scale = rag_bm25_scale(list.m);
-    for (size_t i = 0; !status && i < containers.count; i++) status = visit_container(visit, &containers.items[i], fault);
+    for (size_t i = 0; !status && i < containers.count; i++)
+        status = visit_container(visit, &containers.items[i], fault);
     free(containers.items);
     return status;
 }
 
-/* How many of the rows that are not in `where` a list holds: few rows are looked up sooner than a long list is walked. */
-static enum rag_status count_absent(const struct rag_lexicon *lexicon, const struct rag_bm25_entry *entry, const uint64_t *where,
+/* How many of the rows that are not in `where` a list holds: few rows are looked up sooner than a
+ * long list is walked. */
+static enum rag_status count_absent(const struct rag_lexicon *lexicon,
+                                    const struct rag_bm25_entry *entry, const uint64_t *where,
                                     uint64_t *absent, struct rag_fault *fault) {
     struct rag_bm25_containers containers = {0};
     struct rag_bm25_list list;
@@ -85,7 +101,8 @@ static enum rag_status count_absent(const struct rag_lexicon *lexicon, const str
         uint64_t bits = ~where[word];
         if (rows - word * 64 < 64) bits &= ((uint64_t)1 << (rows - word * 64)) - 1;
         for (; bits; bits &= bits - 1) {
-            const uint32_t row = (uint32_t)(word * 64 % LEX_WINDOW) + (uint32_t)__builtin_ctzll(bits);
+            const uint32_t row =
+                (uint32_t)(word * 64 % LEX_WINDOW) + (uint32_t)__builtin_ctzll(bits);
             *absent += rag_bm25_container_find(&containers.items[i], row, &from) != UINT32_MAX;
         }
     }
@@ -93,8 +110,8 @@ static enum rag_status count_absent(const struct rag_lexicon *lexicon, const str
     return status;
 }
 
-enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
-                               uint64_t *df, struct rag_fault *fault) {
+enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                               const uint64_t *where, uint64_t *df, struct rag_fault *fault) {
     enum { LOOKUP = 8 }; /* times what a step along a list takes */
     struct rag_bm25_entry entry;
     struct visit visit = {.lexicon = lexicon, .where = where};
@@ -113,12 +130,17 @@ enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t 
     return status;
 }
 
-enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
-                                 uint32_t *tfs, uint64_t capacity, uint64_t *count, struct rag_fault *fault) {
+enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                 size_t size, uint32_t *rows, uint32_t *tfs, uint64_t capacity,
+                                 uint64_t *count, struct rag_fault *fault) {
     const struct rag_lexicon_info *info = &lexicon->info;
     struct rag_bm25_entry entry;
-    struct visit visit = {.lexicon = lexicon, .rows = rows, .tfs = tfs, .capacity = capacity,
-                          .norm = rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length)};
+    struct visit visit = {
+        .lexicon = lexicon,
+        .rows = rows,
+        .tfs = tfs,
+        .capacity = capacity,
+        .norm = rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length)};
     enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);
     if (!status) status = visit_rows(&visit, &entry, fault);
     *count = visit.count;

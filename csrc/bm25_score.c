@@ -1,16 +1,19 @@
 /* bm25_score.c - the canonical score: what every number that leaves the lexical engine is.
  *
  *   score(row) = sum over the query's distinct terms, in order of first occurrence, of
- *                (times in the query * idf) * (tf / (tf + K)),  K = k1 (1 - b) + (k1 b / average) * length
+ *                (times in the query * idf) * (tf / (tf + K))
+ *   K          = k1 (1 - b) + (k1 b / average) * length
  *   idf        = ln(1 + (N - df + 0.5) / (df + 0.5))
  *
- * in binary64, rounded once to f32. Nothing here is vectorised or reordered, so every target gives the same bits. */
+ * in binary64, rounded once to f32. Nothing here is vectorised or reordered, so every target gives
+ * the same bits. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bm25_search.h"
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), whose series ends below 2^-60. */
+/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), whose series ends
+ * below 2^-60. */
 double rag_bm25_log(double x) {
     int exponent;
     double m = frexp(x, &exponent);
@@ -31,19 +34,23 @@ double rag_bm25_idf(uint64_t rows, uint64_t df) {
 
 /* The contribution of one term to rows [from, to) of one window. */
 static void score_window(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term,
-                         const struct rag_bm25_container *container, const uint32_t *rows, size_t from, size_t to) {
+                         const struct rag_bm25_container *container, const uint32_t *rows,
+                         size_t from, size_t to) {
     const struct rag_bm25_scratch *scratch = query->scratch;
     uint32_t at = 0;
     for (size_t i = from; i < to; i++) {
         const uint32_t index = rag_bm25_container_find(container, rows[i] % LEX_WINDOW, &at);
         if (index == UINT32_MAX) continue;
-        const uint32_t tf = rag_bm25_container_tf(container, index, scratch->norms[i].build, term->scale);
+        const uint32_t tf =
+            rag_bm25_container_tf(container, index, scratch->norms[i].build, term->scale);
         scratch->scores[i] += term->weight * rag_bm25_tf_part(tf, scratch->norms[i].live);
     }
 }
 
-static void score_term(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term, const uint32_t *rows, size_t count) {
-    const struct rag_bm25_container *container = query->scratch->containers.items + term->first, *end = container + term->count;
+static void score_term(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term,
+                       const uint32_t *rows, size_t count) {
+    const struct rag_bm25_container *container = query->scratch->containers.items + term->first,
+                                    *end = container + term->count;
     for (size_t i = 0; i < count;) {
         const uint32_t window = rows[i] / LEX_WINDOW;
         size_t to = i + 1;
@@ -55,25 +62,31 @@ static void score_term(const struct rag_bm25_query *query, const struct rag_bm25
     }
 }
 
-static enum rag_status read_norms(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
+static enum rag_status read_norms(const struct rag_bm25_query *query, const uint32_t *rows,
+                                  size_t count, struct rag_fault *fault) {
     const struct rag_lexicon *lexicon = query->lexicon;
     for (size_t i = 0; i < count; i++) {
         const uint32_t width = lexicon->length_width;
-        const enum rag_status status = rag_guard_check(&lexicon->terms, lexicon->lengths_at + (uint64_t)rows[i] * width, width, fault);
+        const enum rag_status status = rag_guard_check(
+            &lexicon->terms, lexicon->lengths_at + (uint64_t)rows[i] * width, width, fault);
         if (status) return status;
         const uint32_t length = rag_bm25_length_at(lexicon, rows[i]);
-        query->scratch->norms[i] = (struct rag_bm25_norms){rag_bm25_norm_at(query->live, length), rag_bm25_norm_at(query->build, length)};
+        query->scratch->norms[i] = (struct rag_bm25_norms){rag_bm25_norm_at(query->live, length),
+                                                           rag_bm25_norm_at(query->build, length)};
         query->scratch->scores[i] = 0.0;
     }
     return RAG_OK;
 }
 
-enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault) {
+enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
+                                    size_t count, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
-    if (!rag_bm25_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
+    if (!rag_bm25_grow(&scratch->scores, &scratch->score_capacity, count,
+                       sizeof *scratch->scores) ||
         !rag_bm25_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     const enum rag_status status = read_norms(query, rows, count, fault);
-    for (size_t t = 0; !status && t < query->terms; t++) score_term(query, &scratch->terms[t], rows, count);
+    for (size_t t = 0; !status && t < query->terms; t++)
+        score_term(query, &scratch->terms[t], rows, count);
     return status;
 }

@@ -1,29 +1,32 @@
 /* bm25_search.c - exact top k: bound all rows cheaply, score exactly the few that may win.
  *
- * Let the query have n terms in the segment, c_t(r) what term t contributes to row r (0 if absent), B_t a bound on c_t and
- * q_t(r) the row's code, so that c_t <= B_t q_t / 255. With S > 0 and whole weights w_t >= 256 S B_t / 255, sum w_t <= 65535,
- * the scan computes A(r) = sum floor(q_t w_t / 256). Each floor loses less than 1, hence
+ * Let the query have n terms in the segment, c_t(r) what term t contributes to row r (0 if absent),
+ * B_t a bound on c_t and q_t(r) the row's code, so that c_t <= B_t q_t / 255. With S > 0 and whole
+ * weights w_t >= 256 S B_t / 255, sum w_t <= 65535, the scan computes A(r) = sum floor(q_t w_t /
+ * 256). Each floor loses less than 1, hence
  *
  *   (1) S score(r) < A(r) + n.
  *
- * From below: codes are rounded up, so c_t > rho B_t (q_t - 1) / 255, where rho <= 1 says how far the statistics have
- * moved since the codes were made (1 if they have not); weights are rounded up by less than 1, so S B_t / 255 >=
- * (w_t - 1) / 256, and for a row in the sum
+ * From below: codes are rounded up, so c_t > rho B_t (q_t - 1) / 255, where rho <= 1 says how far
+ * the statistics have moved since the codes were made (1 if they have not); weights are rounded up
+ * by less than 1, so S B_t / 255 >= (w_t - 1) / 256, and for a row in the sum
  *
  *   (2) S score(r) >= rho sum (w_t - 1)(q_t - 1) / 256 >= rho (A(r) - n - sum w_t / 256).
  *
- * If k rows have A >= a, then k rows have S score >= L = rho (a - n - sum w_t / 256), and a row with A(r) + n + 1 <= L has
- * S score(r) < L - 1: it is worse than all of them by more than 1 / 65535 of the largest possible score, which is
- * hundreds of times the rounding to f32, so not even a tie by row can save it. Its kin: k rows of one term's list have
- * a code >= q, hence S score >= rho (w_t - 1)(q - 1) / 256; that starts the threshold when no filter is set.
+ * If k rows have A >= a, then k rows have S score >= L = rho (a - n - sum w_t / 256), and a row
+ * with A(r) + n + 1 <= L has S score(r) < L - 1: it is worse than all of them by more than 1 /
+ * 65535 of the largest possible score, which is hundreds of times the rounding to f32, so not even
+ * a tie by row can save it. Its kin: k rows of one term's list have a code >= q, hence S score >=
+ * rho (w_t - 1)(q - 1) / 256; that starts the threshold when no filter is set.
  *
- * How rho and B_t follow the statistics: a stored code bounds tf / (tf + K) for the K of the build. For another K', (tf +
- * K) / (tf + K') lies between 1 and (1 + K) / (1 + K') for every tf >= 1, and that is monotonic in the row's length, so the
- * shortest and the longest row give the extremes, `least` and `most`: B_t takes the factor most, and rho = least / most.
- * All of this is computed in binary64, whose errors the 1 above and a factor 1 + 2^-30 on the weights outweigh.
+ * How rho and B_t follow the statistics: a stored code bounds tf / (tf + K) for the K of the build.
+ * For another K', (tf + K) / (tf + K') lies between 1 and (1 + K) / (1 + K') for every tf >= 1, and
+ * that is monotonic in the row's length, so the shortest and the longest row give the extremes,
+ * `least` and `most`: B_t takes the factor most, and rho = least / most. All of this is computed in
+ * binary64, whose errors the 1 above and a factor 1 + 2^-30 on the weights outweigh.
  *
- * A row whose shares all round down to 0 would be missed. That takes a weight below 256 and less than k rows found, and
- * then, as for very many terms, the rows of all lists are scored instead. */
+ * A row whose shares all round down to 0 would be missed. That takes a weight below 256 and less
+ * than k rows found, and then, as for very many terms, the rows of all lists are scored instead. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,12 +34,12 @@
 
 enum {
     SUM_MAX = 65535,
-    TERMS_MAX = 2048,  /* more distinct terms are scored directly: the margin would eat the sums */
-    DIRECT_K = 16384,  /* from here on nearly every row is a candidate anyway */
+    TERMS_MAX = 2048, /* more distinct terms are scored directly: the margin would eat the sums */
+    DIRECT_K = 16384, /* from here on nearly every row is a candidate anyway */
     SCORE_CHUNK = 4096,
 };
 
-/* ------------------------------------------------------------------------------------------------------------ scratch */
+/* -------------------------------------------------------------------------------------- scratch */
 
 static struct rag_bm25_scratch *new_scratch(void) {
     struct rag_bm25_scratch *scratch = calloc(1, sizeof *scratch);
@@ -68,12 +71,14 @@ static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch);
 }
 
-/* Nobody waits for the list: whoever finds it taken does without. So does, for ever, a child that was forked while a thread
- * that it does not have was at it. */
+/* Nobody waits for the list: whoever finds it taken does without. So does, for ever, a child that
+ * was forked while a thread that it does not have was at it. */
 static bool lock(struct rag_lexicon *lexicon) {
     return __atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
-static void unlock(struct rag_lexicon *lexicon) { __atomic_store_n(&lexicon->scratch_lock, 0, __ATOMIC_RELEASE); }
+static void unlock(struct rag_lexicon *lexicon) {
+    __atomic_store_n(&lexicon->scratch_lock, 0, __ATOMIC_RELEASE);
+}
 
 struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon) {
     struct rag_bm25_scratch *scratch = NULL;
@@ -103,7 +108,7 @@ void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon) {
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- candidates */
+/* ----------------------------------------------------------------------------------- candidates */
 
 uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k) {
     uint32_t high[256] = {0}, low[256] = {0}, top = 256, end = 256;
@@ -124,7 +129,8 @@ static void raise_threshold(struct rag_bm25_candidates *found, double least) {
 
 void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     if (found->count >= found->k && found->k)
-        raise_threshold(found, found->keep * (rag_bm25_kth(found->sums, found->count, found->k) - found->margin));
+        raise_threshold(found, found->keep * (rag_bm25_kth(found->sums, found->count, found->k) -
+                                              found->margin));
     size_t kept = 0;
     for (size_t i = 0; i < found->count; i++) {
         found->rows[kept] = found->rows[i];
@@ -137,7 +143,8 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     const size_t wanted = 4 * kept + 2 * LEX_GROUP;
     if (!rag_bm25_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
         !rag_bm25_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
-        found->failed = true; /* go on in the room there is: what is lost does not matter any more */
+        found->failed =
+            true; /* go on in the room there is: what is lost does not matter any more */
         found->count = 0;
         return;
     }
@@ -147,8 +154,10 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
 static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
     size_t sums_capacity = found->capacity;
     found->limit = 2 * k + 128;
-    if (!rag_bm25_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP, sizeof *found->sums) ||
-        !rag_bm25_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP, sizeof *found->rows))
+    if (!rag_bm25_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP,
+                       sizeof *found->sums) ||
+        !rag_bm25_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP,
+                       sizeof *found->rows))
         return false;
     found->count = found->threshold = 0;
     found->k = k;
@@ -156,16 +165,19 @@ static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- opening a query */
+/* ------------------------------------------------------------------------------ opening a query */
 
-/* The codes of a short list, made on the spot from live statistics: they bound tightly and ask for no slack. */
-static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_posting *postings,
-                         size_t count, size_t k) {
+/* The codes of a short list, made on the spot from live statistics: they bound tightly and ask for
+ * no slack. */
+static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term,
+                         const struct rag_bm25_posting *postings, size_t count, size_t k) {
     double parts[LEX_SHORT], largest = 0;
     struct rag_bm25_unpacked *unpacked = &term->unpacked;
     uint8_t counts[256] = {0};
     for (size_t i = 0; i < count; i++) {
-        parts[i] = rag_bm25_tf_part(postings[i].tf, rag_bm25_norm_at(query->live, rag_bm25_length_at(query->lexicon, postings[i].row)));
+        parts[i] = rag_bm25_tf_part(
+            postings[i].tf,
+            rag_bm25_norm_at(query->live, rag_bm25_length_at(query->lexicon, postings[i].row)));
         if (parts[i] > largest) largest = parts[i];
         unpacked->rows[i] = (uint16_t)(postings[i].row % LEX_WINDOW);
         unpacked->tfs[i] = postings[i].tf;
@@ -182,27 +194,35 @@ static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_ter
         }
 }
 
-static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_entry *entry,
-                                  size_t k, struct rag_fault *fault) {
+static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term,
+                                  const struct rag_bm25_entry *entry, size_t k,
+                                  struct rag_fault *fault) {
     struct rag_bm25_posting postings[LEX_SHORT];
     size_t count;
     struct rag_bm25_containers *containers = &query->scratch->containers;
     const struct rag_lexicon *lexicon = query->lexicon;
     enum rag_status status = rag_bm25_short_open(lexicon, entry, postings, &count, fault);
     for (size_t i = 0; !status && i < count; i++)
-        status = rag_guard_check(&lexicon->terms, lexicon->lengths_at + (uint64_t)postings[i].row * lexicon->length_width,
-                                 lexicon->length_width, fault);
+        status =
+            rag_guard_check(&lexicon->terms,
+                            lexicon->lengths_at + (uint64_t)postings[i].row * lexicon->length_width,
+                            lexicon->length_width, fault);
     if (status) return status;
-    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count, sizeof *containers->items))
+    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count,
+                       sizeof *containers->items))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     unpack_short(query, term, postings, count, k);
     const struct rag_bm25_unpacked *unpacked = &term->unpacked;
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && postings[end].row / LEX_WINDOW == postings[i].row / LEX_WINDOW;) end++;
+        for (end = i + 1;
+             end < count && postings[end].row / LEX_WINDOW == postings[i].row / LEX_WINDOW;)
+            end++;
         struct rag_bm25_container *container = &containers->items[containers->count++];
-        *container = (struct rag_bm25_container){.window = postings[i].row / LEX_WINDOW, .count = (uint32_t)(end - i),
-                                            .rows = (const uint8_t *)(unpacked->rows + i), .codes = unpacked->codes + i,
-                                            .tfs = unpacked->tfs + i};
+        *container = (struct rag_bm25_container){.window = postings[i].row / LEX_WINDOW,
+                                                 .count = (uint32_t)(end - i),
+                                                 .rows = (const uint8_t *)(unpacked->rows + i),
+                                                 .codes = unpacked->codes + i,
+                                                 .tfs = unpacked->tfs + i};
         for (size_t j = i; j < end; j++)
             if (unpacked->codes[j] > container->max) container->max = unpacked->codes[j];
     }
@@ -218,17 +238,20 @@ static struct drift drift_of(const struct rag_bm25_query *query) {
     struct drift drift = {1, 1};
     const uint32_t lengths[2] = {query->lexicon->length_min, query->lexicon->length_max};
     for (int i = 0; i < 2; i++) {
-        const double ratio = (1 + rag_bm25_norm_at(query->build, lengths[i])) / (1 + rag_bm25_norm_at(query->live, lengths[i]));
+        const double ratio = (1 + rag_bm25_norm_at(query->build, lengths[i])) /
+                             (1 + rag_bm25_norm_at(query->live, lengths[i]));
         if (ratio < drift.least) drift.least = ratio;
         if (ratio > drift.most) drift.most = ratio;
     }
     return drift;
 }
 
-static enum rag_status open_long(struct rag_bm25_query *query, struct rag_bm25_query_term *term, const struct rag_bm25_entry *entry,
-                                 struct drift drift, size_t k, struct rag_fault *fault) {
+static enum rag_status open_long(struct rag_bm25_query *query, struct rag_bm25_query_term *term,
+                                 const struct rag_bm25_entry *entry, struct drift drift, size_t k,
+                                 struct rag_fault *fault) {
     struct rag_bm25_list list;
-    const enum rag_status status = rag_bm25_list_open(query->lexicon, entry, &list, &query->scratch->containers, fault);
+    const enum rag_status status =
+        rag_bm25_list_open(query->lexicon, entry, &list, &query->scratch->containers, fault);
     if (status) return status;
     term->bound = term->weight * (list.m + 1) / 256.0 * drift.most;
     term->scale = rag_bm25_scale(list.m);
@@ -236,9 +259,11 @@ static enum rag_status open_long(struct rag_bm25_query *query, struct rag_bm25_q
     return RAG_OK;
 }
 
-enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
-                               const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
-                               size_t k, struct rag_fault *fault) {
+enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon,
+                                    struct rag_bm25_scratch *scratch,
+                                    const struct rag_query_term *terms, size_t count,
+                                    const struct rag_lexical_stats *stats, size_t k,
+                                    struct rag_fault *fault) {
     const struct rag_lexicon_info *info = &lexicon->info;
     *query = (struct rag_bm25_query){.lexicon = lexicon, .scratch = scratch};
     query->live = rag_bm25_norm_of(stats->k1, stats->b, stats->rows, stats->total_length);
@@ -250,7 +275,8 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
     for (size_t i = 0; i < count; i++) {
         struct rag_bm25_entry entry;
         struct rag_bm25_query_term *term = &scratch->terms[query->terms];
-        enum rag_status status = rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
+        enum rag_status status =
+            rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
         if (status) return status;
         if (!entry.df || !terms[i].count) continue;
         const double idf = rag_bm25_idf(stats->rows, terms[i].df ? terms[i].df : entry.df);
@@ -266,10 +292,11 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
     return RAG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the scan */
+/* ------------------------------------------------------------------------------------- the scan */
 
-/* Whole weights and the first threshold; false when the sums cannot stand for the scores. Scores below `least` are of no
- * use: with S = 255 / 256 scale, (1) holds for these weights, and a sum that it rules out is one of them. */
+/* Whole weights and the first threshold; false when the sums cannot stand for the scores. Scores
+ * below `least` are of no use: with S = 255 / 256 scale, (1) holds for these weights, and a sum
+ * that it rules out is one of them. */
 static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least) {
     struct rag_bm25_scratch *scratch = query->scratch;
     struct rag_bm25_candidates *found = &scratch->found;
@@ -289,7 +316,8 @@ static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least
     found->floored = found->threshold > 0;
     for (size_t t = 0; t < query->terms && !filtered; t++)
         if (scratch->terms[t].kth)
-            raise_threshold(found, found->keep * (scratch->terms[t].share - 1.0) * (scratch->terms[t].kth - 1.0) / 256);
+            raise_threshold(found, found->keep * (scratch->terms[t].share - 1.0) *
+                                       (scratch->terms[t].kth - 1.0) / 256);
     return true;
 }
 
@@ -300,12 +328,14 @@ static uint32_t next_window(const struct rag_bm25_query *query) {
     for (size_t t = 0; t < query->terms; t++) {
         const struct rag_bm25_query_term *term = &scratch->terms[t];
         if (term->next == term->first + term->count) continue;
-        if (scratch->containers.items[term->next].window < window) window = scratch->containers.items[term->next].window;
+        if (scratch->containers.items[term->next].window < window)
+            window = scratch->containers.items[term->next].window;
     }
     return window;
 }
 
-/* The first lines of a container: what follows is read in order, and the processor sees that itself. */
+/* The first lines of a container: what follows is read in order, and the processor sees that
+ * itself. */
 static void prefetch_container(const struct rag_bm25_container *container) {
     const uint32_t lines = container->dense ? 4 : container->count / 64 + 1;
     for (uint32_t line = 0; line < lines && line < 4; line++) {
@@ -333,11 +363,12 @@ static uint32_t gather_window(const struct rag_bm25_query *query, uint32_t windo
         most += share;
         if (here->dense) {
             scan->dense_most += share;
-            scratch->dense[scan->dense_count++] =
-                (struct rag_bm25_dense){here->rows, here->ranks, here->maxima, here->codes, here->count, term->share};
+            scratch->dense[scan->dense_count++] = (struct rag_bm25_dense){
+                here->rows, here->ranks, here->maxima, here->codes, here->count, term->share};
         } else {
             scan->sparse_rows += here->count;
-            scratch->sparse[scan->sparse_count++] = (struct rag_bm25_sparse){here->rows, here->codes, here->count, term->share};
+            scratch->sparse[scan->sparse_count++] =
+                (struct rag_bm25_sparse){here->rows, here->codes, here->count, term->share};
         }
     }
     return most;
@@ -347,7 +378,8 @@ static bool start_scan(const struct rag_bm25_query *query) {
     struct rag_bm25_scratch *scratch = query->scratch;
     size_t dense_capacity = scratch->window_capacity;
     if (!rag_bm25_grow(&scratch->dense, &dense_capacity, query->terms, sizeof *scratch->dense) ||
-        !rag_bm25_grow(&scratch->sparse, &scratch->window_capacity, query->terms, sizeof *scratch->sparse))
+        !rag_bm25_grow(&scratch->sparse, &scratch->window_capacity, query->terms,
+                       sizeof *scratch->sparse))
         return false;
     scratch->scan.sparse = scratch->sparse;
     scratch->scan.dense = scratch->dense;
@@ -368,7 +400,7 @@ static void scan_windows(const struct rag_bm25_query *query, const uint64_t *whe
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- the k best */
+/* ----------------------------------------------------------------------------------- the k best */
 
 /* Keys ascend as results get worse: higher score first, then the lower row. Scores are positive. */
 static uint64_t key_of(float score, uint32_t row) {
@@ -424,8 +456,8 @@ static void select_keys(uint64_t *keys, size_t n, size_t k) {
 }
 
 /* Scores rows (ascending) and enters those that have a term of the query. */
-static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, size_t k,
-                                  struct rag_fault *fault) {
+static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows,
+                                  size_t count, size_t k, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
     const enum rag_status status = rag_bm25_score_rows(query, rows, count, fault);
     if (status) return status;
@@ -433,16 +465,19 @@ static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint
         select_keys(scratch->keys, scratch->key_count, k);
         scratch->key_count = k;
     }
-    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count), sizeof *scratch->keys))
+    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count),
+                       sizeof *scratch->keys))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for results");
     for (size_t i = 0; i < count; i++)
-        if (scratch->scores[i] > 0) scratch->keys[scratch->key_count++] = key_of((float)scratch->scores[i], rows[i]);
+        if (scratch->scores[i] > 0)
+            scratch->keys[scratch->key_count++] = key_of((float)scratch->scores[i], rows[i]);
     return RAG_OK;
 }
 
 /* Candidates in ascending order of rows, by way of the keys. */
 static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
-    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys)) return false;
+    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys))
+        return false;
     for (size_t i = 0; i < count; i++) scratch->keys[i] = rows[i];
     sort_keys(scratch->keys, count, scratch->keys + count);
     for (size_t i = 0; i < count; i++) rows[i] = (uint32_t)scratch->keys[i];
@@ -461,19 +496,21 @@ static void put_results(struct rag_bm25_scratch *scratch, size_t k, int64_t *row
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- scoring directly */
+/* ----------------------------------------------------------------------------- scoring directly */
 
 /* The window's rows that are in some list of the query, as bits. */
 static void union_window(const struct rag_bm25_query *query, uint32_t window, uint64_t *bits) {
     struct rag_bm25_scratch *scratch = query->scratch;
-    const size_t groups = (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
+    const size_t groups =
+        (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
     for (size_t t = 0; t < query->terms; t++) {
         struct rag_bm25_query_term *term = &scratch->terms[t];
         const struct rag_bm25_container *here = &scratch->containers.items[term->next];
         if (term->next == term->first + term->count || here->window != window) continue;
         term->next++;
         if (here->dense)
-            for (size_t group = 0; group < groups; group++) bits[group] |= load_u64(here->rows + 8 * group);
+            for (size_t group = 0; group < groups; group++)
+                bits[group] |= load_u64(here->rows + 8 * group);
         else
             for (size_t i = 0; i < here->count; i++) {
                 const uint32_t row = load_u16(here->rows + 2 * i);
@@ -483,17 +520,20 @@ static void union_window(const struct rag_bm25_query *query, uint32_t window, ui
 }
 
 /* Enters the rows of a window that bits has, in chunks. */
-static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t window, const uint64_t *bits, size_t k,
-                                  struct rag_fault *fault) {
+static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t window,
+                                  const uint64_t *bits, size_t k, struct rag_fault *fault) {
     uint32_t rows[SCORE_CHUNK + LEX_GROUP];
-    const uint32_t width = rag_bm25_window_width(query->lexicon, window), groups = (width + LEX_GROUP - 1) / LEX_GROUP;
+    const uint32_t width = rag_bm25_window_width(query->lexicon, window),
+                   groups = (width + LEX_GROUP - 1) / LEX_GROUP;
     size_t count = 0;
     enum rag_status status = RAG_OK;
     for (uint32_t group = 0; !status && group < groups; group++) {
         uint64_t some = bits[group];
-        if (group + 1 == groups && width % LEX_GROUP) some &= ((uint64_t)1 << width % LEX_GROUP) - 1;
+        if (group + 1 == groups && width % LEX_GROUP)
+            some &= ((uint64_t)1 << width % LEX_GROUP) - 1;
         for (; some; some &= some - 1)
-            rows[count++] = window * LEX_WINDOW + group * LEX_GROUP + (uint32_t)__builtin_ctzll(some);
+            rows[count++] =
+                window * LEX_WINDOW + group * LEX_GROUP + (uint32_t)__builtin_ctzll(some);
         if (count < SCORE_CHUNK && group + 1 < groups) continue;
         status = enter_rows(query, rows, count, k, fault);
         count = 0;
@@ -502,16 +542,20 @@ static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t w
 }
 
 /* Every row of every list, under the filter. */
-static enum rag_status enter_all(const struct rag_bm25_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
+static enum rag_status enter_all(const struct rag_bm25_query *query, const uint64_t *where,
+                                 size_t k, struct rag_fault *fault) {
     uint64_t bits[LEX_GROUPS];
     enum rag_status status = RAG_OK;
-    for (size_t t = 0; t < query->terms; t++) query->scratch->terms[t].next = query->scratch->terms[t].first;
+    for (size_t t = 0; t < query->terms; t++)
+        query->scratch->terms[t].next = query->scratch->terms[t].first;
     query->scratch->key_count = 0;
     for (uint32_t window; !status && (window = next_window(query)) != UINT32_MAX;) {
         memset(bits, 0, sizeof bits);
         union_window(query, window, bits);
-        const size_t groups = (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
-        for (size_t group = 0; where && group < groups; group++) bits[group] &= where[(size_t)window * LEX_GROUPS + group];
+        const size_t groups =
+            (rag_bm25_window_width(query->lexicon, window) + LEX_GROUP - 1) / LEX_GROUP;
+        for (size_t group = 0; where && group < groups; group++)
+            bits[group] &= where[(size_t)window * LEX_GROUPS + group];
         status = enter_bits(query, window, bits, k, fault);
     }
     return status;
@@ -526,7 +570,8 @@ static bool is_narrow(const struct rag_lexicon *lexicon, const uint64_t *where) 
     return passing <= limit;
 }
 
-static enum rag_status enter_narrow(const struct rag_bm25_query *query, const uint64_t *where, size_t k, struct rag_fault *fault) {
+static enum rag_status enter_narrow(const struct rag_bm25_query *query, const uint64_t *where,
+                                    size_t k, struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     query->scratch->key_count = 0;
     for (uint64_t window = 0; !status && window * LEX_WINDOW < query->lexicon->info.rows; window++)
@@ -534,44 +579,53 @@ static enum rag_status enter_narrow(const struct rag_bm25_query *query, const ui
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- public */
+/* --------------------------------------------------------------------------------------- public */
 
-/* The candidates of the scan, scored. *complete is false when rows may have been missed; a row whose sum is 0 is not missed
- * where the least score rules it out. */
-static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k, float least, bool *complete,
-                                     struct rag_fault *fault) {
+/* The candidates of the scan, scored. *complete is false when rows may have been missed; a row
+ * whose sum is 0 is not missed where the least score rules it out. */
+static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k,
+                                     float least, bool *complete, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
     struct rag_bm25_candidates *found = &scratch->found;
     *complete = false;
     if (k >= DIRECT_K) return RAG_OK;
-    if (!start_candidates(found, k) || !start_scan(query)) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
+    if (!start_candidates(found, k) || !start_scan(query))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     if (!weigh_terms(query, where != NULL, least)) return RAG_OK;
     scan_windows(query, where);
     if (found->failed) return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     rag_bm25_candidates_tighten(found);
     *complete = found->count >= k || found->floored;
     bool all_weigh = true;
-    for (size_t t = 0; t < query->terms; t++) all_weigh = all_weigh && scratch->terms[t].share >= 256;
+    for (size_t t = 0; t < query->terms; t++)
+        all_weigh = all_weigh && scratch->terms[t].share >= 256;
     *complete = *complete || all_weigh;
     if (!*complete) return RAG_OK;
-    if (!sort_rows(scratch, found->rows, found->count)) return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
+    if (!sort_rows(scratch, found->rows, found->count))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     scratch->key_count = 0;
     return enter_rows(query, found->rows, found->count, k, fault);
 }
 
-enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault) {
-    if (!(stats->k1 >= 0 && stats->k1 <= 1000)) return rag_fail(fault, RAG_ARGUMENT, 0, "k1 is a number from 0 to 1000");
-    if (!(stats->b >= 0 && stats->b <= 1)) return rag_fail(fault, RAG_ARGUMENT, 0, "b is a number from 0 to 1");
+enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats,
+                                     struct rag_fault *fault) {
+    if (!(stats->k1 >= 0 && stats->k1 <= 1000))
+        return rag_fail(fault, RAG_ARGUMENT, 0, "k1 is a number from 0 to 1000");
+    if (!(stats->b >= 0 && stats->b <= 1))
+        return rag_fail(fault, RAG_ARGUMENT, 0, "b is a number from 0 to 1");
     return RAG_OK;
 }
 
-enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch, const struct rag_query_term *terms,
-                           size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
-                           float least, int64_t *rows, float *scores, struct rag_fault *fault) {
+enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
+                                const struct rag_query_term *terms, size_t count,
+                                const struct rag_lexical_stats *stats, const uint64_t *where,
+                                size_t k, float least, int64_t *rows, float *scores,
+                                struct rag_fault *fault) {
     struct rag_bm25_query query;
     bool complete = true;
     scratch->key_count = 0;
-    enum rag_status status = rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats, where ? SIZE_MAX : k, fault);
+    enum rag_status status = rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats,
+                                                 where ? SIZE_MAX : k, fault);
     if (!status && query.terms) {
         if (where && is_narrow(lexicon, where)) status = enter_narrow(&query, where, k, fault);
         else status = enter_scanned(&query, where, k, least, &complete, fault);
@@ -581,21 +635,24 @@ enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scr
     return status;
 }
 
-enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
-                                   const struct rag_lexical_stats *stats, const uint64_t *where, size_t k, int64_t *rows,
-                                   float *scores, struct rag_fault *fault) {
+enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
+                                   size_t count, const struct rag_lexical_stats *stats,
+                                   const uint64_t *where, size_t k, int64_t *rows, float *scores,
+                                   struct rag_fault *fault) {
     enum rag_status status = rag_bm25_check_stats(stats, fault);
     if (status || k == 0) return status;
     struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
     if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
-    status = rag_bm25_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
+    status =
+        rag_bm25_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
     rag_bm25_scratch_give(lexicon, scratch);
     return status;
 }
 
-enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
-                                  const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
-                                  float *scores, struct rag_fault *fault) {
+enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
+                                  size_t count, const struct rag_lexical_stats *stats,
+                                  const int64_t *rows, size_t row_count, float *scores,
+                                  struct rag_fault *fault) {
     struct rag_bm25_query query;
     enum rag_status status = rag_bm25_check_stats(stats, fault);
     for (size_t i = 0; i < row_count; i++)
@@ -605,13 +662,17 @@ enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_
     struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
     uint64_t *order = malloc(2 * row_count * sizeof *order);
     uint32_t *ascending = malloc(row_count * sizeof *ascending);
-    if (!scratch || !order || !ascending || row_count > UINT32_MAX) status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
+    if (!scratch || !order || !ascending || row_count > UINT32_MAX)
+        status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     for (size_t i = 0; !status && i < row_count; i++) order[i] = (uint64_t)rows[i] << 32 | i;
     if (!status) sort_keys(order, row_count, order + row_count);
     for (size_t i = 0; !status && i < row_count; i++) ascending[i] = (uint32_t)(order[i] >> 32);
-    if (!status) status = rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
+    if (!status)
+        status =
+            rag_bm25_query_open(&query, lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
     if (!status) status = rag_bm25_score_rows(&query, ascending, row_count, fault);
-    for (size_t i = 0; !status && i < row_count; i++) scores[(uint32_t)order[i]] = (float)scratch->scores[i];
+    for (size_t i = 0; !status && i < row_count; i++)
+        scores[(uint32_t)order[i]] = (float)scratch->scores[i];
     free(order);
     free(ascending);
     if (scratch) rag_bm25_scratch_give(lexicon, scratch);

@@ -1,7 +1,8 @@
 /* bm25_search.h - between a query and the kernels that scan one window of rows for it.
  *
- * The scan adds up, for each row of a window, a 16-bit sum that bounds the row's score from above (bm25_search.c has the
- * proof), and keeps the rows whose sum is above a threshold that rises as good rows come. */
+ * The scan adds up, for each row of a window, a 16-bit sum that bounds the row's score from above
+ * (bm25_search.c has the proof), and keeps the rows whose sum is above a threshold that rises as
+ * good rows come. */
 #ifndef RAG_BM25_SEARCH_H
 #define RAG_BM25_SEARCH_H
 
@@ -13,7 +14,8 @@ struct rag_bm25_candidates {
     uint16_t *sums;
     size_t count, limit, capacity, k;
     uint32_t threshold; /* only sums above it matter */
-    double keep, margin; /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
+    double keep,
+        margin; /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
     uint32_t terms;
     bool floored; /* the threshold began above 0, by a score that rows must reach */
     bool failed;  /* no memory */
@@ -40,7 +42,8 @@ struct rag_bm25_scan {
     const struct rag_bm25_sparse *sparse;
     const struct rag_bm25_dense *dense;
     size_t sparse_count, dense_count;
-    uint32_t sparse_rows, dense_most; /* rows in sparse containers; sum of the dense ones' largest shares */
+    uint32_t sparse_rows,
+        dense_most; /* rows in sparse containers; sum of the dense ones' largest shares */
     struct rag_bm25_candidates *found;
 };
 typedef void rag_bm25_scan_function(struct rag_bm25_scan *scan);
@@ -83,12 +86,13 @@ struct rag_bm25_unpacked {
     uint32_t tfs[LEX_SHORT];
 };
 
-/* A term of the query that the segment has. Its containers are items[first .. first + count) of the scratch. */
+/* A term of the query that the segment has. Its containers are items[first .. first + count) of the
+ * scratch. */
 struct rag_bm25_query_term {
-    double weight; /* times it occurs in the query * idf */
-    double bound;  /* no row's contribution is larger */
-    double scale;  /* of its codes */
-    uint32_t kth;  /* a code that k rows reach, 0 unknown */
+    double weight;  /* times it occurs in the query * idf */
+    double bound;   /* no row's contribution is larger */
+    double scale;   /* of its codes */
+    uint32_t kth;   /* a code that k rows reach, 0 unknown */
     uint32_t share; /* the integer weight of the scan */
     size_t first, count, next;
     struct rag_bm25_unpacked unpacked;
@@ -102,18 +106,25 @@ struct rag_bm25_query {
 };
 
 /* Exact scores of rows in ascending order, into scratch->scores. */
-enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows, size_t count, struct rag_fault *fault);
+enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
+                                    size_t count, struct rag_fault *fault);
 
 /* Looks the query's terms up; those that the segment does not have are left out. */
-enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
-                               const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
-                               size_t k, struct rag_fault *fault);
+enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon,
+                                    struct rag_bm25_scratch *scratch,
+                                    const struct rag_query_term *terms, size_t count,
+                                    const struct rag_lexical_stats *stats, size_t k,
+                                    struct rag_fault *fault);
 
-enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats, struct rag_fault *fault);
+enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats,
+                                     struct rag_fault *fault);
 
-/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` may be left out. */
-enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch, const struct rag_query_term *terms,
-                           size_t count, const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
-                           float least, int64_t *rows, float *scores, struct rag_fault *fault);
+/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` may
+ * be left out. */
+enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
+                                const struct rag_query_term *terms, size_t count,
+                                const struct rag_lexical_stats *stats, const uint64_t *where,
+                                size_t k, float least, int64_t *rows, float *scores,
+                                struct rag_fault *fault);
 
 #endif

@@ -1,30 +1,33 @@
 /* bm25_segments.c - one question to the lexicons of several segments, as if they were one.
  *
- * The frequency of a term is summed over the live rows of all of them first. Then the segments are searched one after the
- * other, the largest first, each from the floor that those before it proved: when k rows score at least f, a segment need
- * not look at rows that score less. So a small segment behind a large one costs little more than the lookup of the terms.
- * One working space serves them all: each of its own would be 130 KB a segment, out of the cache every time. */
+ * The frequency of a term is summed over the live rows of all of them first. Then the segments are
+ * searched one after the other, the largest first, each from the floor that those before it proved:
+ * when k rows score at least f, a segment need not look at rows that score less. So a small segment
+ * behind a large one costs little more than the lookup of the terms. One working space serves them
+ * all: each of its own would be 130 KB a segment, out of the cache every time. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bm25_search.h"
 
-/* ---------------------------------------------------------------------------------------------------------- statistics */
+/* ----------------------------------------------------------------------------------- statistics */
 
-static enum rag_status count_term(const struct rag_lexical_leg *legs, size_t leg_count, struct rag_query_term *term,
-                                  struct rag_fault *fault) {
+static enum rag_status count_term(const struct rag_lexical_leg *legs, size_t leg_count,
+                                  struct rag_query_term *term, struct rag_fault *fault) {
     term->df = 0;
     for (size_t s = 0; s < leg_count; s++) {
         uint64_t df;
-        const enum rag_status status = rag_lexicon_df(legs[s].lexicon, term->bytes, term->size, legs[s].alive, &df, fault);
+        const enum rag_status status =
+            rag_lexicon_df(legs[s].lexicon, term->bytes, term->size, legs[s].alive, &df, fault);
         if (status) return status;
         term->df += df;
     }
     return RAG_OK;
 }
 
-enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count, struct rag_queries *queries,
-                                   size_t count, struct rag_fault *fault) {
+enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count,
+                                   struct rag_queries *queries, size_t count,
+                                   struct rag_fault *fault) {
     for (size_t i = 0; i < count; i++) {
         size_t term_count;
         struct rag_query_term *terms = rag_queries_terms(queries, i, &term_count);
@@ -36,7 +39,7 @@ enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t le
     return RAG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- search */
+/* --------------------------------------------------------------------------------------- search */
 
 /* The k best scores so far, best first. */
 struct floor {
@@ -72,18 +75,21 @@ struct several {
     struct rag_fault fault;
 };
 
-static enum rag_status search_leg(const struct several *all, size_t s, size_t i, struct rag_bm25_scratch *scratch,
-                                  struct floor *floor, struct rag_fault *fault) {
+static enum rag_status search_leg(const struct several *all, size_t s, size_t i,
+                                  struct rag_bm25_scratch *scratch, struct floor *floor,
+                                  struct rag_fault *fault) {
     const struct rag_lexical_leg *leg = &all->legs[s];
     const size_t at = (i * all->leg_count + s) * all->k;
     const float least = floor->count == all->k ? floor->best[all->k - 1] : 0;
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(all->queries, i, &count);
-    const enum rag_status status = rag_bm25_search(leg->lexicon, scratch, terms, count, all->stats, leg->where, all->k, least,
-                                              all->rows + at, all->scores + at, fault);
+    const enum rag_status status =
+        rag_bm25_search(leg->lexicon, scratch, terms, count, all->stats, leg->where, all->k, least,
+                        all->rows + at, all->scores + at, fault);
     if (status) return status;
     raise_floor(floor, all->rows + at, all->scores + at);
-    for (size_t j = 0; j < all->k && all->rows[at + j] >= 0; j++) all->rows[at + j] += (int64_t)leg->base;
+    for (size_t j = 0; j < all->k && all->rows[at + j] >= 0; j++)
+        all->rows[at + j] += (int64_t)leg->base;
     return RAG_OK;
 }
 
@@ -92,7 +98,8 @@ static enum rag_status search_query(const struct several *all, size_t i, struct 
     float *room = malloc(2 * all->k * sizeof *room);
     struct rag_bm25_scratch *scratch = room ? rag_bm25_scratch_take(host) : NULL;
     struct floor floor = {room, room + all->k, 0, all->k};
-    enum rag_status status = scratch ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
+    enum rag_status status =
+        scratch ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     if (!status) status = search_leg(all, all->largest, i, scratch, &floor, fault);
     for (size_t s = 0; s < all->leg_count && !status; s++)
         if (s != all->largest) status = search_leg(all, s, i, scratch, &floor, fault);
@@ -106,7 +113,8 @@ static void search_one(void *context, size_t i) {
     struct rag_fault fault;
     const enum rag_status status = search_query(all, i, &fault);
     if (!status) return;
-    while (__atomic_exchange_n(&all->lock, 1, __ATOMIC_ACQUIRE)) {}
+    while (__atomic_exchange_n(&all->lock, 1, __ATOMIC_ACQUIRE)) {
+    }
     if (i < all->failed_at) {
         all->failed_at = i;
         all->fault = fault;
@@ -115,11 +123,18 @@ static void search_one(void *context, size_t i) {
     __atomic_store_n(&all->lock, 0, __ATOMIC_RELEASE);
 }
 
-enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count, const struct rag_queries *queries,
-                                    size_t count, const struct rag_lexical_stats *stats, size_t k, int threads,
+enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count,
+                                    const struct rag_queries *queries, size_t count,
+                                    const struct rag_lexical_stats *stats, size_t k, int threads,
                                     int64_t *rows, float *scores, struct rag_fault *fault) {
-    struct several all = {.legs = legs, .leg_count = leg_count, .queries = queries, .stats = stats, .k = k,
-                          .rows = rows, .scores = scores, .failed_at = SIZE_MAX};
+    struct several all = {.legs = legs,
+                          .leg_count = leg_count,
+                          .queries = queries,
+                          .stats = stats,
+                          .k = k,
+                          .rows = rows,
+                          .scores = scores,
+                          .failed_at = SIZE_MAX};
     const enum rag_status status = rag_bm25_check_stats(stats, fault);
     if (status || k == 0 || leg_count == 0) return status;
     for (size_t s = 1; s < leg_count; s++)
@@ -131,14 +146,17 @@ enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t l
     return all.fault.status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- scores */
+/* --------------------------------------------------------------------------------------- scores */
 
 /* The rows of one segment, counted from its first; ascending. */
-static enum rag_status score_leg(const struct rag_lexical_leg *leg, struct rag_bm25_scratch *scratch,
-                                 const struct rag_query_term *terms, size_t count, const struct rag_lexical_stats *stats,
-                                 const uint32_t *rows, size_t row_count, float *scores, struct rag_fault *fault) {
+static enum rag_status score_leg(const struct rag_lexical_leg *leg,
+                                 struct rag_bm25_scratch *scratch,
+                                 const struct rag_query_term *terms, size_t count,
+                                 const struct rag_lexical_stats *stats, const uint32_t *rows,
+                                 size_t row_count, float *scores, struct rag_fault *fault) {
     struct rag_bm25_query query;
-    enum rag_status status = rag_bm25_query_open(&query, leg->lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
+    enum rag_status status =
+        rag_bm25_query_open(&query, leg->lexicon, scratch, terms, count, stats, SIZE_MAX, fault);
     if (!status) status = rag_bm25_score_rows(&query, rows, row_count, fault);
     for (size_t i = 0; !status && i < row_count; i++) scores[i] = (float)scratch->scores[i];
     return status;
@@ -146,30 +164,34 @@ static enum rag_status score_leg(const struct rag_lexical_leg *leg, struct rag_b
 
 enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t leg_count,
                                    const struct rag_query_term *terms, size_t count,
-                                   const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
-                                   float *scores, struct rag_fault *fault) {
+                                   const struct rag_lexical_stats *stats, const int64_t *rows,
+                                   size_t row_count, float *scores, struct rag_fault *fault) {
     enum rag_status status = rag_bm25_check_stats(stats, fault);
     if (status || row_count == 0 || leg_count == 0) return status;
     for (size_t i = 1; i < row_count; i++)
-        if (rows[i] < rows[i - 1]) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)i, "rows are not in order");
+        if (rows[i] < rows[i - 1])
+            return rag_fail(fault, RAG_ARGUMENT, (uint64_t)i, "rows are not in order");
     struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(legs[0].lexicon);
     uint32_t *local = malloc(row_count * sizeof *local);
     if (!scratch || !local) status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     memset(scores, 0, row_count * sizeof *scores);
     size_t first = 0, last;
     for (size_t s = 0; s < leg_count && !status; s++, first = last) {
-        const int64_t base = (int64_t)legs[s].base, end = base + (int64_t)legs[s].lexicon->info.rows;
+        const int64_t base = (int64_t)legs[s].base,
+                      end = base + (int64_t)legs[s].lexicon->info.rows;
         while (first < row_count && rows[first] < base) first++; /* of no segment that is asked */
-        for (last = first; last < row_count && rows[last] < end; last++) local[last] = (uint32_t)(rows[last] - base);
+        for (last = first; last < row_count && rows[last] < end; last++)
+            local[last] = (uint32_t)(rows[last] - base);
         if (first == last) continue;
-        status = score_leg(&legs[s], scratch, terms, count, stats, local + first, last - first, scores + first, fault);
+        status = score_leg(&legs[s], scratch, terms, count, stats, local + first, last - first,
+                           scores + first, fault);
     }
     free(local);
     if (scratch) rag_bm25_scratch_give(legs[0].lexicon, scratch);
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranking */
+/* -------------------------------------------------------------------------------------- ranking */
 
 static void sift_down(float *heap, size_t count, size_t i) {
     const float value = heap[i];
@@ -181,8 +203,10 @@ static void sift_down(float *heap, size_t count, size_t i) {
     heap[i] = value;
 }
 
-/* The k-th largest score of rows that are there (>= 0), -infinity where there are fewer. heap has room for k. */
-static float kth_score(const int64_t *rows, const float *scores, size_t count, float *heap, size_t k) {
+/* The k-th largest score of rows that are there (>= 0), -infinity where there are fewer. heap has
+ * room for k. */
+static float kth_score(const int64_t *rows, const float *scores, size_t count, float *heap,
+                       size_t k) {
     size_t held = 0;
     for (size_t i = 0; i < count; i++) {
         if (rows[i] < 0) continue;
@@ -205,10 +229,12 @@ struct ranked {
 
 static int compare_ranked(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
-    return x->score != y->score ? (x->score < y->score ? 1 : -1) : (x->row > y->row) - (x->row < y->row);
+    return x->score != y->score ? (x->score < y->score ? 1 : -1)
+                                : (x->row > y->row) - (x->row < y->row);
 }
 
-enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept, struct rag_fault *fault) {
+enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept,
+                         struct rag_fault *fault) {
     *kept = 0;
     if (k == 0 || count == 0) return RAG_OK;
     const size_t least = k < count ? k : count;
@@ -217,7 +243,8 @@ enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, s
     if (heap && order) {
         const float bar = kth_score(rows, scores, count, heap, least);
         for (size_t i = 0; i < count; i++)
-            if (rows[i] >= 0 && scores[i] >= bar) order[(*kept)++] = (struct ranked){scores[i], rows[i]};
+            if (rows[i] >= 0 && scores[i] >= bar)
+                order[(*kept)++] = (struct ranked){scores[i], rows[i]};
         qsort(order, *kept, sizeof *order, compare_ranked);
         for (size_t i = 0; i < *kept; i++) rows[i] = order[i].row, scores[i] = order[i].score;
     }

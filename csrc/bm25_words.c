@@ -1,6 +1,8 @@
-/* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder writes into.
+/* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder
+ * writes into.
  *
- * Strings live in chunks that never move, each behind a byte with its size; an open-addressing table maps to numbers. */
+ * Strings live in chunks that never move, each behind a byte with its size; an open-addressing
+ * table maps to numbers. */
 #include <stdlib.h>
 
 #include "bm25.h"
@@ -13,7 +15,7 @@ struct rag_bm25_chunk {
     uint8_t bytes[CHUNK];
 };
 
-/* ------------------------------------------------------------------------------------------------------------ buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width) {
     if (count <= *capacity) return true;
@@ -28,7 +30,8 @@ bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width) {
 }
 
 uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer, size_t size) {
-    if (buffer->failed || !rag_bm25_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
+    if (buffer->failed ||
+        !rag_bm25_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
         buffer->failed = true;
         return NULL;
     }
@@ -46,19 +49,22 @@ void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer) {
     *buffer = (struct rag_bm25_buffer){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------ string tables */
+/* -------------------------------------------------------------------------------- string tables */
 
-/* The first eight bytes, zero-padded: with the size they are all of most words, which a slot then holds itself. */
+/* The first eight bytes, zero-padded: with the size they are all of most words, which a slot then
+ * holds itself. */
 static inline uint64_t head_of(const uint8_t *bytes, size_t size) {
     if (size >= 8) return load_u64(bytes);
     if (size >= 4) return load_u32(bytes) | (uint64_t)load_u32(bytes + size - 4) << 8 * (size - 4);
-    return bytes[0] | (uint64_t)bytes[size / 2] << 8 * (size / 2) | (uint64_t)bytes[size - 1] << 8 * (size - 1);
+    return bytes[0] | (uint64_t)bytes[size / 2] << 8 * (size / 2) |
+           (uint64_t)bytes[size - 1] << 8 * (size - 1);
 }
 
 static inline uint32_t hash_of(const uint8_t *bytes, size_t size, uint64_t head) {
     if (size > 16) return (uint32_t)rag_hash(bytes, size);
     const uint64_t tail = size > 8 ? load_u64(bytes + size - 8) : 0;
-    const unsigned __int128 mixed = (unsigned __int128)(head ^ 0x9E3779B97F4A7C15u) * (tail ^ size ^ 0xD6E8FEB86659FD93u);
+    const unsigned __int128 mixed =
+        (unsigned __int128)(head ^ 0x9E3779B97F4A7C15u) * (tail ^ size ^ 0xD6E8FEB86659FD93u);
     const uint64_t folded = (uint64_t)mixed ^ (uint64_t)(mixed >> 64);
     return (uint32_t)(folded ^ folded >> 32);
 }
@@ -97,11 +103,13 @@ static uint8_t *store_string(struct rag_bm25_strings *strings, const uint8_t *by
     return at;
 }
 
-static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_slot *slot, uint64_t head, uint32_t hash,
-                              const uint8_t *bytes, size_t size) {
+static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_slot *slot,
+                              uint64_t head, uint32_t hash, const uint8_t *bytes, size_t size) {
     const size_t before = strings->text_capacity;
     if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
-    if (!rag_bm25_grow(&strings->texts, &strings->text_capacity, strings->count + 1, sizeof *strings->texts)) return LEX_NO_STRING;
+    if (!rag_bm25_grow(&strings->texts, &strings->text_capacity, strings->count + 1,
+                       sizeof *strings->texts))
+        return LEX_NO_STRING;
     strings->memory += (strings->text_capacity - before) * sizeof *strings->texts;
     uint8_t *text = store_string(strings, bytes, size);
     if (!text) return LEX_NO_STRING;
@@ -110,16 +118,19 @@ static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_
     return (uint32_t)strings->count - 1;
 }
 
-uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size, bool *is_new) {
+uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size,
+                              bool *is_new) {
     *is_new = false;
-    if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings)) return LEX_NO_STRING;
+    if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings))
+        return LEX_NO_STRING;
     const uint64_t head = head_of(bytes, size);
     const uint32_t hash = hash_of(bytes, size, head);
     size_t at = hash & (strings->slot_count - 1);
     for (; strings->slots[at].id_and_one; at = (at + 1) & (strings->slot_count - 1)) {
         const struct rag_bm25_slot *slot = &strings->slots[at];
         if (slot->hash != hash || slot->head != head) continue;
-        if (size < 8) return slot->id_and_one - 1; /* no word holds a NUL: the head tells the size */
+        if (size < 8)
+            return slot->id_and_one - 1; /* no word holds a NUL: the head tells the size */
         const uint8_t *text = strings->texts[slot->id_and_one - 1];
         if (text[0] == size && memcmp(text + 1, bytes, size) == 0) return slot->id_and_one - 1;
     }
@@ -137,7 +148,7 @@ void rag_bm25_strings_free(struct rag_bm25_strings *strings) {
     *strings = (struct rag_bm25_strings){0};
 }
 
-/* --------------------------------------------------------------------------------------------------------- vocabulary */
+/* ----------------------------------------------------------------------------------- vocabulary */
 
 struct rag_vocabulary *rag_vocabulary_new(void) { return calloc(1, sizeof(struct rag_vocabulary)); }
 
@@ -154,12 +165,17 @@ void rag_vocabulary_free(struct rag_vocabulary *vocabulary) {
     free(vocabulary);
 }
 
-size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) { return vocabulary->words.count; }
+size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) {
+    return vocabulary->words.count;
+}
 
 /* A new word: a whole is its own term, a part waits for its term. */
-static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word, size_t size, int kind) {
+static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word,
+                       size_t size, int kind) {
     bool is_new;
-    if (!rag_bm25_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1, sizeof *vocabulary->term_of)) return false;
+    if (!rag_bm25_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1,
+                       sizeof *vocabulary->term_of))
+        return false;
     if (kind == RAG_WORD_WHOLE) {
         const uint32_t term = rag_bm25_strings_add(&vocabulary->terms, word, size, &is_new);
         vocabulary->term_of[id] = term | LEX_WHOLE;
@@ -171,7 +187,8 @@ static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uin
     return !vocabulary->pending.failed;
 }
 
-uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word, size_t size, int kind) {
+uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
+                                  size_t size, int kind) {
     bool is_new;
     const uint32_t id = rag_bm25_strings_add(&vocabulary->words, word, size, &is_new);
     if (id == LEX_NO_STRING || (is_new && !enter_word(vocabulary, id, word, size, kind))) {
@@ -186,33 +203,39 @@ const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, s
     return vocabulary->pending.bytes;
 }
 
-/* Gives the next word without a term the one at `term`; false when none is left or memory is out. */
+/* Gives the next word without a term the one at `term`; false when none is left or memory is
+ * out. */
 static bool resolve_next(struct rag_vocabulary *vocabulary, const uint8_t *term, size_t size) {
     size_t *id = &vocabulary->resolved;
     while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;
     if (*id >= vocabulary->words.count) return false;
     bool is_new;
-    const uint32_t number = size ? rag_bm25_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
+    const uint32_t number =
+        size ? rag_bm25_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
     if (number == LEX_NO_STRING) vocabulary->failed = true;
     vocabulary->term_of[(*id)++] = number == LEX_NO_STRING ? LEX_DROPPED : number;
     return !vocabulary->failed;
 }
 
-enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms, size_t size,
-                                       struct rag_fault *fault) {
+enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms,
+                                       size_t size, struct rag_fault *fault) {
     const uint8_t *at = terms, *end = terms + size;
     while (at < end) {
         const uint8_t *stop = memchr(at, 0, (size_t)(end - at));
         if (!stop) return rag_fail(fault, RAG_ARGUMENT, size, "the last term has no NUL");
-        if (stop - at > LEX_TERM_MAX) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)(stop - at), "a term is longer than 255 bytes");
+        if (stop - at > LEX_TERM_MAX)
+            return rag_fail(fault, RAG_ARGUMENT, (uint64_t)(stop - at),
+                            "a term is longer than 255 bytes");
         if (!resolve_next(vocabulary, at, (size_t)(stop - at)))
-            return vocabulary->failed ? rag_fail(fault, RAG_MEMORY, 0, "no memory for terms")
-                                      : rag_fail(fault, RAG_ARGUMENT, size, "more terms than words");
+            return vocabulary->failed
+                       ? rag_fail(fault, RAG_MEMORY, 0, "no memory for terms")
+                       : rag_fail(fault, RAG_ARGUMENT, size, "more terms than words");
         at = stop + 1;
     }
     size_t *id = &vocabulary->resolved;
     while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;
-    if (*id < vocabulary->words.count) return rag_fail(fault, RAG_ARGUMENT, *id, "fewer terms than words");
+    if (*id < vocabulary->words.count)
+        return rag_fail(fault, RAG_ARGUMENT, *id, "fewer terms than words");
     vocabulary->pending.size = 0;
     return RAG_OK;
 }

@@ -1,15 +1,20 @@
-/* bm25_write.c - terms in order, with their rows, to the bytes of rag.terms and rag.postings (bm25.h has the table).
+/* bm25_write.c - terms in order, with their rows, to the bytes of rag.terms and rag.postings
+ * (bm25.h has the table).
  *
- * Posting lists stream out as they come; the dictionary, a few bytes a term, waits in memory until the end. */
+ * Posting lists stream out as they come; the dictionary, a few bytes a term, waits in memory until
+ * the end. */
 #include <stdlib.h>
 
 #include "bm25.h"
 
-/* A container is dense from one row in DENSE on: 8 bits and 1.4 bytes of group data beat 16 bits a row about there. */
+/* A container is dense from one row in DENSE on: 8 bits and 1.4 bytes of group data beat 16 bits a
+ * row about there. */
 enum { DENSE = 12, WRITE_CHUNK = 1 << 16 };
 
-static enum rag_status put_out(struct rag_sink sink, const void *bytes, size_t size, struct rag_fault *fault) {
-    if (size && sink.write(sink.context, bytes, size) != 0) return rag_fail(fault, RAG_OS, 0, "writing a section failed");
+static enum rag_status put_out(struct rag_sink sink, const void *bytes, size_t size,
+                               struct rag_fault *fault) {
+    if (size && sink.write(sink.context, bytes, size) != 0)
+        return rag_fail(fault, RAG_OS, 0, "writing a section failed");
     return RAG_OK;
 }
 
@@ -38,9 +43,10 @@ static void put_zeros(struct rag_bm25_buffer *buffer, size_t size) {
     if (at) memset(at, 0, size);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- lists */
+/* ---------------------------------------------------------------------------------------- lists */
 
-static void put_short(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
+static void put_short(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings,
+                      size_t df) {
     uint32_t before = 0;
     for (size_t i = 0; i < df; i++) {
         put_varint(&writer->list, (uint64_t)(postings[i].row - before) * 2 + (postings[i].tf > 1));
@@ -49,12 +55,14 @@ static void put_short(struct rag_bm25_writer *writer, const struct rag_bm25_post
     }
 }
 
-static double part_of(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting, uint32_t tf) {
+static double part_of(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting,
+                      uint32_t tf) {
     return rag_bm25_tf_part(tf, rag_bm25_norm_at(writer->norm, writer->lengths[posting.row]));
 }
 
 /* The largest tf part decides m: (m + 1) / 256 is the least such fraction that no part exceeds. */
-static uint32_t list_m(const struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
+static uint32_t list_m(const struct rag_bm25_writer *writer,
+                       const struct rag_bm25_posting *postings, size_t df) {
     double largest = 0;
     for (size_t i = 0; i < df; i++) {
         const double part = part_of(writer, postings[i], postings[i].tf);
@@ -66,7 +74,8 @@ static uint32_t list_m(const struct rag_bm25_writer *writer, const struct rag_bm
 }
 
 /* Whether the tf can be told from the code: no smaller tf has as large a code. */
-static bool tells_tf(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting, uint32_t code, double scale) {
+static bool tells_tf(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting,
+                     uint32_t code, double scale) {
     if (posting.tf > 255) return false;
     return posting.tf == 1 || rag_bm25_code(part_of(writer, posting, posting.tf - 1), scale) < code;
 }
@@ -79,14 +88,16 @@ static uint8_t kth_code(const size_t counts[256], size_t k) {
     return 0;
 }
 
-static void put_sparse(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count) {
+static void put_sparse(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings,
+                       const uint8_t *codes, size_t count) {
     uint8_t *at = rag_bm25_buffer_more(list, 2 * count);
-    for (size_t i = 0; at && i < count; i++) store_u16(at + 2 * i, (uint16_t)(postings[i].row % LEX_WINDOW));
+    for (size_t i = 0; at && i < count; i++)
+        store_u16(at + 2 * i, (uint16_t)(postings[i].row % LEX_WINDOW));
     rag_bm25_buffer_put(list, codes, count);
 }
 
-static void put_dense(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count,
-                      size_t width) {
+static void put_dense(struct rag_bm25_buffer *list, const struct rag_bm25_posting *postings,
+                      const uint8_t *codes, size_t count, size_t width) {
     const size_t groups = (width + LEX_GROUP - 1) / LEX_GROUP;
     uint8_t *bits = rag_bm25_buffer_more(list, groups * 11);
     if (!bits) return;
@@ -105,9 +116,10 @@ static void put_dense(struct rag_bm25_buffer *list, const struct rag_bm25_postin
 }
 
 /* The rows of one window: directory entry at `entry` of the list, data at its end. */
-static void put_container(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, const uint8_t *codes, size_t count,
-                          size_t entry, double scale) {
-    const uint64_t first = postings[0].row / LEX_WINDOW * (uint64_t)LEX_WINDOW, rest = writer->rows - first;
+static void put_container(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings,
+                          const uint8_t *codes, size_t count, size_t entry, double scale) {
+    const uint64_t first = postings[0].row / LEX_WINDOW * (uint64_t)LEX_WINDOW,
+                   rest = writer->rows - first;
     const size_t width = rest < LEX_WINDOW ? (size_t)rest : LEX_WINDOW;
     const bool dense = count * DENSE >= width;
     uint32_t escapes = 0;
@@ -140,7 +152,8 @@ static size_t window_end(const struct rag_bm25_posting *postings, size_t df, siz
     return low;
 }
 
-static void put_long(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings, size_t df) {
+static void put_long(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings,
+                     size_t df) {
     const uint32_t m = list_m(writer, postings, df);
     const double scale = rag_bm25_scale(m);
     size_t counts[256] = {0}, containers = 0;
@@ -163,7 +176,7 @@ static void put_long(struct rag_bm25_writer *writer, const struct rag_bm25_posti
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- dictionary */
+/* ----------------------------------------------------------------------------------- dictionary */
 
 static void start_block(struct rag_bm25_writer *writer, const uint8_t *term, size_t size) {
     uint64_t key = 0;
@@ -176,7 +189,8 @@ static void start_block(struct rag_bm25_writer *writer, const uint8_t *term, siz
 
 static void put_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size) {
     size_t shared = 0;
-    while (shared < size && shared < writer->last_size && term[shared] == writer->last[shared]) shared++;
+    while (shared < size && shared < writer->last_size && term[shared] == writer->last[shared])
+        shared++;
     const uint8_t sizes[2] = {(uint8_t)shared, (uint8_t)(size - shared)};
     rag_bm25_buffer_put(&writer->dictionary, sizes, 2);
     rag_bm25_buffer_put(&writer->dictionary, term + shared, size - shared);
@@ -184,8 +198,9 @@ static void put_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t
     writer->last_size = size;
 }
 
-enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term, size_t size,
-                                const struct rag_bm25_posting *postings, size_t df, struct rag_fault *fault) {
+enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8_t *term,
+                                     size_t size, const struct rag_bm25_posting *postings,
+                                     size_t df, struct rag_fault *fault) {
     if (writer->terms++ % LEX_BLOCK == 0) start_block(writer, term, size);
     put_term(writer, term, size);
     put_varint(&writer->dictionary, df);
@@ -200,18 +215,23 @@ enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8
         put_varint(&writer->dictionary, writer->list.size - before);
         writer->postings_at += writer->list.size - before;
     }
-    if (writer->dictionary.size > UINT32_MAX - 4096) return rag_fail(fault, RAG_LIMIT, writer->terms, "the dictionary passes 4 GiB");
-    if (writer->list.failed || writer->codes.failed || writer->dictionary.failed || writer->keys.failed || writer->starts.failed)
+    if (writer->dictionary.size > UINT32_MAX - 4096)
+        return rag_fail(fault, RAG_LIMIT, writer->terms, "the dictionary passes 4 GiB");
+    if (writer->list.failed || writer->codes.failed || writer->dictionary.failed ||
+        writer->keys.failed || writer->starts.failed)
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a posting list");
     if (writer->list.size < WRITE_CHUNK) return RAG_OK;
-    const enum rag_status status = put_out(writer->postings, writer->list.bytes, writer->list.size, fault);
+    const enum rag_status status =
+        put_out(writer->postings, writer->list.bytes, writer->list.size, fault);
     writer->list.size = 0;
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the sections */
+/* --------------------------------------------------------------------------------- the sections */
 
-static void pad_to_8(struct rag_bm25_buffer *buffer) { put_zeros(buffer, (size_t)(-buffer->size & 7)); }
+static void pad_to_8(struct rag_bm25_buffer *buffer) {
+    put_zeros(buffer, (size_t)(-buffer->size & 7));
+}
 
 struct lengths {
     uint64_t total;
@@ -230,8 +250,8 @@ static struct lengths measure(const struct rag_bm25_writer *writer) {
     return all;
 }
 
-static void put_header(struct rag_bm25_buffer *out, const struct rag_bm25_writer *writer, const struct lengths *lengths, double k1,
-                       double b, size_t config_size) {
+static void put_header(struct rag_bm25_buffer *out, const struct rag_bm25_writer *writer,
+                       const struct lengths *lengths, double k1, double b, size_t config_size) {
     uint8_t *at = rag_bm25_buffer_more(out, LEX_HEADER);
     if (!at) return;
     memset(at, 0, LEX_HEADER);
@@ -250,8 +270,8 @@ static void put_header(struct rag_bm25_buffer *out, const struct rag_bm25_writer
     store_u32(at + 84, lengths->longest);
 }
 
-static enum rag_status put_lengths(const struct rag_bm25_writer *writer, uint32_t width, struct rag_sink sink,
-                                   struct rag_fault *fault) {
+static enum rag_status put_lengths(const struct rag_bm25_writer *writer, uint32_t width,
+                                   struct rag_sink sink, struct rag_fault *fault) {
     uint8_t chunk[4096];
     size_t used = 0;
     for (uint64_t row = 0; row < writer->rows; row++) {
@@ -268,8 +288,9 @@ static enum rag_status put_lengths(const struct rag_bm25_writer *writer, uint32_
     return put_out(sink, chunk, (size_t)(-(writer->rows * width) & 7) + LEX_SLACK, fault);
 }
 
-enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b, const uint8_t *config,
-                                  size_t config_size, struct rag_sink terms, struct rag_fault *fault) {
+enum rag_status rag_bm25_writer_finish(struct rag_bm25_writer *writer, double k1, double b,
+                                       const uint8_t *config, size_t config_size,
+                                       struct rag_sink terms, struct rag_fault *fault) {
     const struct lengths lengths = measure(writer);
     struct rag_bm25_buffer front = {0};
     put_zeros(&writer->list, LEX_SLACK);

@@ -1,9 +1,11 @@
-/* calibrate.c - calibrated fusion: two exact scores of a row made one number, and rows ranked by it.
+/* calibrate.c - calibrated fusion: two exact scores of a row made one number, and rows ranked by
+ * it.
  *
  *     bm25 / best + (dense - mean) / deviation / weight
  *
- * all in binary64 and in this order, so that every machine gives the same bits; a share that has no meaning (no word found
- * anywhere, a sample without spread) is 0. ragfile/query/fusion.py says the same in numpy. */
+ * all in binary64 and in this order, so that every machine gives the same bits; a share that has no
+ * meaning (no word found anywhere, a sample without spread) is 0. ragfile/query/fusion.py says the
+ * same in numpy. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,11 +29,13 @@ static int by_rank(const void *a, const void *b) {
     return (x->tie > y->tie) - (x->tie < y->tie);
 }
 
-enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25, const float *dense, const int64_t *ties,
-                                    size_t count, int64_t *order, double *scores, struct rag_fault *fault) {
+enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25,
+                                    const float *dense, const int64_t *ties, size_t count,
+                                    int64_t *order, double *scores, struct rag_fault *fault) {
     struct ranked *all = malloc((count + 1) * sizeof *all);
     if (!all) return rag_fail(fault, RAG_MEMORY, 0, "no memory to rank");
-    for (size_t i = 0; i < count; i++) all[i] = (struct ranked){fused(by, bm25[i], dense[i]), ties[i], (uint32_t)i};
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct ranked){fused(by, bm25[i], dense[i]), ties[i], (uint32_t)i};
     qsort(all, count, sizeof *all, by_rank);
     for (size_t i = 0; i < count; i++) {
         order[i] = all[i].at;
@@ -46,8 +50,10 @@ static int falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The k-th best of the rows, or NaN when there is no memory to find it: then nothing is left out. */
-static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k) {
+/* The k-th best of the rows, or NaN when there is no memory to find it: then nothing is left
+ * out. */
+static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense,
+                     size_t count, size_t k) {
     double *all = malloc(count * sizeof *all), bar = NAN;
     if (!all) return bar;
     for (size_t i = 0; i < count; i++) all[i] = fused(by, bm25[i], dense[i]);
@@ -57,10 +63,10 @@ static double bar_of(const struct rag_calibration *by, const float *bm25, const 
     return bar;
 }
 
-/* A fused score grows with each of its parts, however they are rounded: where one dense score falls short of the bar, all
- * smaller ones do. So a guess is enough that is seen to be right. */
-float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k,
-                           float rest) {
+/* A fused score grows with each of its parts, however they are rounded: where one dense score falls
+ * short of the bar, all smaller ones do. So a guess is enough that is seen to be right. */
+float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
+                           size_t count, size_t k, float rest) {
     if (k == 0 || k > count || !(by->best > 0) || !(by->deviation > 0)) return -INFINITY;
     const double bar = bar_of(by, bm25, dense, count, k);
     const double wanted = by->mean + (bar - (double)rest / by->best) * by->weight * by->deviation;

@@ -1,13 +1,17 @@
-/* calibrate_sample.c - how a query scores in general: its canonical scores over some rows that stand for all, as mean and deviation.
+/* calibrate_sample.c - how a query scores in general: its canonical scores over some rows that
+ * stand for all, as mean and deviation.
  *
- * The rows lie together as native binary32 and keep their squares, which no query changes; the rest is one product a row
- * and two sums. A row with a NaN or an infinity has no finite square, and no part in the moments. */
+ * The rows lie together as native binary32 and keep their squares, which no query changes; the rest
+ * is one product a row and two sums. A row with a NaN or an infinity has no finite square, and no
+ * part in the moments. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "vectors.h"
 
-static size_t row_size(const struct rag_sample *sample) { return (size_t)sample->dim * sizeof(float); }
+static size_t row_size(const struct rag_sample *sample) {
+    return (size_t)sample->dim * sizeof(float);
+}
 
 enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *fault) {
     double *zeros = calloc(align_up(sample->dim, 16), sizeof *zeros), dot;
@@ -23,14 +27,17 @@ enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *
     return RAG_OK;
 }
 
-static void score_all(const struct rag_sample *sample, const struct query *query, double *dots, float *scores) {
-    rag_kernels()->dots((const uint8_t *)sample->rows, row_size(sample), sample->count, query->wide, sample->dim, dots);
+static void score_all(const struct rag_sample *sample, const struct query *query, double *dots,
+                      float *scores) {
+    rag_kernels()->dots((const uint8_t *)sample->rows, row_size(sample), sample->count, query->wide,
+                        sample->dim, dots);
     for (size_t i = 0; i < sample->count; i++)
-        scores[i] = isfinite(sample->squares[i]) ? rag_score(query, dots[i], sample->squares[i]) : NAN;
+        scores[i] =
+            isfinite(sample->squares[i]) ? rag_score(query, dots[i], sample->squares[i]) : NAN;
 }
 
-enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query, double *mean, double *deviation,
-                                   struct rag_fault *fault) {
+enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query,
+                                   double *mean, double *deviation, struct rag_fault *fault) {
     struct query prepared;
     void *memory = malloc(rag_query_size(sample->dim));
     double *dots = malloc((sample->count + 1) * sizeof *dots);

@@ -27,14 +27,16 @@ static const struct target *chosen = &targets[0];
 static unsigned machine_features(void) {
     unsigned features = 0;
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt"))
         features |= RAG_CPU_AVX2; /* F16C came a generation before AVX2 */
-    if ((features & RAG_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if ((features & RAG_CPU_AVX2) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         features |= RAG_CPU_AVX512;
-    if ((features & RAG_CPU_AVX512) && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi2") &&
-        __builtin_cpu_supports("avx512vbmi"))
+    if ((features & RAG_CPU_AVX512) && __builtin_cpu_supports("avx512vnni") &&
+        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi"))
         features |= RAG_CPU_AVX512VNNI;
     return features;
 }
@@ -45,7 +47,9 @@ static unsigned machine_features(void) {
     return RAG_CPU_NEON | (getauxval(AT_HWCAP) & dotprod ? RAG_CPU_NEONDOT : 0);
 }
 #elif defined(__aarch64__)
-static unsigned machine_features(void) { return RAG_CPU_NEON | RAG_CPU_NEONDOT; } /* every Apple machine has both */
+static unsigned machine_features(void) {
+    return RAG_CPU_NEON | RAG_CPU_NEONDOT;
+} /* every Apple machine has both */
 #else
 static unsigned machine_features(void) { return 0; }
 #endif
@@ -56,7 +60,8 @@ enum rag_status rag_init(const char *target) {
     const char *name = target ? target : getenv("RAGFILE_TARGET");
     const struct target *best = NULL;
     for (size_t i = 0; i < count; i++)
-        if ((targets[i].features & ~machine) == 0 && (!name || !*name || strcmp(targets[i].name, name) == 0))
+        if ((targets[i].features & ~machine) == 0 &&
+            (!name || !*name || strcmp(targets[i].name, name) == 0))
             best = &targets[i];
     if (!best) return RAG_ARGUMENT;
     chosen = best;

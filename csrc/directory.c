@@ -1,13 +1,19 @@
-/* directory.c - the first bytes of every RAGFile: magic, version, byte order and the textual directory.
+/* directory.c - the first bytes of every RAGFile: magic, version, byte order and the textual
+ * directory.
  *
- *     0   7  "RAGFILE"          7   3  u8 major, minor, patch          10  1  0 little-endian, 1 big-endian
- *     11  D  entry ( 00 entry )*       entry = name "-(" start "," end ")"      11+D  1  00
+ *     0     7  "RAGFILE"
+ *     7     3  u8 major, minor, patch
+ *     10    1  0 little-endian, 1 big-endian
+ *     11    D  entry ( 00 entry )*       entry = name "-(" start "," end ")"
+ *     11+D  1  00
  *
- * Nothing says how long the directory is: it ends where its first section starts. Sections follow one another in the
- * directory's order with one NUL in between, so each entry fixes where the next must start, and a file has one reading.
+ * Nothing says how long the directory is: it ends where its first section starts. Sections follow
+ * one another in the directory's order with one NUL in between, so each entry fixes where the next
+ * must start, and a file has one reading.
  *
- * The reference dialect is the one that the format's first script wrote: every entry has a NUL behind it, ends are
- * exclusive, starts point at the first pair, and the directory lies over whatever the file had at offset 11. */
+ * The reference dialect is the one that the format's first script wrote: every entry has a NUL
+ * behind it, ends are exclusive, starts point at the first pair, and the directory lies over
+ * whatever the file had at offset 11. */
 #include <stdlib.h>
 
 #include "bytes.h"
@@ -21,8 +27,8 @@ struct cursor {
 };
 
 static bool is_name_byte(uint8_t c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '+' || c == '@' || c == '/';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '+' || c == '@' || c == '/';
 }
 
 static bool take(struct cursor *cursor, uint8_t c) {
@@ -45,20 +51,25 @@ static bool take_number(struct cursor *cursor, uint64_t *number) {
     return cursor->at > from;
 }
 
-static enum rag_status read_entry(struct cursor *cursor, struct rag_strategy *entry, struct rag_fault *fault) {
+static enum rag_status read_entry(struct cursor *cursor, struct rag_strategy *entry,
+                                  struct rag_fault *fault) {
     size_t size = 0;
-    while (cursor->at < cursor->end && size < RAG_NAME_MAX && is_name_byte(cursor->bytes[cursor->at]))
+    while (cursor->at < cursor->end && size < RAG_NAME_MAX &&
+           is_name_byte(cursor->bytes[cursor->at]))
         entry->name[size++] = (char)cursor->bytes[cursor->at++];
     entry->name[size] = 0;
-    if (size == 0) return rag_fail(fault, RAG_FORMAT, cursor->at, "a directory entry must start with a strategy name");
-    if (!take(cursor, '-') || !take(cursor, '(') || !take_number(cursor, &entry->start) || !take(cursor, ',') ||
-        !take_number(cursor, &entry->end) || !take(cursor, ')'))
-        return rag_fail(fault, RAG_FORMAT, cursor->at, "a directory entry must read name-(start,end)");
+    if (size == 0)
+        return rag_fail(fault, RAG_FORMAT, cursor->at,
+                        "a directory entry must start with a strategy name");
+    if (!take(cursor, '-') || !take(cursor, '(') || !take_number(cursor, &entry->start) ||
+        !take(cursor, ',') || !take_number(cursor, &entry->end) || !take(cursor, ')'))
+        return rag_fail(fault, RAG_FORMAT, cursor->at,
+                        "a directory entry must read name-(start,end)");
     return RAG_OK;
 }
 
-static enum rag_status read_header(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
-                                   struct rag_fault *fault) {
+static enum rag_status read_header(const uint8_t *bytes, uint64_t size,
+                                   struct rag_directory *directory, struct rag_fault *fault) {
     struct rag_header header;
     enum rag_status status = rag_header_read(bytes, size, &header, fault);
     if (status) return status;
@@ -69,8 +80,8 @@ static enum rag_status read_header(const uint8_t *bytes, uint64_t size, struct r
     return RAG_OK;
 }
 
-static enum rag_status append(struct rag_directory *directory, const struct rag_strategy *entry, uint64_t at,
-                              struct rag_fault *fault) {
+static enum rag_status append(struct rag_directory *directory, const struct rag_strategy *entry,
+                              uint64_t at, struct rag_fault *fault) {
     if (directory->count == RAG_ENTRIES_MAX)
         return rag_fail(fault, RAG_LIMIT, at, "a directory has at most 1024 entries");
     for (uint32_t i = 0; i < directory->count; i++)
@@ -86,24 +97,32 @@ static enum rag_status append(struct rag_directory *directory, const struct rag_
     return RAG_OK;
 }
 
-/* Where a section must start is known before its entry is read, except for the first; all must end inside the file. */
-static enum rag_status check_entry(const struct rag_directory *directory, const struct rag_strategy *entry,
-                                   const struct cursor *cursor, uint64_t size, uint64_t at, struct rag_fault *fault) {
-    const struct rag_strategy *before = directory->count ? &directory->entries[directory->count - 1] : NULL;
+/* Where a section must start is known before its entry is read, except for the first; all must end
+ * inside the file. */
+static enum rag_status check_entry(const struct rag_directory *directory,
+                                   const struct rag_strategy *entry, const struct cursor *cursor,
+                                   uint64_t size, uint64_t at, struct rag_fault *fault) {
+    const struct rag_strategy *before =
+        directory->count ? &directory->entries[directory->count - 1] : NULL;
     uint64_t first = before ? directory->entries[0].start : entry->start;
     if (first > RAG_HEADER_SIZE + (uint64_t)RAG_DIRECTORY_MAX + 1)
         return rag_fail(fault, RAG_LIMIT, at, "a directory has at most 65536 bytes");
-    if (cursor->at + 1 > first) return rag_fail(fault, RAG_FORMAT, at, "the directory runs into the first section");
-    if (before && entry->start != before->end + 2) /* no overflow: before->end < size, and size < 2^63 in memory */
-        return rag_fail(fault, RAG_FORMAT, at, "a section must start two bytes after the end of the one before");
+    if (cursor->at + 1 > first)
+        return rag_fail(fault, RAG_FORMAT, at, "the directory runs into the first section");
+    if (before &&
+        entry->start !=
+            before->end + 2) /* no overflow: before->end < size, and size < 2^63 in memory */
+        return rag_fail(fault, RAG_FORMAT, at,
+                        "a section must start two bytes after the end of the one before");
     if (entry->end >= size)
         return rag_fail(fault, RAG_CORRUPT, at, "a section reaches beyond the end of the file");
-    if (entry->end + 1 < entry->start) return rag_fail(fault, RAG_FORMAT, at, "a section ends before it starts");
+    if (entry->end + 1 < entry->start)
+        return rag_fail(fault, RAG_FORMAT, at, "a section ends before it starts");
     return RAG_OK;
 }
 
-static enum rag_status read_entries(struct cursor *cursor, uint64_t size, struct rag_directory *directory,
-                                    struct rag_fault *fault) {
+static enum rag_status read_entries(struct cursor *cursor, uint64_t size,
+                                    struct rag_directory *directory, struct rag_fault *fault) {
     for (;;) {
         struct rag_strategy entry;
         uint64_t at = cursor->at;
@@ -112,16 +131,20 @@ static enum rag_status read_entries(struct cursor *cursor, uint64_t size, struct
         if (!status) status = append(directory, &entry, at, fault);
         if (status) return status;
         directory->size = (uint32_t)(cursor->at - RAG_HEADER_SIZE);
-        if (!take(cursor, 0)) return rag_fail(fault, RAG_FORMAT, cursor->at, "a directory entry must be followed by one NUL");
+        if (!take(cursor, 0))
+            return rag_fail(fault, RAG_FORMAT, cursor->at,
+                            "a directory entry must be followed by one NUL");
         if (cursor->at == directory->entries[0].start) return RAG_OK;
     }
 }
 
 /* One NUL lies between two sections: at end + 1, which is inside the file for all but the last. */
-static enum rag_status check_gaps(const uint8_t *bytes, const struct rag_directory *directory, struct rag_fault *fault) {
+static enum rag_status check_gaps(const uint8_t *bytes, const struct rag_directory *directory,
+                                  struct rag_fault *fault) {
     for (uint32_t i = 0; i + 1 < directory->count; i++) {
         uint64_t gap = directory->entries[i].end + 1;
-        if (bytes[gap] != 0) return rag_fail(fault, RAG_FORMAT, gap, "one NUL must lie between two sections");
+        if (bytes[gap] != 0)
+            return rag_fail(fault, RAG_FORMAT, gap, "one NUL must lie between two sections");
     }
     return RAG_OK;
 }
@@ -131,8 +154,8 @@ static struct cursor directory_cursor(const uint8_t *bytes, uint64_t size) {
     return (struct cursor){bytes, RAG_HEADER_SIZE, size < limit ? size : limit};
 }
 
-enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
-                                   struct rag_fault *fault) {
+enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size,
+                                   struct rag_directory *directory, struct rag_fault *fault) {
     *directory = (struct rag_directory){0};
     enum rag_status status = read_header(bytes, size, directory, fault);
     if (status) return status;
@@ -144,11 +167,14 @@ enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, struct r
     return status;
 }
 
-/* One entry of the reference dialect, or false where the directory is over and older bytes begin. */
-static bool read_reference_entry(struct cursor *cursor, uint64_t size, const struct rag_directory *directory,
+/* One entry of the reference dialect, or false where the directory is over and older bytes
+ * begin. */
+static bool read_reference_entry(struct cursor *cursor, uint64_t size,
+                                 const struct rag_directory *directory,
                                  struct rag_strategy *entry) {
     struct cursor ahead = *cursor;
-    uint64_t earliest = directory->count ? directory->entries[directory->count - 1].end + 1 : RAG_HEADER_SIZE;
+    uint64_t earliest =
+        directory->count ? directory->entries[directory->count - 1].end + 1 : RAG_HEADER_SIZE;
     if (read_entry(&ahead, entry, NULL) != RAG_OK || !take(&ahead, 0)) return false;
     if (entry->start < earliest || entry->end < entry->start || entry->end > size) return false;
     entry->end--; /* exclusive on disk; an empty section gets start - 1 as in the strict reading */
@@ -156,17 +182,20 @@ static bool read_reference_entry(struct cursor *cursor, uint64_t size, const str
     return true;
 }
 
-enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
+enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size,
+                                             struct rag_directory *directory,
                                              struct rag_fault *fault) {
     *directory = (struct rag_directory){0};
     enum rag_status status = read_header(bytes, size, directory, fault);
     if (status) return status;
     struct cursor cursor = directory_cursor(bytes, size);
     struct rag_strategy entry;
-    for (uint64_t at = cursor.at; !status && read_reference_entry(&cursor, size, directory, &entry); at = cursor.at)
+    for (uint64_t at = cursor.at; !status && read_reference_entry(&cursor, size, directory, &entry);
+         at = cursor.at)
         status = append(directory, &entry, at, fault);
     if (!status && directory->count == 0 && size > RAG_HEADER_SIZE)
-        status = rag_fail(fault, RAG_FORMAT, RAG_HEADER_SIZE, "no directory entry of the reference dialect");
+        status = rag_fail(fault, RAG_FORMAT, RAG_HEADER_SIZE,
+                          "no directory entry of the reference dialect");
     if (status) rag_directory_free(directory);
     else directory->size = (uint32_t)(cursor.at - RAG_HEADER_SIZE);
     return status;
@@ -178,7 +207,8 @@ void rag_directory_free(struct rag_directory *directory) {
     directory->count = 0;
 }
 
-/* Decimal digits of value, at least `least`, written backwards from the end of out[20]; returns the first. */
+/* Decimal digits of value, at least `least`, written backwards from the end of out[20]; returns the
+ * first. */
 static const uint8_t *decimal(uint64_t value, int least, uint8_t out[20]) {
     int at = 20;
     do out[--at] = (uint8_t)('0' + value % 10), value /= 10;
@@ -195,15 +225,16 @@ static uint64_t directory_size(const struct rag_directory *directory, int digits
     uint64_t size = directory->count ? directory->count - 1 : 0;
     for (uint32_t i = 0; i < directory->count; i++) {
         const struct rag_strategy *entry = &directory->entries[i];
-        size += strlen(entry->name) + 4 + decimal_size(entry->start, digits) + decimal_size(entry->end, digits);
+        size += strlen(entry->name) + 4 + decimal_size(entry->start, digits) +
+                decimal_size(entry->end, digits);
     }
     return size;
 }
 
 uint64_t rag_directory_place(struct rag_directory *directory, int digits) {
     if (directory->count == 0) return RAG_HEADER_SIZE + 1;
-    /* The size grows with the number of digits of a number that grows with the size: from below, this settles at the
-     * least solution after at most as many rounds as there are digits. */
+    /* The size grows with the number of digits of a number that grows with the size: from below,
+     * this settles at the least solution after at most as many rounds as there are digits. */
     struct rag_strategy *first = &directory->entries[0];
     for (first->start = 0;;) {
         uint64_t start = RAG_HEADER_SIZE + directory_size(directory, digits) + 1;
@@ -223,12 +254,14 @@ static uint8_t *put_number(uint8_t *out, uint64_t value, int digits) {
     return put(out, from, (size_t)(text + 20 - from));
 }
 
-enum rag_status rag_directory_write(const struct rag_directory *directory, int digits, uint8_t *out, size_t capacity,
-                                    size_t *size, struct rag_fault *fault) {
+enum rag_status rag_directory_write(const struct rag_directory *directory, int digits, uint8_t *out,
+                                    size_t capacity, size_t *size, struct rag_fault *fault) {
     uint64_t text = directory_size(directory, digits);
-    if (directory->count > RAG_ENTRIES_MAX || text > RAG_DIRECTORY_MAX || capacity < RAG_HEADER_SIZE + text + 1)
+    if (directory->count > RAG_ENTRIES_MAX || text > RAG_DIRECTORY_MAX ||
+        capacity < RAG_HEADER_SIZE + text + 1)
         return rag_fail(fault, RAG_LIMIT, text, "the directory does not fit");
-    const uint8_t tail[4] = {directory->major, directory->minor, directory->patch, directory->big_endian};
+    const uint8_t tail[4] = {directory->major, directory->minor, directory->patch,
+                             directory->big_endian};
     uint8_t *at = put(put(out, magic, sizeof magic), tail, sizeof tail);
     for (uint32_t i = 0; i < directory->count; i++) {
         const struct rag_strategy *entry = &directory->entries[i];

@@ -1,7 +1,8 @@
-/* dot.c - the targets: for each a paragraph of what dot_kernel.h needs, then the kernels; and the table that picks.
+/* dot.c - the targets: for each a paragraph of what dot_kernel.h needs, then the kernels; and the
+ * table that picks.
  *
- * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. A paragraph names instructions only where gcc does
- * not find them from plain vector code: byte products, half floats, masks. */
+ * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. A paragraph names instructions
+ * only where gcc does not find them from plain vector code: byte products, half floats, masks. */
 #include <string.h>
 
 #include "bytes.h"
@@ -16,7 +17,8 @@
 #error "ragfile's vector kernels know x86-64 and aarch64"
 #endif
 
-/* Widens one binary16, whatever it is: the exponent is moved by a multiplication, which also makes subnormals right. */
+/* Widens one binary16, whatever it is: the exponent is moved by a multiplication, which also makes
+ * subnormals right. */
 static inline float half_to_float(uint16_t half) {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = (uint32_t)(half & 0x7fff) << 13;
     float magnitude;
@@ -35,15 +37,16 @@ enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
 typedef float four_floats __attribute__((vector_size(16)));
 
 #if defined(__x86_64__)
-/* ----------------------------------------------------------------------------------------------------- baseline --- */
+/* ------------------------------------------------------------------------------------- baseline */
 static inline four_floats halves_baseline(const uint8_t *at) {
-    return (four_floats){half_to_float(load_u16(at)), half_to_float(load_u16(at + 2)), half_to_float(load_u16(at + 4)),
-                         half_to_float(load_u16(at + 6))};
+    return (four_floats){half_to_float(load_u16(at)), half_to_float(load_u16(at + 2)),
+                         half_to_float(load_u16(at + 4)), half_to_float(load_u16(at + 6))};
 }
 
 /* SSE2 multiplies only words: even and odd bytes go their own way and meet in the sum of four. */
 static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
-    const __m128i even = _mm_madd_epi16(_mm_and_si128(x, _mm_set1_epi16(255)), _mm_srai_epi16(_mm_slli_epi16(q, 8), 8));
+    const __m128i even = _mm_madd_epi16(_mm_and_si128(x, _mm_set1_epi16(255)),
+                                        _mm_srai_epi16(_mm_slli_epi16(q, 8), 8));
     const __m128i odd = _mm_madd_epi16(_mm_srli_epi16(x, 8), _mm_srai_epi16(q, 8));
     return _mm_add_epi32(sum, _mm_add_epi32(even, odd));
 }
@@ -63,26 +66,28 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* --------------------------------------------------------------------------------------------------------- avx2 --- */
+/* ----------------------------------------------------------------------------------------- avx2 */
 #define AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt")))
 
 AVX2 static inline __m256i dot4_avx2(__m256i sum, __m256i x, __m256i q) {
-    const __m256i even =
-        _mm256_madd_epi16(_mm256_and_si256(x, _mm256_set1_epi16(255)), _mm256_srai_epi16(_mm256_slli_epi16(q, 8), 8));
+    const __m256i even = _mm256_madd_epi16(_mm256_and_si256(x, _mm256_set1_epi16(255)),
+                                           _mm256_srai_epi16(_mm256_slli_epi16(q, 8), 8));
     const __m256i odd = _mm256_madd_epi16(_mm256_srli_epi16(x, 8), _mm256_srai_epi16(q, 8));
     return _mm256_add_epi32(sum, _mm256_add_epi32(even, odd));
 }
 
 /* Nibbles cannot saturate the words of maddubs. */
 AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, q), _mm256_set1_epi16(1)));
+    return _mm256_add_epi32(sum,
+                            _mm256_madd_epi16(_mm256_maddubs_epi16(x, q), _mm256_set1_epi16(1)));
 }
 
 #define NAME(x) x##_avx2
 #define KERNEL AVX2 static
 #define WIDTH 8
 #define FMADD(a, b, c) ((vf)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define MASK_GE(a, b) ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_GE_OQ)))
+#define MASK_GE(a, b) \
+    ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_GE_OQ)))
 #define HALF(p) ((vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p))))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
@@ -93,18 +98,20 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* ------------------------------------------------------------------------------------------------------- avx512 --- */
-#define AVX512 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")))
+/* --------------------------------------------------------------------------------------- avx512 */
+#define AVX512 \
+    __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")))
 
 AVX512 static inline __m512i dot4_avx512(__m512i sum, __m512i x, __m512i q) {
-    const __m512i even =
-        _mm512_madd_epi16(_mm512_and_si512(x, _mm512_set1_epi16(255)), _mm512_srai_epi16(_mm512_slli_epi16(q, 8), 8));
+    const __m512i even = _mm512_madd_epi16(_mm512_and_si512(x, _mm512_set1_epi16(255)),
+                                           _mm512_srai_epi16(_mm512_slli_epi16(q, 8), 8));
     const __m512i odd = _mm512_madd_epi16(_mm512_srli_epi16(x, 8), _mm512_srai_epi16(q, 8));
     return _mm512_add_epi32(sum, _mm512_add_epi32(even, odd));
 }
 
 AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, q), _mm512_set1_epi16(1)));
+    return _mm512_add_epi32(sum,
+                            _mm512_madd_epi16(_mm512_maddubs_epi16(x, q), _mm512_set1_epi16(1)));
 }
 
 #define NAME(x) x##_avx512
@@ -122,8 +129,10 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* --------------------------------------------------------------------------------------------------- avx512vnni --- */
-#define VNNI __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+/* ----------------------------------------------------------------------------------- avx512vnni */
+#define VNNI        \
+    __attribute__(( \
+        target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #include "tile_kernel.h"
 
 #define NAME(x) x##_avx512vnni
@@ -142,7 +151,7 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #include "dot_kernel.h"
 
 #else
-/* --------------------------------------------------------------------------------------------------------- neon --- */
+/* ----------------------------------------------------------------------------------------- neon */
 static inline unsigned mask_ge_neon(four_floats a, four_floats b) {
     const uint32x4_t bits = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32(vcgeq_f32((float32x4_t)a, (float32x4_t)b), bits));
@@ -168,7 +177,7 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define TILE NULL
 #include "dot_kernel.h"
 
-/* ------------------------------------------------------------------------------------------------------ neondot --- */
+/* -------------------------------------------------------------------------------------- neondot */
 #define NEONDOT __attribute__((target("arch=armv8.2-a+dotprod")))
 #define NAME(x) x##_neondot
 #define KERNEL NEONDOT static

@@ -7,8 +7,8 @@
  *   FMADD(a, b, c)     a * b + c, fused or not
  *   MASK_GE(a, b)      bit i set where a[i] >= b[i], never for NaN
  *   HALF(p)            WIDTH binary16 at p as floats
- *   FLIP(x), CODE_BIAS how an 8-bit code enters DOT4: as it is, so that sums are 128 a component too high, or as
- *                      code - 128 and a bias of 0
+ *   FLIP(x), CODE_BIAS how an 8-bit code enters DOT4: as it is, so that sums are 128 a component
+ *                      too high, or as code - 128 and a bias of 0
  *   DOT4(s, x, q)      s[i] + the four products of codes and signed query bytes 4i..4i+3, exact
  *   DOT4N(s, x, q)     the same for codes below 16 << HIGH_SHIFT
  *   HIGH_NIBBLES(x)    the high nibbles, times 1 << HIGH_SHIFT
@@ -28,7 +28,7 @@ typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
 #define vd NAME(vd)
 #define INLINE KERNEL inline __attribute__((always_inline))
 
-/* ------------------------------------------------------------------------------------------------ f32 and f64 --- */
+/* ---------------------------------------------------------------------------------- f32 and f64 */
 
 INLINE vf NAME(choose)(vi mask, vf yes, vf no) { return (vf)(((vi)yes & mask) | ((vi)no & ~mask)); }
 
@@ -52,7 +52,8 @@ INLINE double NAME(sum_lanes)(const vd *lanes) {
     return s[0];
 }
 
-KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square) {
+KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, double *dot,
+                            double *square) {
     vd dots[32 / WIDTH], squares[32 / WIDTH];
     for (int j = 0; j < 32 / WIDTH; j++) dots[j] = squares[j] = (vd){0};
     size_t i = 0;
@@ -66,10 +67,12 @@ KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, dou
     *square = NAME(sum_lanes)(squares);
 }
 
-/* Several rows at a time, as many as fit the registers: the additions of one wait for one another, those of several do not. */
+/* Several rows at a time, as many as fit the registers: the additions of one wait for one another,
+ * those of several do not. */
 enum { NAME(TOGETHER) = WIDTH / 4 };
 
-INLINE void NAME(dots_together)(const uint8_t *const *rows, const double *q, size_t dim, double *dots) {
+INLINE void NAME(dots_together)(const uint8_t *const *rows, const double *q, size_t dim,
+                                double *dots) {
     vd sums[NAME(TOGETHER)][32 / WIDTH];
     for (int r = 0; r < NAME(TOGETHER); r++)
         for (int j = 0; j < 32 / WIDTH; j++) sums[r][j] = (vd){0};
@@ -95,12 +98,14 @@ INLINE void NAME(dots_together)(const uint8_t *const *rows, const double *q, siz
     }
 }
 
-KERNEL void NAME(dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim, double *dots) {
+KERNEL void NAME(dots)(const uint8_t *rows, size_t stride, size_t count, const double *q,
+                       size_t dim, double *dots) {
     for (size_t i = 0; i < count; i += NAME(TOGETHER)) {
         const size_t rest = count - i < NAME(TOGETHER) ? count - i : NAME(TOGETHER);
         const uint8_t *at[NAME(TOGETHER)];
         double sums[NAME(TOGETHER)];
-        for (size_t r = 0; r < NAME(TOGETHER); r++) at[r] = rows + (i + (r < rest ? r : rest - 1)) * stride;
+        for (size_t r = 0; r < NAME(TOGETHER); r++)
+            at[r] = rows + (i + (r < rest ? r : rest - 1)) * stride;
         NAME(dots_together)(at, q, dim, sums);
         memcpy(dots + i, sums, rest * sizeof *sums);
     }
@@ -114,7 +119,8 @@ INLINE float NAME(sum_floats)(vf v) {
     return s[0];
 }
 
-INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, float *dot, float *square) {
+INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, float *dot,
+                               float *square) {
     vf d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0}, s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
     vf x0, x1, x2, x3, q0, q1, q2, q3;
     size_t i = 0;
@@ -125,8 +131,10 @@ INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, f
         memcpy(&x2, x + 8 * WIDTH, sizeof x2), memcpy(&x3, x + 12 * WIDTH, sizeof x3);
         memcpy(&q0, q + i, sizeof q0), memcpy(&q1, q + i + WIDTH, sizeof q1);
         memcpy(&q2, q + i + 2 * WIDTH, sizeof q2), memcpy(&q3, q + i + 3 * WIDTH, sizeof q3);
-        d0 = FMADD(x0, q0, d0), d1 = FMADD(x1, q1, d1), d2 = FMADD(x2, q2, d2), d3 = FMADD(x3, q3, d3);
-        s0 = FMADD(x0, x0, s0), s1 = FMADD(x1, x1, s1), s2 = FMADD(x2, x2, s2), s3 = FMADD(x3, x3, s3);
+        d0 = FMADD(x0, q0, d0), d1 = FMADD(x1, q1, d1), d2 = FMADD(x2, q2, d2),
+        d3 = FMADD(x3, q3, d3);
+        s0 = FMADD(x0, x0, s0), s1 = FMADD(x1, x1, s1), s2 = FMADD(x2, x2, s2),
+        s3 = FMADD(x3, x3, s3);
     }
     for (; i < dim; i += WIDTH) {
         size_t rest = dim - i < WIDTH ? dim - i : WIDTH;
@@ -140,9 +148,10 @@ INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, f
     *square = NAME(sum_floats)((s0 + s1) + (s2 + s3));
 }
 
-KERNEL void NAME(estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
-                           float *squares) {
-    for (size_t i = 0; i < count; i++) NAME(estimate_row)(rows + i * stride, q, dim, dots + i, squares + i);
+KERNEL void NAME(estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q,
+                           size_t dim, float *dots, float *squares) {
+    for (size_t i = 0; i < count; i++)
+        NAME(estimate_row)(rows + i * stride, q, dim, dots + i, squares + i);
 }
 
 KERNEL void NAME(widen_f16)(const uint8_t *from, float *to, size_t dim) {
@@ -154,7 +163,7 @@ KERNEL void NAME(widen_f16)(const uint8_t *from, float *to, size_t dim) {
     for (; i < dim; i++) to[i] = half_to_float(load_u16(from + 2 * i));
 }
 
-/* ---------------------------------------------------------------------------------------------- the 4-bit plane --- */
+/* ------------------------------------------------------------------------------ the 4-bit plane */
 
 INLINE vb NAME(four)(const int8_t *q) {
     int32_t v;
@@ -163,7 +172,8 @@ INLINE vb NAME(four)(const int8_t *q) {
     return (vb)all;
 }
 
-/* Adds one group of a block: lane r of low and high is row r, whose even and odd fours they take. */
+/* Adds one group of a block: lane r of low and high is row r, whose even and odd fours they
+ * take. */
 INLINE void NAME(add_group)(const uint8_t *group, vb ql, vb qh, vi *low, vi *high) {
     const vb mask = (vb){0} + 15;
     for (int j = 0; j < 16 / WIDTH; j++) {
@@ -174,9 +184,10 @@ INLINE void NAME(add_group)(const uint8_t *group, vb ql, vb qh, vi *low, vi *hig
     }
 }
 
-/* Integer sums of two blocks that share the loads of the query. Groups alternate between two sets of sums: eight chains
- * hide the latency of the products. */
-INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *codes, size_t groups, vi *sums) {
+/* Integer sums of two blocks that share the loads of the query. Groups alternate between two sets
+ * of sums: eight chains hide the latency of the products. */
+INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *codes, size_t groups,
+                             vi *sums) {
     vi low[4][16 / WIDTH], high[4][16 / WIDTH];
     for (int c = 0; c < 4; c++)
         for (int j = 0; j < 16 / WIDTH; j++) low[c][j] = high[c][j] = (vi){0};
@@ -202,10 +213,11 @@ INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *c
     }
 }
 
-/* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the codes cannot also
- * point along the residual, which is orthogonal to them: that leaves sqrt(1 - x) of it, at most 1 - x / 2 - x^2 / 8. */
-INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query, float floor,
-                              unsigned wanted, uint32_t first, struct hit *hits) {
+/* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the
+ * codes cannot also point along the residual, which is orthogonal to them: that leaves sqrt(1 - x)
+ * of it, at most 1 - x / 2 - x^2 / 8. */
+INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query,
+                              float floor, unsigned wanted, uint32_t first, struct hit *hits) {
     const vf floors = (vf){0} + floor, zero = {0};
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
@@ -214,10 +226,12 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
         memcpy(&rest, meta + 64 + 4 * WIDTH * j, sizeof rest);
         memcpy(&norm, meta + 128 + 4 * WIDTH * j, sizeof norm);
         if (query->unit) norm = zero + 1.0f;
-        const vf score = (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
+        const vf score =
+            (__builtin_convertvector(sums[j], vf) - query->bias) * (scale * query->step);
         const vf size = (vf)((vi)score & 0x7fffffff) - query->slack;
         const vf along = NAME(choose)((vi)(size > zero), size, zero), x = along * along;
-        const vf across = 1.0f - x * (0.5f + 0.125f * x), likely = norm * (score - query->curve * norm);
+        const vf across = 1.0f - x * (0.5f + 0.125f * x),
+                 likely = norm * (score - query->curve * norm);
         const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
         unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
         if (__builtin_expect(keep == 0, 1)) continue;
@@ -232,8 +246,9 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
     return found;
 }
 
-KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_row, const uint8_t *where,
-                          const struct sweep_query *query, float floor, struct hit *hits) {
+KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_row,
+                          const uint8_t *where, const struct sweep_query *query, float floor,
+                          struct hit *hits) {
     const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
     size_t found = 0;
     for (size_t b = 0; b < count; b += 2) {
@@ -245,14 +260,15 @@ KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_ro
         vi sums[32 / WIDTH];
         NAME(sum_blocks)(first, second, query->codes, groups, sums);
         const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
-        found += NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
-        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
-                                 hits + found);
+        found +=
+            NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
+        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2,
+                                 row + BLOCK_ROWS, hits + found);
     }
     return found;
 }
 
-/* ---------------------------------------------------------------------------------------------- the 8-bit plane --- */
+/* ------------------------------------------------------------------------------ the 8-bit plane */
 
 INLINE int32_t NAME(sum_ints)(vi v) {
     int32_t s[WIDTH];
@@ -277,9 +293,10 @@ KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t 
     sums[1] = NAME(sum_ints)(l) - (CODE_BIAS ? biases[1] : 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------- encoding --- */
+/* ------------------------------------------------------------------------------------- encoding */
 
-/* Rounds to the nearest integer, ties to even, for |v| < 2^22: the same on machines with and without an instruction. */
+/* Rounds to the nearest integer, ties to even, for |v| < 2^22: the same on machines with and
+ * without an instruction. */
 INLINE vf NAME(round)(vf v) { return (v + 12582912.0f) - 12582912.0f; }
 
 INLINE vf NAME(clamp)(vf v, float least, float most) {
@@ -288,8 +305,10 @@ INLINE vf NAME(clamp)(vf v, float least, float most) {
     return NAME(choose)((vi)(v > b), b, v);
 }
 
-/* Plain loops that the compiler turns into this target's vectors; each element is rounded by itself. */
-KERNEL float NAME(scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide) {
+/* Plain loops that the compiler turns into this target's vectors; each element is rounded by
+ * itself. */
+KERNEL float NAME(scale_row)(const uint8_t *row, size_t dim, double factor, float *unit,
+                             double *wide) {
     uint32_t largest = 0; /* magnitudes of floats order as integers */
     for (size_t i = 0; i < dim; i++) unit[i] = (float)((double)load_f32(row + 4 * i) * factor);
     for (size_t i = 0; i < dim; i++) wide[i] = unit[i];
@@ -301,7 +320,8 @@ KERNEL float NAME(scale_row)(const uint8_t *row, size_t dim, double factor, floa
 }
 
 KERNEL void NAME(leave)(const double *wide, size_t dim, float scale, float *values) {
-    for (size_t i = 0; i < dim; i++) values[i] = (float)(wide[i] - (double)scale * (double)values[i]);
+    for (size_t i = 0; i < dim; i++)
+        values[i] = (float)(wide[i] - (double)scale * (double)values[i]);
 }
 
 KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
@@ -312,7 +332,8 @@ KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
         for (int j = 0; j < 16 / WIDTH; j++) {
             vf v;
             memcpy(&v, unit + i + WIDTH * j, sizeof v);
-            vf error = v - (NAME(clamp)(NAME(round)(v * inverse + 7.5f), 0.0f, 15.0f) - 7.5f) * step;
+            vf error =
+                v - (NAME(clamp)(NAME(round)(v * inverse + 7.5f), 0.0f, 15.0f) - 7.5f) * step;
             sums[j] += error * error;
         }
     float s[16];
@@ -322,8 +343,8 @@ KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
     return s[0];
 }
 
-KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes,
-                         float *values) {
+KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most,
+                         uint8_t *codes, float *values) {
     const float inverse = 1.0f / step;
     for (size_t i = 0; i < ((dim + 15) & ~(size_t)15); i += WIDTH) {
         vf v;

@@ -1,4 +1,5 @@
-/* embed_write.c - lays out a model file: the vocabulary into buckets, rows and coefficients as they come. */
+/* embed_write.c - lays out a model file: the vocabulary into buckets, rows and coefficients as they
+ * come. */
 #include <stdlib.h>
 
 #include "wordpiece.h"
@@ -6,7 +7,8 @@
 static uint32_t bucket_of(const struct rag_model_source *source, size_t i) {
     uint8_t bytes[256 + MODEL_SLACK] = {0};
     memcpy(bytes, source->pieces[i], source->sizes[i]);
-    return piece_bucket(piece_key(bytes, source->sizes[i]), source->sizes[i], source->kinds[i], source->bucket_bits);
+    return piece_bucket(piece_key(bytes, source->sizes[i]), source->sizes[i], source->kinds[i],
+                        source->bucket_bits);
 }
 
 /* Where the sections go; returns the size of the file. */
@@ -20,25 +22,31 @@ static uint64_t place(const struct rag_model_source *source, uint64_t at[4]) {
     return align_up(at[3] + words + MODEL_SLACK, 64);
 }
 
-static enum rag_status check_source(const struct rag_model_source *source, struct rag_fault *fault) {
+static enum rag_status check_source(const struct rag_model_source *source,
+                                    struct rag_fault *fault) {
     if (source->dims < 32 || source->dims > MODEL_DIMS_MAX || source->dims % 32 != 0)
-        return rag_fail(fault, RAG_ARGUMENT, source->dims, "dims must be a multiple of 32 up to 1024");
+        return rag_fail(fault, RAG_ARGUMENT, source->dims,
+                        "dims must be a multiple of 32 up to 1024");
     if (source->count < 1 || source->count > MODEL_WORDS_MAX)
         return rag_fail(fault, RAG_ARGUMENT, source->count, "a model has 1 to 65535 words");
     if (source->bucket_bits < 1 || source->bucket_bits > MODEL_BUCKET_BITS_MAX)
         return rag_fail(fault, RAG_ARGUMENT, source->bucket_bits, "bucket bits are 1 to 20");
     if (source->unknown >= source->count)
-        return rag_fail(fault, RAG_ARGUMENT, source->unknown, "the unknown word is not in the vocabulary");
+        return rag_fail(fault, RAG_ARGUMENT, source->unknown,
+                        "the unknown word is not in the vocabulary");
     if (source->name_size >= MODEL_NAME_SIZE)
-        return rag_fail(fault, RAG_ARGUMENT, source->name_size, "a model's name has up to 63 bytes");
+        return rag_fail(fault, RAG_ARGUMENT, source->name_size,
+                        "a model's name has up to 63 bytes");
     for (size_t i = 0; i < source->count; i++)
         if (source->sizes[i] < 1 || source->kinds[i] >= PIECE_KINDS ||
             (source->kinds[i] == PIECE_SPECIAL && source->pieces[i][0] != '['))
-            return rag_fail(fault, RAG_ARGUMENT, i, "a piece is empty, of no kind, or special without a bracket");
+            return rag_fail(fault, RAG_ARGUMENT, i,
+                            "a piece is empty, of no kind, or special without a bracket");
     return RAG_OK;
 }
 
-static void write_head(const struct rag_model_source *source, const uint64_t at[4], uint64_t size, uint8_t *out) {
+static void write_head(const struct rag_model_source *source, const uint64_t at[4], uint64_t size,
+                       uint8_t *out) {
     uint32_t longest = 0;
     for (size_t i = 0; i < source->count; i++)
         if (source->sizes[i] > longest) longest = source->sizes[i];
@@ -60,17 +68,19 @@ static void write_rows(const struct rag_model_source *source, uint8_t *rows) {
     for (size_t i = 0; i < source->count; i++)
         for (size_t j = 0; j < half; j++) {
             const int8_t *row = source->rows + i * source->dims;
-            rows[i * half + j] = (uint8_t)((row[j] + 8) & 15) | (uint8_t)(((row[half + j] + 8) & 15) << 4);
+            rows[i * half + j] =
+                (uint8_t)((row[j] + 8) & 15) | (uint8_t)(((row[half + j] + 8) & 15) << 4);
         }
 }
 
 /* Pieces by bucket, and by id within one: count, sum up, fill in. */
-static enum rag_status write_words(const struct rag_model_source *source, uint8_t *buckets, uint8_t *words,
-                                   struct rag_fault *fault) {
+static enum rag_status write_words(const struct rag_model_source *source, uint8_t *buckets,
+                                   uint8_t *words, struct rag_fault *fault) {
     const size_t count = (size_t)1 << source->bucket_bits;
     uint32_t *next = calloc(count + 1, sizeof *next);
     if (!next) return rag_fail(fault, RAG_MEMORY, 0, "out of memory");
-    for (size_t i = 0; i < source->count; i++) next[bucket_of(source, i) + 1] += PIECE_HEAD + source->sizes[i];
+    for (size_t i = 0; i < source->count; i++)
+        next[bucket_of(source, i) + 1] += PIECE_HEAD + source->sizes[i];
     for (size_t b = 0; b < count; b++) next[b + 1] += next[b];
     for (size_t b = 0; b <= count; b++) store_u32(buckets + 4 * b, next[b]);
     for (size_t i = 0; i < source->count; i++) {
@@ -85,18 +95,21 @@ static enum rag_status write_words(const struct rag_model_source *source, uint8_
     return RAG_OK;
 }
 
-enum rag_status rag_model_write(const struct rag_model_source *source, uint8_t *out, size_t *size, struct rag_fault *fault) {
+enum rag_status rag_model_write(const struct rag_model_source *source, uint8_t *out, size_t *size,
+                                struct rag_fault *fault) {
     uint64_t at[4];
     enum rag_status status = check_source(source, fault);
     if (status != RAG_OK) return status;
     const uint64_t whole = place(source, at);
-    if (out && *size != whole) return rag_fail(fault, RAG_ARGUMENT, *size, "the buffer is not as large as the model");
+    if (out && *size != whole)
+        return rag_fail(fault, RAG_ARGUMENT, *size, "the buffer is not as large as the model");
     *size = whole;
     if (!out) return RAG_OK;
     memset(out, 0, whole);
     write_head(source, at, whole, out);
     write_rows(source, out + at[0]);
-    for (size_t i = 0; i < source->count; i++) store_u16(out + at[1] + 2 * i, (uint16_t)source->coefficients[i]);
+    for (size_t i = 0; i < source->count; i++)
+        store_u16(out + at[1] + 2 * i, (uint16_t)source->coefficients[i]);
     status = write_words(source, out + at[2], out + at[3], fault);
     store_u64(out + MODEL_HASH_AT, rag_hash(out + MODEL_NAME_AT, whole - MODEL_NAME_AT));
     return status;

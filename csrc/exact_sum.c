@@ -1,11 +1,12 @@
-/* exact_sum.c - mean and deviation of a sample's scores, each from a sum that is rounded once, so that neither the order of the
- * sample nor the machine matters. Scores that are no finite numbers (of a row with a NaN, or too large for binary32) are left out:
- * their parts would never end.
+/* exact_sum.c - mean and deviation of a sample's scores, each from a sum that is rounded once, so
+ * that neither the order of the sample nor the machine matters. Scores that are no finite numbers
+ * (of a row with a NaN, or too large for binary32) are left out: their parts would never end.
  *
- * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of what was added. The parts of
- * binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold anything. Nearly always a plain compensated sum with a bound proves
- * its own last bit, and the parts are not needed. Products are stored before they are added, and the adders are not inlined
- * into what makes products: a fused multiply-add would round once where two roundings are defined. */
+ * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of what
+ * was added. The parts of binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold anything.
+ * Nearly always a plain compensated sum with a bound proves its own last bit, and the parts are not
+ * needed. Products are stored before they are added, and the adders are not inlined into what makes
+ * products: a fused multiply-add would round once where two roundings are defined. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -22,7 +23,8 @@ static void exact_add(struct exact *sum, double value) {
     size_t kept = 0;
     for (size_t i = 0; i < sum->count; i++) {
         const double part = sum->parts[i];
-        const double large = fabs(value) < fabs(part) ? part : value, small = fabs(value) < fabs(part) ? value : part;
+        const double large = fabs(value) < fabs(part) ? part : value,
+                     small = fabs(value) < fabs(part) ? value : part;
         const double high = large + small, low = small - (high - large);
         if (low != 0.0) sum->parts[kept++] = low;
         value = high;
@@ -31,8 +33,8 @@ static void exact_add(struct exact *sum, double value) {
     sum->count = kept;
 }
 
-/* The parts as one number, half to even: the first part that does not fit decides the rounding, unless it is just half a
- * unit; then the sign of the next one does. */
+/* The parts as one number, half to even: the first part that does not fit decides the rounding,
+ * unless it is just half a unit; then the sign of the next one does. */
 static double exact_value(const struct exact *sum) {
     size_t n = sum->count;
     double high = n ? sum->parts[--n] : 0.0, low = 0.0;
@@ -46,12 +48,14 @@ static double exact_value(const struct exact *sum) {
     return moved - high == twice ? moved : high;
 }
 
-/* The same by error-free additions in four lanes: total + rest is the exact sum but for the rounding of rest, whose bound is
- * known. Where both ends of what rest may be give the same number, that number is the sum; false where they do not. */
+/* The same by error-free additions in four lanes: total + rest is the exact sum but for the
+ * rounding of rest, whose bound is known. Where both ends of what rest may be give the same number,
+ * that number is the sum; false where they do not. */
 enum { LANES = 4 };
 
 __attribute__((noinline)) static bool quick_sum(const double *values, size_t count, double *out) {
-    double sums[LANES] = {0}, rests[LANES] = {0}, sizes[LANES] = {0}, total = 0.0, rest = 0.0, size = 0.0;
+    double sums[LANES] = {0}, rests[LANES] = {0}, sizes[LANES] = {0}, total = 0.0, rest = 0.0,
+           size = 0.0;
     size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
         for (size_t lane = 0; lane < LANES; lane++) {
@@ -63,7 +67,8 @@ __attribute__((noinline)) static bool quick_sum(const double *values, size_t cou
         }
     }
     for (size_t lane = 0; lane < LANES + (count - i); lane++) {
-        const double value = lane < LANES ? sums[lane] : values[i + lane - LANES], sum = total + value, back = sum - total;
+        const double value = lane < LANES ? sums[lane] : values[i + lane - LANES],
+                     sum = total + value, back = sum - total;
         const double lost = (total - (sum - back)) + (value - back);
         total = sum;
         rest += lost + (lane < LANES ? rests[lane] : 0.0);

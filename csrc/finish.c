@@ -1,7 +1,8 @@
 /* finish.c - who won: the exact end of a query.
  *
- * Its candidates are scored from the largest upper bound down, until the bounds fall below the floor of the k-th score.
- * Each segment keeps its own k best, so that whoever merges segments may settle ties by a key of their own. */
+ * Its candidates are scored from the largest upper bound down, until the bounds fall below the
+ * floor of the k-th score. Each segment keeps its own k best, so that whoever merges segments may
+ * settle ties by a key of their own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,8 +35,8 @@ static struct contender *gather(struct search *search, size_t query, size_t *cou
         const struct sieve *sieve = &slice->hunts[query].sieve;
         for (size_t i = 0; i < sieve->count; i++)
             if (is_open(&sieve->entries[i]) && sieve->entries[i].upper >= floor)
-                contenders[(*count)++] =
-                    (struct contender){sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
+                contenders[(*count)++] = (struct contender){
+                    sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
     }
     return contenders;
 }
@@ -44,12 +45,14 @@ void rag_search_bring(struct search *search) {
     struct rag_wants wants = {0};
     struct rag_fault fault;
     bool any = false;
-    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].matrix->guard.source != NULL;
+    for (size_t s = 0; s < search->segment_count; s++)
+        any |= search->segments[s].matrix->guard.source != NULL;
     for (size_t q = 0; any && q < search->query_count; q++) {
         size_t count;
         struct contender *contenders = gather(search, q, &count);
         for (size_t i = 0; contenders && i < count; i++)
-            rag_matrix_want(search->segments[contenders[i].segment].matrix, contenders[i].row, 1, &wants);
+            rag_matrix_want(search->segments[contenders[i].segment].matrix, contenders[i].row, 1,
+                            &wants);
         wants.failed |= !contenders;
         free(contenders);
     }
@@ -69,11 +72,12 @@ static void finish_offer(struct finish *finish, size_t segment, float score, uin
 
 static void prefetch_row(const struct rag_matrix *matrix, uint64_t row) {
     const uint8_t *at = rag_matrix_row(matrix, row);
-    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64) __builtin_prefetch(at + i);
+    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64)
+        __builtin_prefetch(at + i);
 }
 
-static void score_contenders(struct search *search, size_t q, struct finish *finish, const struct contender *contenders,
-                             size_t count, float *scratch) {
+static void score_contenders(struct search *search, size_t q, struct finish *finish,
+                             const struct contender *contenders, size_t count, float *scratch) {
     const struct query *query = &search->queries[q];
     float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, score;
     for (size_t i = 0; i < count && i < 4; i++)
@@ -81,7 +85,9 @@ static void score_contenders(struct search *search, size_t q, struct finish *fin
     for (size_t i = 0; i < count && contenders[i].upper >= floor; i++) {
         const struct contender *c = &contenders[i];
         if (i + 4 < count) prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
-        if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch, &score)) continue;
+        if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch,
+                              &score))
+            continue;
         finish_offer(finish, c->segment, score, c->row);
         if (finish->all.count < finish->all.k || finish->all.entries[0].score == bar) continue;
         bar = finish->all.entries[0].score;
@@ -93,13 +99,15 @@ static void take_scored(const struct search *search, size_t q, struct finish *fi
     for (size_t s = 0; s < search->slice_count; s++) {
         const struct best *best = &search->slices[s].hunts[q].best;
         for (size_t i = 0; i < best->count; i++)
-            finish_offer(finish, search->slices[s].segment, best->entries[i].score, best->entries[i].row);
+            finish_offer(finish, search->slices[s].segment, best->entries[i].score,
+                         best->entries[i].row);
     }
 }
 
 static void put_results(struct search *search, size_t q, struct finish *finish) {
     const struct best *all = &finish->all;
-    const float worst = all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
+    const float worst =
+        all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
     const float bar = search->least ? fmaxf(worst, search->least[q]) : worst;
     for (size_t s = 0; s < search->segment_count; s++) {
         struct best *best = &finish->segments[s];
@@ -127,7 +135,8 @@ static bool finish_open(struct search *search, struct finish *finish) {
 }
 
 static void finish_close(struct search *search, struct finish *finish) {
-    for (size_t s = 0; finish->segments && s < search->segment_count; s++) rag_best_close(&finish->segments[s]);
+    for (size_t s = 0; finish->segments && s < search->segment_count; s++)
+        rag_best_close(&finish->segments[s]);
     free(finish->segments);
     rag_best_close(&finish->all);
 }

@@ -1,12 +1,13 @@
-/* format.h - the 1.0 container in numbers: offsets, sizes, limits. spec/ragfile.md part 2 says the same in words.
+/* format.h - the 1.0 container in numbers: offsets, sizes, limits. spec/ragfile.md part 2 says the
+ * same in words.
  *
  *   0        front page, 4096 bytes
  *              0    "RAGFILE"  7 major  8 minor  9 patch  10 byte order (0)
- *              11   directory: rag.head-(…,…) 00 vector-(…,…) 00 … 00     (20-digit offsets, inclusive ends)
+ *              11   directory: rag.head-(…,…) 00 vector-(…,…) 00 … 00  (20 digits, inclusive ends)
  *              …    zero
  *              3968 superblock (SUPER_*), byte 4095 is zero
  *   4096     section extents, each 64-aligned:
- *              size bytes | zero to 8 | one xxh3-64 per 64 KiB block | zero to 64, at least one byte
+ *              size bytes | zero to 8 | one xxh3-64 per 64 KiB block | zero to 64, 1 byte at least
  *   …        table of contents (TOC_*, ENTRY_*, SEGMENT_*), zero to 64, at least one byte
  *   …        footer (FOOTER_*), 64 bytes: the commit is made when this is durable
  *   …        next commit: extents, table of contents, footer; … to the end of the file
@@ -22,8 +23,10 @@ enum {
 
     SUPER_AT = 3968,
     SUPER_SIZE = 128,
-    SUPER_READ_FEATURES = 8,   /* u64: a reader that does not know one of these bits refuses the file */
-    SUPER_WRITE_FEATURES = 16, /* u64: a writer that does not know one of these bits leaves the file alone */
+    SUPER_READ_FEATURES =
+        8, /* u64: a reader that does not know one of these bits refuses the file */
+    SUPER_WRITE_FEATURES =
+        16, /* u64: a writer that does not know one of these bits leaves the file alone */
     SUPER_TOC_AT = 24,
     SUPER_TOC_SIZE = 32,
     SUPER_TOC_HASH = 40, /* the file's identity: every footer repeats it */
@@ -40,13 +43,14 @@ enum {
     TOC_MESSAGE = 36,  /* u32: bytes of the message */
     TOC_START = 40,    /* where this commit's extents begin */
     TOC_NEXT_SEGMENT = 48,
-    TOC_ABANDONED = 56, /* hash of the block hashes of what lies between the footer before and start, or 0 */
+    TOC_ABANDONED =
+        56, /* hash of the block hashes of what lies between the footer before and start, or 0 */
 
     ENTRY_SIZE = 64,
-    ENTRY_FLAGS = 0,      /* u32 */
-    ENTRY_SEGMENT = 4,    /* u32, 0 = the whole file */
-    ENTRY_NAME = 8,       /* u32: offset among the names */
-    ENTRY_ZERO = 12,      /* u32 */
+    ENTRY_FLAGS = 0,       /* u32 */
+    ENTRY_SEGMENT = 4,     /* u32, 0 = the whole file */
+    ENTRY_NAME = 8,        /* u32: offset among the names */
+    ENTRY_ZERO = 12,       /* u32 */
     ENTRY_GENERATION = 16, /* the commit that wrote it */
     ENTRY_AT = 24,
     ENTRY_BYTES = 32,

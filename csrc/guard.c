@@ -1,16 +1,20 @@
 /* guard.c - lazy checksums of sections, and bytes that are still elsewhere.
  *
- * A block is hashed when it is first touched; the bit that says so costs one load afterwards, and nothing else is looked at
- * then. Only a block without its bit leads here to the file's source, if it has one: the section's block hashes are brought
- * with the block, checked against the table's entry once (a bit of their own), and the block against them.
+ * A block is hashed when it is first touched; the bit that says so costs one load afterwards, and
+ * nothing else is looked at then. Only a block without its bit leads here to the file's source, if
+ * it has one: the section's block hashes are brought with the block, checked against the table's
+ * entry once (a bit of their own), and the block against them.
  *
- * Before a scan, a plan names all that it will touch, so that a source can make few requests of many stretches. */
+ * Before a scan, a plan names all that it will touch, so that a source can make few requests of
+ * many stretches. */
 #include <stdlib.h>
 
 #include "bytes.h"
 #include "internal.h"
 
-static size_t block_count(const struct rag_guard *guard) { return (guard->size + RAG_BLOCK - 1) / RAG_BLOCK; }
+static size_t block_count(const struct rag_guard *guard) {
+    return (guard->size + RAG_BLOCK - 1) / RAG_BLOCK;
+}
 
 static bool has_bit(const struct rag_guard *guard, size_t i) {
     return __atomic_load_n(&guard->seen[i / 8], __ATOMIC_ACQUIRE) & (1u << i % 8);
@@ -36,10 +40,12 @@ static enum rag_status look(const struct rag_guard *guard, size_t block, struct 
     return RAG_CORRUPT;
 }
 
-enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault) {
+enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size,
+                                struct rag_fault *fault) {
     if (!guard->sums || size == 0) return RAG_OK;
     bool there = !guard->source;
-    for (size_t block = at / RAG_BLOCK, last = (at + size - 1) / RAG_BLOCK; block <= last; block++) {
+    for (size_t block = at / RAG_BLOCK, last = (at + size - 1) / RAG_BLOCK; block <= last;
+         block++) {
         if (has_bit(guard, block)) continue;
         enum rag_status status = RAG_OK;
         const struct rag_want rest = {guard, block * RAG_BLOCK, at + size - block * RAG_BLOCK};
@@ -51,7 +57,7 @@ enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t
     return RAG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- bringing --- */
+/* ------------------------------------------------------------------------------------- bringing */
 
 struct pieces {
     struct rag_piece *items;
@@ -69,16 +75,17 @@ static bool grow(void *array, size_t *room, size_t count, size_t width) {
 }
 
 /* Stretches without a hash that follow one another are one. */
-static bool add_piece(struct pieces *pieces, const struct rag_source *source, const uint8_t *bytes, size_t size,
-                      const uint64_t *hash) {
+static bool add_piece(struct pieces *pieces, const struct rag_source *source, const uint8_t *bytes,
+                      size_t size, const uint64_t *hash) {
     struct rag_piece *last = pieces->count ? &pieces->items[pieces->count - 1] : NULL;
-    if (last && !hash && !last->hashed && last->at + last->size == (uint64_t)(bytes - source->bytes)) {
+    if (last && !hash && !last->hashed &&
+        last->at + last->size == (uint64_t)(bytes - source->bytes)) {
         last->size += size;
         return true;
     }
     if (!grow(&pieces->items, &pieces->room, pieces->count, sizeof *pieces->items)) return false;
-    pieces->items[pieces->count++] =
-        (struct rag_piece){(uint64_t)(bytes - source->bytes), size, hash ? load_u64(hash) : 0, hash != NULL};
+    pieces->items[pieces->count++] = (struct rag_piece){(uint64_t)(bytes - source->bytes), size,
+                                                        hash ? load_u64(hash) : 0, hash != NULL};
     return true;
 }
 
@@ -94,8 +101,10 @@ static bool sums_hold(const struct rag_guard *guard) {
 /* Once for all wants of a section that follow one another. */
 static bool add_sums(struct pieces *pieces, const struct rag_want *wants, size_t i) {
     const struct rag_guard *guard = wants[i].guard;
-    if (has_bit(guard, block_count(guard)) || (i > 0 && wants[i - 1].guard->sums == guard->sums)) return true;
-    return add_piece(pieces, guard->source, (const uint8_t *)guard->sums, 8 * block_count(guard), &guard->sums_hash);
+    if (has_bit(guard, block_count(guard)) || (i > 0 && wants[i - 1].guard->sums == guard->sums))
+        return true;
+    return add_piece(pieces, guard->source, (const uint8_t *)guard->sums, 8 * block_count(guard),
+                     &guard->sums_hash);
 }
 
 static bool add_blocks(struct pieces *pieces, const struct rag_want *want) {
@@ -105,8 +114,8 @@ static bool add_blocks(struct pieces *pieces, const struct rag_want *want) {
     const uint64_t end = want->size < guard->size - want->at ? want->at + want->size : guard->size;
     for (size_t block = want->at / RAG_BLOCK; block <= (end - 1) / RAG_BLOCK; block++) {
         if (has_bit(guard, block)) continue;
-        if (!add_piece(pieces, guard->source, guard->bytes + block * RAG_BLOCK, block_size(guard, block),
-                       known ? guard->sums + block : NULL))
+        if (!add_piece(pieces, guard->source, guard->bytes + block * RAG_BLOCK,
+                       block_size(guard, block), known ? guard->sums + block : NULL))
             return false;
     }
     return true;
@@ -116,15 +125,18 @@ static bool is_elsewhere(const struct rag_want *want) {
     return want->guard->source && want->guard->sums && want->guard->size > 0;
 }
 
-static enum rag_status bring(const struct rag_source *source, const struct pieces *pieces, bool near, struct rag_fault *fault) {
-    return pieces->count ? source->fetch(source->context, pieces->items, pieces->count, near, fault) : RAG_OK;
+static enum rag_status bring(const struct rag_source *source, const struct pieces *pieces,
+                             bool near, struct rag_fault *fault) {
+    return pieces->count ? source->fetch(source->context, pieces->items, pieces->count, near, fault)
+                         : RAG_OK;
 }
 
 /* Block hashes that were kept from earlier make blocks that were kept worth looking for. */
-static enum rag_status look_for_sums(const struct rag_source *source, const struct rag_want *wants, size_t count,
-                                     struct pieces *pieces, struct rag_fault *fault) {
+static enum rag_status look_for_sums(const struct rag_source *source, const struct rag_want *wants,
+                                     size_t count, struct pieces *pieces, struct rag_fault *fault) {
     for (size_t i = 0; source->kept && i < count; i++)
-        if (is_elsewhere(&wants[i]) && !add_sums(pieces, wants, i)) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+        if (is_elsewhere(&wants[i]) && !add_sums(pieces, wants, i))
+            return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     const enum rag_status status = bring(source, pieces, true, fault);
     for (size_t i = 0; source->kept && i < count; i++)
         if (is_elsewhere(&wants[i])) (void)sums_hold(wants[i].guard);
@@ -132,16 +144,18 @@ static enum rag_status look_for_sums(const struct rag_source *source, const stru
     return status;
 }
 
-static enum rag_status bring_all(const struct rag_source *source, const struct rag_want *wants, size_t count,
-                                 struct pieces *pieces, struct rag_fault *fault) {
+static enum rag_status bring_all(const struct rag_source *source, const struct rag_want *wants,
+                                 size_t count, struct pieces *pieces, struct rag_fault *fault) {
     enum rag_status status = look_for_sums(source, wants, count, pieces, fault);
     for (size_t i = 0; status == RAG_OK && i < count; i++)
-        if (is_elsewhere(&wants[i]) && (!add_sums(pieces, wants, i) || !add_blocks(pieces, &wants[i])))
+        if (is_elsewhere(&wants[i]) &&
+            (!add_sums(pieces, wants, i) || !add_blocks(pieces, &wants[i])))
             status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
     if (status == RAG_OK) status = bring(source, pieces, false, fault);
     for (size_t i = 0; status == RAG_OK && i < count; i++)
         if (is_elsewhere(&wants[i]) && !sums_hold(wants[i].guard))
-            status = rag_fail(fault, RAG_CORRUPT, (uint64_t)((const uint8_t *)wants[i].guard->sums - source->bytes),
+            status = rag_fail(fault, RAG_CORRUPT,
+                              (uint64_t)((const uint8_t *)wants[i].guard->sums - source->bytes),
                               "the section's block hashes do not match");
     return status;
 }
@@ -156,7 +170,8 @@ enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag
     return status;
 }
 
-void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at, uint64_t size) {
+void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at,
+                   uint64_t size) {
     if (!guard->source || wants->failed) return;
     if (grow(&wants->items, &wants->room, wants->count, sizeof *wants->items))
         wants->items[wants->count++] = (struct rag_want){guard, at, size};

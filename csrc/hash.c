@@ -1,8 +1,8 @@
 /* hash.c - XXH3-64, the checksum of the format, from its published description.
  *
- * Inputs up to 240 bytes are mixed 16 bytes at a time. Longer ones run eight 64-bit accumulators over 64-byte stripes,
- * scrambled every 1024 bytes; that loop is the only one that matters for speed, so it is written once on eight-lane
- * vectors and compiled once per target. */
+ * Inputs up to 240 bytes are mixed 16 bytes at a time. Longer ones run eight 64-bit accumulators
+ * over 64-byte stripes, scrambled every 1024 bytes; that loop is the only one that matters for
+ * speed, so it is written once on eight-lane vectors and compiled once per target. */
 #include <stdlib.h>
 
 #include "bytes.h"
@@ -61,11 +61,13 @@ static inline uint64_t mix16(const uint8_t *in, size_t at) {
 
 static uint64_t hash_to_16(const uint8_t *in, size_t size) {
     if (size > 8) {
-        uint64_t low = load_u64(in) ^ (key(24) ^ key(32)), high = load_u64(in + size - 8) ^ (key(40) ^ key(48));
+        uint64_t low = load_u64(in) ^ (key(24) ^ key(32)),
+                 high = load_u64(in + size - 8) ^ (key(40) ^ key(48));
         return finish(size + __builtin_bswap64(low) + high + fold(low, high));
     }
     if (size >= 4) {
-        uint64_t h = (load_u32(in + size - 4) + ((uint64_t)load_u32(in) << 32)) ^ (key(8) ^ key(16));
+        uint64_t h =
+            (load_u32(in + size - 4) + ((uint64_t)load_u32(in) << 32)) ^ (key(8) ^ key(16));
         h ^= rotate(h, 49) ^ rotate(h, 24);
         h *= MX_2;
         h ^= (h >> 35) + size;
@@ -73,7 +75,8 @@ static uint64_t hash_to_16(const uint8_t *in, size_t size) {
         return h ^ h >> 28;
     }
     if (size == 0) return finish_tiny(key(56) ^ key(64));
-    uint32_t all = (uint32_t)in[0] << 16 | (uint32_t)in[size >> 1] << 24 | in[size - 1] | (uint32_t)size << 8;
+    uint32_t all =
+        (uint32_t)in[0] << 16 | (uint32_t)in[size >> 1] << 24 | in[size - 1] | (uint32_t)size << 8;
     return finish_tiny(all ^ (uint64_t)(load_u32(secret) ^ load_u32(secret + 4)));
 }
 
@@ -99,7 +102,8 @@ typedef uint64_t lanes __attribute__((vector_size(64)));
 #define SWAP_PAIRS(v) __builtin_shuffle(v, (lanes){1, 0, 3, 2, 5, 4, 7, 6})
 #endif
 
-static inline __attribute__((always_inline)) void stripe(lanes *sums, const uint8_t *in, size_t key_at) {
+static inline __attribute__((always_inline)) void stripe(lanes *sums, const uint8_t *in,
+                                                         size_t key_at) {
     lanes v, keyed;
     memcpy(&v, in, sizeof v);
     memcpy(&keyed, secret + key_at, sizeof keyed);
@@ -107,7 +111,8 @@ static inline __attribute__((always_inline)) void stripe(lanes *sums, const uint
     *sums += SWAP_PAIRS(v) + (keyed & 0xffffffff) * (keyed >> 32);
 }
 
-static inline __attribute__((always_inline)) void long_sums(uint64_t *out, const uint8_t *in, size_t size) {
+static inline __attribute__((always_inline)) void long_sums(uint64_t *out, const uint8_t *in,
+                                                            size_t size) {
     lanes sums = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1}, scramble;
     memcpy(&scramble, secret + SECRET_SIZE - STRIPE, sizeof scramble);
     const size_t block = STRIPE * STRIPES_PER_BLOCK, blocks = (size - 1) / block;
@@ -125,13 +130,16 @@ static inline __attribute__((always_inline)) void long_sums(uint64_t *out, const
     memcpy(out, &sums, sizeof sums);
 }
 
-static void long_sums_baseline(uint64_t *out, const uint8_t *in, size_t size) { long_sums(out, in, size); }
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void long_sums_avx2(uint64_t *out, const uint8_t *in, size_t size) {
+static void long_sums_baseline(uint64_t *out, const uint8_t *in, size_t size) {
     long_sums(out, in, size);
 }
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))) static void long_sums_avx512(uint64_t *out, const uint8_t *in,
-                                                                                          size_t size) {
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void long_sums_avx2(uint64_t *out, const uint8_t *in,
+                                                           size_t size) {
+    long_sums(out, in, size);
+}
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))) static void long_sums_avx512(
+    uint64_t *out, const uint8_t *in, size_t size) {
     long_sums(out, in, size);
 }
 #endif
@@ -144,7 +152,8 @@ static uint64_t hash_long(const uint8_t *in, size_t size) {
     else
 #endif
         long_sums_baseline(sums, in, size);
-    for (size_t i = 0; i < 4; i++) h += fold(sums[2 * i] ^ key(11 + 16 * i), sums[2 * i + 1] ^ key(19 + 16 * i));
+    for (size_t i = 0; i < 4; i++)
+        h += fold(sums[2 * i] ^ key(11 + 16 * i), sums[2 * i + 1] ^ key(19 + 16 * i));
     return finish(h);
 }
 
@@ -156,7 +165,8 @@ uint64_t rag_hash(const void *bytes, size_t size) {
     return hash_long(in, size);
 }
 
-enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash, struct rag_fault *fault) {
+enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
+                                struct rag_fault *fault) {
     const size_t count = (size + RAG_BLOCK - 1) / RAG_BLOCK;
     uint64_t *sums = malloc(count * sizeof *sums + 1);
     if (!sums) return rag_fail(fault, RAG_MEMORY, 0, "no memory");

@@ -4,8 +4,10 @@
 
 #include "rag.h"
 
-/* Records a fault and returns its status, so that a check reads: return rag_fail(fault, RAG_FORMAT, at, "..."). */
-static inline enum rag_status rag_fail(struct rag_fault *fault, enum rag_status status, uint64_t at, const char *what) {
+/* Records a fault and returns its status, so that a check reads: return rag_fail(fault, RAG_FORMAT,
+ * at, "..."). */
+static inline enum rag_status rag_fail(struct rag_fault *fault, enum rag_status status, uint64_t at,
+                                       const char *what) {
     if (fault) {
         fault->status = status;
         fault->at = at;
@@ -16,7 +18,7 @@ static inline enum rag_status rag_fail(struct rag_fault *fault, enum rag_status 
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ cpu --- */
+/* ------------------------------------------------------------------------------------------ cpu */
 
 enum {
     RAG_CPU_AVX2 = 1u << 0,       /* AVX2, FMA, BMI2, F16C */
@@ -29,18 +31,20 @@ enum {
 /* The features in use: what the machine has, less what rag_init was told to leave out. */
 extern unsigned rag_cpu;
 
-/* ------------------------------------------------------------------------------------------- what to bring (guard.c) --- */
+/* ---------------------------------------------------------------------- what to bring (guard.c) */
 
-/* Stretches that a scan will touch, collected before it. ready brings and forgets them; an empty list costs nothing. */
+/* Stretches that a scan will touch, collected before it. ready brings and forgets them; an empty
+ * list costs nothing. */
 struct rag_wants {
     struct rag_want *items;
     size_t count, room;
     bool failed; /* no memory: ready reports it */
 };
-void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at, uint64_t size);
+void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at,
+                   uint64_t size);
 enum rag_status rag_wants_ready(struct rag_wants *wants, struct rag_fault *fault);
 
-/* ------------------------------------------------------------------------------------------- files to write (map.c) --- */
+/* ----------------------------------------------------------------------- files to write (map.c) */
 
 struct rag_file;
 
@@ -49,33 +53,38 @@ enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct r
 const char *rag_file_path(const struct rag_file *file);
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
 
-/* Tells readers that what lies behind `end` is not committed, so that they need not look there; 0: they had better look. */
+/* Tells readers that what lies behind `end` is not committed, so that they need not look there; 0:
+ * they had better look. */
 void rag_file_settled(struct rag_file *file, uint64_t end);
 
 /* RAG_OK while the file's path still names it: what is written now will be seen. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
-enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault);
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                               struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
-/* Durable under its final name. replace_own: the caller holds the lock of the file that is replaced. */
+/* Durable under its final name. replace_own: the caller holds the lock of the file that is
+ * replaced. */
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
 
 /* Closes, and removes what was not published. */
 void rag_file_discard(struct rag_file *file);
 void rag_file_close(struct rag_file *file);
 
-/* ------------------------------------------------------------------------------- the container (reader.c, writer.c) --- */
+/* ----------------------------------------------------------- the container (reader.c, writer.c) */
 
 /* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */
 uint64_t rag_extent(uint64_t size);
 
 /* xxh3-64 of the xxh3-64 of each block: what a section's entry holds. */
-enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash, struct rag_fault *fault);
+enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
+                                struct rag_fault *fault);
 
 /* [A-Za-z0-9_.+@/]{1,64} */
 bool rag_name_valid(const char *name, size_t size);
 
 /* The directory of the front page: as many entries, in file order, as fit. Returns its size. */
-size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count, uint64_t toc_at, uint64_t footer_at);
+size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count,
+                           uint64_t toc_at, uint64_t footer_at);
 
 #endif

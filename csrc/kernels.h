@@ -1,8 +1,9 @@
 /* kernels.h - the inner loops of the vector engine, one table of them per target.
  *
- * Kernels see pointers and counts, never files; everything they read has been checked by their caller. canonical, dots
- * and encode are exact to the bit on every target. The others may differ in the last bits between targets: their results
- * only decide which rows get a canonical score, inside the slack that spec/parts/vectors.md proves. */
+ * Kernels see pointers and counts, never files; everything they read has been checked by their
+ * caller. canonical, dots and encode are exact to the bit on every target. The others may differ in
+ * the last bits between targets: their results only decide which rows get a canonical score, inside
+ * the slack that spec/parts/vectors.md proves. */
 #ifndef RAG_KERNELS_H
 #define RAG_KERNELS_H
 
@@ -11,16 +12,17 @@
 #include <stdint.h>
 
 enum {
-    BLOCK_ROWS = 16,       /* rows interleaved in one 4-bit block */
-    GROUP_DIMS = 8,        /* dimensions in 64 bytes of a block: 16 rows x 4 bytes x 2 nibbles */
-    BLOCK_META = 3 * 64,   /* behind a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
-    TILE_ROWS = 6,         /* rows and queries of one register tile of the batch scan */
+    BLOCK_ROWS = 16,     /* rows interleaved in one 4-bit block */
+    GROUP_DIMS = 8,      /* dimensions in 64 bytes of a block: 16 rows x 4 bytes x 2 nibbles */
+    BLOCK_META = 3 * 64, /* behind a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
+    TILE_ROWS = 6,       /* rows and queries of one register tile of the batch scan */
     TILE_QUERIES = 64,
-    RUN_BLOCKS = 64,       /* the most blocks one sweep call may be given */
-    QUERY_PAD = 64,        /* a query's arrays are zero-padded to a multiple of this many components */
+    RUN_BLOCKS = 64, /* the most blocks one sweep call may be given */
+    QUERY_PAD = 64,  /* a query's arrays are zero-padded to a multiple of this many components */
 };
 
-/* One query as the 4-bit sweep sees it: <q, v> is about (sum - bias) * step * scale, for unit q and v. */
+/* One query as the 4-bit sweep sees it: <q, v> is about (sum - bias) * step * scale, for unit q and
+ * v. */
 struct sweep_query {
     const int8_t *codes; /* 8 * groups */
     size_t groups;
@@ -58,32 +60,36 @@ struct kernels {
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
 
     /* The first of these for count rows, stride bytes apart. */
-    void (*dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim, double *dots);
+    void (*dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim,
+                 double *dots);
 
     /* The same two in plain binary32 for count rows, for a filter: relative errors below
      * (dim / 16 + 16) / 2^24, of |q||row| and of |row|^2. */
-    void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim, float *dots,
-                     float *squares);
+    void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim,
+                     float *dots, float *squares);
 
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
 
-    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor, numbered from first on;
-     * where has two bytes per block, or is NULL. Returns how many. */
+    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor,
+     * numbered from first on; where has two bytes per block, or is NULL. Returns how many. */
     size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
                     const struct sweep_query *query, float floor, struct hit *hits);
 
-    /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the sums of high and of
-     * low. The queries are zero-padded to QUERY_PAD and the codes readable as far. */
-    void (*refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size, const int64_t *biases,
-                   int64_t *sums);
+    /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the
+     * sums of high and of low. The queries are zero-padded to QUERY_PAD and the codes readable as
+     * far. */
+    void (*refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
+                   const int64_t *biases, int64_t *sums);
 
-    /* Appends to hits the pairs of count <= TILE_ROWS coded rows and 64 queries whose upper bound reaches the query's
-     * floor. NULL where the target has no instruction that makes this worthwhile. */
-    size_t (*tile)(const uint8_t *rows, size_t stride, size_t count, const struct tile_query *queries,
-                   struct tile_hit *hits);
+    /* Appends to hits the pairs of count <= TILE_ROWS coded rows and 64 queries whose upper bound
+     * reaches the query's floor. NULL where the target has no instruction that makes this
+     * worthwhile. */
+    size_t (*tile)(const uint8_t *rows, size_t stride, size_t count,
+                   const struct tile_query *queries, struct tile_hit *hits);
 
-    /* The row times factor, as floats and those floats as doubles; returns the largest magnitude. */
+    /* The row times factor, as floats and those floats as doubles; returns the largest
+     * magnitude. */
     float (*scale_row)(const uint8_t *row, size_t dim, double factor, float *unit, double *wide);
 
     /* values = unit - scale * values, each rounded once from binary64. */
@@ -92,9 +98,10 @@ struct kernels {
     /* The squared error of 4-bit codes with this step; unit is zero-padded to a multiple of 16. */
     float (*nibble_error)(const float *unit, size_t dim, float step);
 
-    /* codes = unit / step + half rounded into 0..most, and values = codes - half. All arrays are padded to a multiple
-     * of 16. */
-    void (*encode)(const float *unit, size_t dim, float step, float half, float most, uint8_t *codes, float *values);
+    /* codes = unit / step + half rounded into 0..most, and values = codes - half. All arrays are
+     * padded to a multiple of 16. */
+    void (*encode)(const float *unit, size_t dim, float step, float half, float most,
+                   uint8_t *codes, float *values);
 };
 
 /* The table for the target that rag_init chose. */

@@ -1,14 +1,17 @@
 /* map.c - files and the operating system: the only file of the core that calls it for storage.
  *
- * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion (it belongs to the
- * open file, so two writers of one process exclude each other as well) and a POSIX record lock at a far offset for what
- * flock cannot tell: the holder's process id and, by the lock's length, where the bytes that it has not committed begin. A
- * process loses the second whenever it closes any descriptor of the file, so every close here takes it again; where
- * somebody else's close cost it, an error message has no pid, a reader looks at all of the file, and the exclusion stands.
+ * A reader maps a file once, read-only. A writer holds two locks on its file: flock() for exclusion
+ * (it belongs to the open file, so two writers of one process exclude each other as well) and a
+ * POSIX record lock at a far offset for what flock cannot tell: the holder's process id and, by the
+ * lock's length, where the bytes that it has not committed begin. A process loses the second
+ * whenever it closes any descriptor of the file, so every close here takes it again; where somebody
+ * else's close cost it, an error message has no pid, a reader looks at all of the file, and the
+ * exclusion stands.
  *
- * A reader maps a file up to where a writer that is at work says its own bytes begin: it sees the file as that writer found
- * it, and need not look for a commit in gigabytes that hold none. The writer takes its word back before it writes a footer,
- * the system does when it dies; and a length that is not a place for a footer to end is not believed. */
+ * A reader maps a file up to where a writer that is at work says its own bytes begin: it sees the
+ * file as that writer found it, and need not look for a commit in gigabytes that hold none. The
+ * writer takes its word back before it writes a footer, the system does when it dies; and a length
+ * that is not a place for a footer to end is not believed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,7 +30,8 @@
 #include "format.h"
 #include "internal.h"
 
-/* Where the record lock lies: far behind any file's end. Its length less one is where uncommitted bytes begin; 1: unknown. */
+/* Where the record lock lies: far behind any file's end. Its length less one is where uncommitted
+ * bytes begin; 1: unknown. */
 #define PID_LOCK_AT ((off_t)1 << 61)
 
 static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
@@ -37,7 +41,7 @@ static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
     return error == ENOMEM ? RAG_MEMORY : RAG_OS;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- maps --- */
+/* ----------------------------------------------------------------------------------------- maps */
 
 static void close_beside(int fd);
 
@@ -79,7 +83,8 @@ enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault
 
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault) {
     void *place = (void *)(uintptr_t)map->bytes;
-    if (place && mmap(place, map->size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) return os_fail(fault, "map");
+    if (place && mmap(place, map->size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+        return os_fail(fault, "map");
     return RAG_OK;
 }
 
@@ -98,17 +103,19 @@ enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_f
 void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t from = (uintptr_t)bytes & ~(page - 1), to = (uintptr_t)bytes + size;
-    int how = advice == RAG_ADVISE_RANDOM ? MADV_RANDOM : advice == RAG_ADVISE_SEQUENTIAL ? MADV_SEQUENTIAL : MADV_WILLNEED;
+    int how = advice == RAG_ADVISE_RANDOM       ? MADV_RANDOM
+              : advice == RAG_ADVISE_SEQUENTIAL ? MADV_SEQUENTIAL
+                                                : MADV_WILLNEED;
 #ifdef MADV_POPULATE_READ
     if (advice == RAG_ADVISE_POPULATE) how = MADV_POPULATE_READ;
 #endif
     if (size > 0) (void)madvise((void *)from, to - from, how); /* a hint: nothing depends on it */
 }
 
-/* ---------------------------------------------------------------------------------------------------------- locks --- */
+/* ---------------------------------------------------------------------------------------- locks */
 
-/* Held by this process, so that "who holds it" can be answered for ourselves too: a POSIX lock never conflicts with its
- * own process. */
+/* Held by this process, so that "who holds it" can be answered for ourselves too: a POSIX lock
+ * never conflicts with its own process. */
 enum { HELD_MAX = 256 };
 static struct held {
     uint64_t device, inode;
@@ -120,8 +127,14 @@ static pthread_mutex_t held_guard = PTHREAD_MUTEX_INITIALIZER;
 
 /* Takes the lock in the length that says `settled`, whatever it was before. */
 static void take_pid_lock(int fd, uint64_t settled) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = (off_t)settled + 1};
-    struct flock rest = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT + (off_t)settled + 1, .l_len = 0};
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PID_LOCK_AT,
+                         .l_len = (off_t)settled + 1};
+    struct flock rest = {.l_type = F_UNLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PID_LOCK_AT + (off_t)settled + 1,
+                         .l_len = 0};
     (void)fcntl(fd, F_SETLK, &lock);
     (void)fcntl(fd, F_SETLK, &rest);
 }
@@ -129,7 +142,8 @@ static void take_pid_lock(int fd, uint64_t settled) {
 static void take_guard(void) { pthread_mutex_lock(&held_guard); }
 static void let(void) { pthread_mutex_unlock(&held_guard); }
 
-/* A fork waits for whoever holds the table: in the child that thread is not there to let go of it. */
+/* A fork waits for whoever holds the table: in the child that thread is not there to let go of
+ * it. */
 static void register_fork_handlers(void) { pthread_atfork(take_guard, let, let); }
 
 static void hold(void) {
@@ -157,7 +171,8 @@ static void held_remove(int fd) {
 }
 
 static bool is_held(const struct held *one, const struct stat *st) {
-    return one->pid == getpid() && one->device == (uint64_t)st->st_dev && one->inode == (uint64_t)st->st_ino;
+    return one->pid == getpid() && one->device == (uint64_t)st->st_dev &&
+           one->inode == (uint64_t)st->st_ino;
 }
 
 /* Closes a descriptor of a file that a writer of this process may hold. */
@@ -184,10 +199,12 @@ static struct held held_of(int fd) {
     return found;
 }
 
-/* The lock of another process's writer, whole; its type is F_UNLCK where there is none. A shared lock is none: whoever may
- * read a file may take one, and must not tell others what to see of it. */
+/* The lock of another process's writer, whole; its type is F_UNLCK where there is none. A shared
+ * lock is none: whoever may read a file may take one, and must not tell others what to see of
+ * it. */
 static struct flock lock_of_other(int fd) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
     if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_WRLCK) lock.l_type = F_UNLCK;
     return lock;
 }
@@ -203,7 +220,8 @@ static uint64_t settled_end(int fd) {
     uint64_t settled = held_of(fd).settled;
     if (settled == 0) {
         const struct flock lock = lock_of_other(fd);
-        if (lock.l_type != F_UNLCK && lock.l_start == PID_LOCK_AT && lock.l_len > 1) settled = (uint64_t)lock.l_len - 1;
+        if (lock.l_type != F_UNLCK && lock.l_start == PID_LOCK_AT && lock.l_len > 1)
+            settled = (uint64_t)lock.l_len - 1;
     }
     return settled >= FRONT_SIZE + FOOTER_SIZE && settled % FOOTER_SIZE == 0 ? settled : UINT64_MAX;
 }
@@ -223,11 +241,14 @@ static int open_or_make(const char *path, int flags, bool *made) {
     if (flags & O_CREAT) fd = open(path, flags | O_EXCL | O_CLOEXEC, 0666);
     *made = fd >= 0;
     if (fd >= 0 || ((flags & O_CREAT) && errno != EEXIST)) return fd;
-    return open(path, (flags & ~O_CREAT) | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    return open(
+        path, (flags & ~O_CREAT) | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
 }
 
 static enum rag_status fail_locked(int fd, const char *made, struct rag_fault *fault) {
-    if (errno == EWOULDBLOCK) return rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd), "another writer holds the file");
+    if (errno == EWOULDBLOCK)
+        return rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd),
+                        "another writer holds the file");
     const enum rag_status status = os_fail(fault, "lock");
     if (made) (void)unlink(made);
     return status;
@@ -235,18 +256,21 @@ static enum rag_status fail_locked(int fd, const char *made, struct rag_fault *f
 
 static bool is_named(int fd, const char *path) {
     struct stat mine, named;
-    return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+    return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev &&
+           mine.st_ino == named.st_ino;
 }
 
-/* Locks the file that path names now. A file that was renamed away between open and lock is let go and path tried again:
- * whoever holds the lock of path's file is path's only writer. With O_CREAT the file is new: what a killed writer left there
- * goes, and with it the mode that it had, or the link that somebody laid in the way. */
+/* Locks the file that path names now. A file that was renamed away between open and lock is let go
+ * and path tried again: whoever holds the lock of path's file is path's only writer. With O_CREAT
+ * the file is new: what a killed writer left there goes, and with it the mode that it had, or the
+ * link that somebody laid in the way. */
 static enum rag_status open_locked(const char *path, int flags, int *out, struct rag_fault *fault) {
     for (int attempt = 0; attempt < 100; attempt++) {
         struct stat st;
         bool made;
         int fd = open_or_make(path, flags, &made);
-        if (fd < 0 && (flags & O_CREAT) && errno == ENOENT && attempt < 99) continue; /* it went, or its folder is not there */
+        if (fd < 0 && (flags & O_CREAT) && errno == ENOENT && attempt < 99)
+            continue; /* it went, or its folder is not there */
         if (fd < 0) return os_fail(fault, "open");
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             const enum rag_status status = fail_locked(fd, made ? path : NULL, fault);
@@ -265,7 +289,7 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
     return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");
 }
 
-/* -------------------------------------------------------------------------------------------------- files to write --- */
+/* ------------------------------------------------------------------------------- files to write */
 
 struct rag_file {
     int fd, target_fd; /* target_fd: lock of the file that a rename replaces, or -1 */
@@ -282,14 +306,17 @@ static char *partial_path(const char *path) {
     char *made = NULL;
     const int done = size + sizeof "..partial" <= NAME_MAX + 1
                          ? asprintf(&made, "%.*s.%s.partial", folder, path, name)
-                         : asprintf(&made, "%.*s.%016llx.partial", folder, path, (unsigned long long)rag_hash(name, size));
+                         : asprintf(&made, "%.*s.%016llx.partial", folder, path,
+                                    (unsigned long long)rag_hash(name, size));
     return done < 0 ? NULL : made;
 }
 
-/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile. The record lock goes
- * first, or the next writer might commit while it still tells readers not to look. */
+/* Unlocks in so many words: closing alone leaves the lock to every child that was forked meanwhile.
+ * The record lock goes first, or the next writer might commit while it still tells readers not to
+ * look. */
 static void let_go(int fd, bool own) {
-    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 0};
+    struct flock all = {
+        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 0};
     if (fd < 0) return;
     if (own) held_remove(fd);
     if (own) (void)fcntl(fd, F_SETLK, &all);
@@ -306,7 +333,8 @@ void rag_file_close(struct rag_file *file) {
     free(file);
 }
 
-static enum rag_status file_new(const char *path, bool partial, int flags, struct rag_file **out, struct rag_fault *fault) {
+static enum rag_status file_new(const char *path, bool partial, int flags, struct rag_file **out,
+                                struct rag_fault *fault) {
     struct rag_file *file = calloc(1, sizeof *file);
     if (!file) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     file->fd = file->target_fd = -1;
@@ -314,18 +342,23 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
     file->path = strdup(path);
     file->partial = partial ? partial_path(path) : NULL;
     enum rag_status status = RAG_OK;
-    if (!file->path || (partial && !file->partial)) status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    if (status == RAG_OK) status = open_locked(partial ? file->partial : path, flags, &file->fd, fault);
+    if (!file->path || (partial && !file->partial))
+        status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    if (status == RAG_OK)
+        status = open_locked(partial ? file->partial : path, flags, &file->fd, fault);
     if (status == RAG_OK) *out = file;
     else rag_file_close(file);
     return status;
 }
 
-/* Gives a new file the owner, group and mode of the one that it will replace, before there is anything to read in it. Who may
- * not give a file away keeps it; a group that could not be kept leaves its rights to nobody. */
+/* Gives a new file the owner, group and mode of the one that it will replace, before there is
+ * anything to read in it. Who may not give a file away keeps it; a group that could not be kept
+ * leaves its rights to nobody. */
 static bool take_after(int fd, const struct stat *old) {
     struct stat now;
-    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0 && errno != EPERM) return false;
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0 &&
+        errno != EPERM)
+        return false;
     if (fstat(fd, &now) != 0) return false;
     const mode_t mode = old->st_mode & 07777;
     return fchmod(fd, now.st_gid == old->st_gid ? mode : mode & ~(mode_t)(S_IRWXG | S_ISGID)) == 0;
@@ -373,11 +406,15 @@ enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
     return rag_fail(fault, RAG_ARGUMENT, 0, "the file was replaced while this writer held it");
 }
 
-enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size, struct rag_fault *fault) {
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                               struct rag_fault *fault) {
     const uint8_t *from = bytes;
-    if (file->owner != getpid()) return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner, "this writer belongs to another process");
+    if (file->owner != getpid())
+        return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner,
+                        "this writer belongs to another process");
     while (size > 0) {
-        ssize_t done = pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
+        ssize_t done =
+            pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = ENOSPC;
         if (done <= 0) return os_fail(fault, "write");
@@ -395,12 +432,16 @@ enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault) {
 
 static enum rag_status sync_folder(const char *path, struct rag_fault *fault) {
     const char *slash = strrchr(path, '/');
-    char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    char *folder = slash == path ? strdup("/")
+                   : slash       ? strndup(path, (size_t)(slash - path))
+                                 : strdup(".");
     if (!folder) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     if (fd < 0) return os_fail(fault, "open folder");
-    enum rag_status status = fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? RAG_OK : os_fail(fault, "sync folder");
+    enum rag_status status = fsync(fd) == 0 || errno == EINVAL || errno == EROFS
+                                 ? RAG_OK
+                                 : os_fail(fault, "sync folder");
     close(fd);
     return status;
 }
@@ -423,6 +464,7 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 }
 
 void rag_file_discard(struct rag_file *file) {
-    if (file && file->partial && file->owner == getpid()) (void)unlink(file->partial); /* before the lock goes: surely ours */
+    if (file && file->partial && file->owner == getpid())
+        (void)unlink(file->partial); /* before the lock goes: surely ours */
     rag_file_close(file);
 }

@@ -1,9 +1,10 @@
 /* markdown.c - the lines of a markdown text that divide it: headings of level two, and fences.
  *
- * A fence is a line that starts with three or more backticks (or tildes) and lasts until a line of at least as many of them
- * and nothing else; what stands between is never a heading. That is the part of CommonMark that a .ragmd file needs, with
- * one restriction: a dividing line starts in its first column. Inside a fence the search goes from one fence character to
- * the next, so forty megabytes of base64 cost one memchr. */
+ * A fence is a line that starts with three or more backticks (or tildes) and lasts until a line of
+ * at least as many of them and nothing else; what stands between is never a heading. That is the
+ * part of CommonMark that a .ragmd file needs, with one restriction: a dividing line starts in its
+ * first column. Inside a fence the search goes from one fence character to the next, so forty
+ * megabytes of base64 cost one memchr. */
 #include <string.h>
 
 #include "internal.h"
@@ -65,15 +66,17 @@ bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks) {
     if (marks->length) return next_close(text, size, marks);
     for (size_t at = marks->next; at < size;) {
         const size_t end = line_end(text, size, at);
-        if (end - at >= 3 && memcmp(text + at, "## ", 3) == 0) return mark(marks, RAG_MARK_HEADING, at, end, size);
+        if (end - at >= 3 && memcmp(text + at, "## ", 3) == 0)
+            return mark(marks, RAG_MARK_HEADING, at, end, size);
         if (opens_fence(text, at, end, marks)) return mark(marks, RAG_MARK_OPEN, at, end, size);
         at = end + 1;
     }
     return false;
 }
 
-/* Where the string that opens at `at` closes; size if it does not. A quote behind an odd run of backslashes is in it: a run
- * cannot reach back over the quote before it, so counting from the last quote looked at is counting from the string. */
+/* Where the string that opens at `at` closes; size if it does not. A quote behind an odd run of
+ * backslashes is in it: a run cannot reach back over the quote before it, so counting from the last
+ * quote looked at is counting from the string. */
 static size_t string_end(const uint8_t *text, size_t size, size_t at) {
     while (at + 1 < size) {
         const uint8_t *quote = memchr(text + at + 1, '"', size - at - 1);
@@ -87,8 +90,9 @@ static size_t string_end(const uint8_t *text, size_t size, size_t at) {
     return size;
 }
 
-/* The one question about JSON that must be answered before a parser of unknown depth sees it. Quotes, brackets and backslashes
- * are ASCII and no part of any other UTF-8 character, so bytes are enough. */
+/* The one question about JSON that must be answered before a parser of unknown depth sees it.
+ * Quotes, brackets and backslashes are ASCII and no part of any other UTF-8 character, so bytes are
+ * enough. */
 size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at) {
     size_t depth = 0, deepest = 0;
     for (size_t i = 0; i < size; i++) {

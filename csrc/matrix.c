@@ -1,4 +1,5 @@
-/* matrix.c - rows where they lie in a file: any stride or offsets, alignment, width and byte order. */
+/* matrix.c - rows where they lie in a file: any stride or offsets, alignment, width and byte
+ * order. */
 #include <math.h>
 
 #include "vectors.h"
@@ -11,29 +12,34 @@ static size_t row_size(const struct rag_matrix *matrix) {
 static enum rag_status check_offsets(const struct rag_matrix *matrix, struct rag_fault *fault) {
     const uint64_t size = row_size(matrix);
     for (uint64_t i = 0; i < matrix->count; i++)
-        if (matrix->offsets[i] > matrix->guard.size || matrix->guard.size - matrix->offsets[i] < size)
-            return rag_fail(fault, RAG_CORRUPT, matrix->offsets[i], "a vector ends outside its section");
+        if (matrix->offsets[i] > matrix->guard.size ||
+            matrix->guard.size - matrix->offsets[i] < size)
+            return rag_fail(fault, RAG_CORRUPT, matrix->offsets[i],
+                            "a vector ends outside its section");
     return RAG_OK;
 }
 
 enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fault *fault) {
     uint64_t end;
     if (matrix->scalar != RAG_F16 && matrix->scalar != RAG_F32 && matrix->scalar != RAG_F64)
-        return rag_fail(fault, RAG_FORMAT, 0, "vector components must be binary16, binary32 or binary64");
+        return rag_fail(fault, RAG_FORMAT, 0,
+                        "vector components must be binary16, binary32 or binary64");
     if (matrix->dim < 1 || matrix->dim > RAG_DIM_MAX)
         return rag_fail(fault, RAG_LIMIT, matrix->dim, "a vector has 1 to 65536 dimensions");
     if (matrix->count >= ROW_SCORED)
         return rag_fail(fault, RAG_LIMIT, matrix->count, "too many vectors for one matrix");
     if (matrix->count == 0) return RAG_OK;
     if (matrix->offsets) return check_offsets(matrix, fault);
-    if (mul_overflows(matrix->count - 1, matrix->stride, &end) || add_overflows(end, matrix->at, &end) ||
-        add_overflows(end, row_size(matrix), &end) || end > matrix->guard.size)
+    if (mul_overflows(matrix->count - 1, matrix->stride, &end) ||
+        add_overflows(end, matrix->at, &end) || add_overflows(end, row_size(matrix), &end) ||
+        end > matrix->guard.size)
         return rag_fail(fault, RAG_CORRUPT, matrix->at, "the vectors end outside their section");
     return RAG_OK;
 }
 
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row) {
-    return matrix->guard.bytes + (matrix->offsets ? matrix->offsets[row] : matrix->at + row * matrix->stride);
+    return matrix->guard.bytes +
+           (matrix->offsets ? matrix->offsets[row] : matrix->at + row * matrix->stride);
 }
 
 enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
@@ -41,8 +47,8 @@ enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, 
     if (!matrix->guard.sums || count == 0) return RAG_OK;
     const size_t size = row_size(matrix);
     if (!matrix->offsets)
-        return rag_guard_check(&matrix->guard, matrix->at + row * matrix->stride, (count - 1) * matrix->stride + size,
-                               fault);
+        return rag_guard_check(&matrix->guard, matrix->at + row * matrix->stride,
+                               (count - 1) * matrix->stride + size, fault);
     for (uint64_t i = row; i < row + count; i++) {
         enum rag_status status = rag_guard_check(&matrix->guard, matrix->offsets[i], size, fault);
         if (status != RAG_OK) return status;
@@ -50,14 +56,17 @@ enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, 
     return RAG_OK;
 }
 
-void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_wants *wants) {
+void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
+                     struct rag_wants *wants) {
     const size_t size = row_size(matrix);
     if (!matrix->guard.source || count == 0) return;
     if (!matrix->offsets) {
-        rag_wants_add(wants, &matrix->guard, matrix->at + row * matrix->stride, (count - 1) * matrix->stride + size);
+        rag_wants_add(wants, &matrix->guard, matrix->at + row * matrix->stride,
+                      (count - 1) * matrix->stride + size);
         return;
     }
-    for (uint64_t i = row; i < row + count; i++) rag_wants_add(wants, &matrix->guard, matrix->offsets[i], size);
+    for (uint64_t i = row; i < row + count; i++)
+        rag_wants_add(wants, &matrix->guard, matrix->offsets[i], size);
 }
 
 static void swap_f16(const uint8_t *from, uint16_t *to, size_t dim) {
@@ -104,7 +113,8 @@ size_t rag_first_not_finite(const float *values, size_t count) {
     for (size_t i = 0; i < count; i += STRETCH) {
         const size_t rest = count - i < STRETCH ? count - i : STRETCH;
         uint32_t bad = 0;
-        for (size_t j = 0; j < rest; j++) bad |= (load_u32(values + i + j) & 0x7fffffff) + 0x00800000;
+        for (size_t j = 0; j < rest; j++)
+            bad |= (load_u32(values + i + j) & 0x7fffffff) + 0x00800000;
         if (!(bad >> 31)) continue;
         for (size_t j = i; j < i + rest; j++)
             if (!isfinite(values[j])) return j;

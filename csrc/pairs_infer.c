@@ -1,16 +1,19 @@
 /* pairs_infer.c - the dimension of embeddings whose file does not say it.
  *
- * Every dimension is tried for which a '-' stands where the first embedding would end. One fits when all pairs parse, all
- * components are finite and all contents are UTF-8. Random files show that more than one may fit, so all of them are
- * listed and the caller decides what several mean. Work is bounded: the wrong ones nearly always fail at the second pair,
- * and a file built so that they do not is refused. */
+ * Every dimension is tried for which a '-' stands where the first embedding would end. One fits
+ * when all pairs parse, all components are finite and all contents are UTF-8. Random files show
+ * that more than one may fit, so all of them are listed and the caller decides what several mean.
+ * Work is bounded: the wrong ones nearly always fail at the second pair, and a file built so that
+ * they do not is refused. */
 #include "bytes.h"
 #include "pairs.h"
 
-/* How many bytes may be walked in all: some times the pairs themselves, and never less than this. */
+/* How many bytes may be walked in all: some times the pairs themselves, and never less than
+ * this. */
 enum { TIMES = 64, AT_LEAST = 64 << 20 };
 
-static bool follows_utf8(const uint8_t *text, uint64_t rest, unsigned count, unsigned low, unsigned high) {
+static bool follows_utf8(const uint8_t *text, uint64_t rest, unsigned count, unsigned low,
+                         unsigned high) {
     if (rest <= count || text[1] < low || text[1] > high) return false;
     for (unsigned i = 2; i <= count; i++)
         if ((text[i] & 0xc0) != 0x80) return false;
@@ -24,7 +27,8 @@ bool rag_is_utf8(const uint8_t *text, uint64_t size) {
         unsigned count = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
         unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
         unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (count && (lead < 0xc2 || lead > 0xf4 || !follows_utf8(from, rest, count, low, high))) return false;
+        if (count && (lead < 0xc2 || lead > 0xf4 || !follows_utf8(from, rest, count, low, high)))
+            return false;
         at += count + 1;
     }
     return true;
@@ -54,22 +58,27 @@ static bool fits(const struct rag_pairs *pairs, uint64_t *work) {
             return false;
         }
         *work += cursor - from;
-        if (!rag_row_is_finite(pairs->bytes + pair.at, pairs->dim, pairs->precision, pairs->big_endian)) return false;
+        if (!rag_row_is_finite(pairs->bytes + pair.at, pairs->dim, pairs->precision,
+                               pairs->big_endian))
+            return false;
         if (!rag_is_utf8(pairs->bytes + pair.content_at, pair.content_size)) return false;
     }
     return true;
 }
 
-enum rag_status rag_pairs_infer(const struct rag_pairs *pairs, uint32_t *dims, size_t capacity, size_t *count,
-                                struct rag_fault *fault) {
+enum rag_status rag_pairs_infer(const struct rag_pairs *pairs, uint32_t *dims, size_t capacity,
+                                size_t *count, struct rag_fault *fault) {
     struct rag_pairs trial = *pairs;
     uint64_t width = pairs->precision / 8, work = 0, budget;
     if (mul_overflows(pairs->size, TIMES, &budget) || budget < AT_LEAST) budget = AT_LEAST;
     trial.extended = false;
     *count = 0;
-    for (uint64_t dim = 1; dim <= RAG_DIM_MAX && dim * width < pairs->size && *count < capacity; dim++) {
+    for (uint64_t dim = 1; dim <= RAG_DIM_MAX && dim * width < pairs->size && *count < capacity;
+         dim++) {
         if (pairs->bytes[dim * width] != '-') continue;
-        if (work > budget) return rag_fail(fault, RAG_LIMIT, pairs->at, "working out the dimension takes too long: pass dim");
+        if (work > budget)
+            return rag_fail(fault, RAG_LIMIT, pairs->at,
+                            "working out the dimension takes too long: pass dim");
         rag_pairs_set_dim(&trial, dim, NULL);
         if (fits(&trial, &work)) dims[(*count)++] = (uint32_t)dim;
     }

@@ -5,13 +5,16 @@
  *     8   8  u64 count, one entry per pair of the keyword section
  *     16  8  u64 bytes of the pairs it was made for, end + 1 - start
  *     24  8  u64 XXH3-64 of the entries
- *     32     entries: 8 bytes, the keyword's first, NUL-filled | u64 offset of the pair from the keyword section's start
+ *     32     entries: 8 bytes, the keyword's first, NUL-filled
+ *                     u64 offset of the pair from the keyword section's start
  *
- * Entries ascend by keyword, compared as bytes, then by offset. The eight bytes decide most comparisons without touching
- * the keyword section. Keywords have no NUL, so the filling keeps the order.
+ * Entries ascend by keyword, compared as bytes, then by offset. The eight bytes decide most
+ * comparisons without touching the keyword section. Keywords have no NUL, so the filling keeps the
+ * order.
  *
- * Hostile entries cannot hurt: an offset counts only if a pair starts there (the walk's own rules) and its keyword is the
- * one asked for, and equal keywords must have ascending offsets. A lie can only hide a pair, which verify finds. */
+ * Hostile entries cannot hurt: an offset counts only if a pair starts there (the walk's own rules)
+ * and its keyword is the one asked for, and equal keywords must have ascending offsets. A lie can
+ * only hide a pair, which verify finds. */
 #include <stdlib.h>
 
 #include "bytes.h"
@@ -22,7 +25,8 @@ enum { ENTRY = 16, PREFIX = 8 };
 static const uint8_t magic[4] = {'R', 'X', 'K', '1'};
 
 enum rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
-                              const struct rag_pairs *pairs, struct rag_keys *keys, struct rag_fault *fault) {
+                              const struct rag_pairs *pairs, struct rag_keys *keys,
+                              struct rag_fault *fault) {
     uint64_t bytes;
     if (size < RAG_KEYS_HEADER || memcmp(section, magic, sizeof magic) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a rag.keys section must start with RXK1");
@@ -44,7 +48,8 @@ static uint64_t entry_offset(const struct rag_keys *keys, uint64_t i) {
     return load_u64_in(keys->big_endian, keys->entries + i * ENTRY + PREFIX);
 }
 
-static enum rag_status fail_entry(const struct rag_keys *keys, uint64_t i, const char *what, struct rag_fault *fault) {
+static enum rag_status fail_entry(const struct rag_keys *keys, uint64_t i, const char *what,
+                                  struct rag_fault *fault) {
     return rag_fail(fault, RAG_FORMAT, keys->at + i * ENTRY, what);
 }
 
@@ -54,22 +59,27 @@ static void fill_prefix(uint8_t prefix[PREFIX], const uint8_t *key, size_t size)
 }
 
 /* The pair that entry i points at, if one starts there: behind nothing, or behind a gap. */
-static enum rag_status read_pair(const struct rag_keys *keys, const struct rag_pairs *pairs, uint64_t i,
-                                 struct rag_pair *pair, struct rag_fault *fault) {
+static enum rag_status read_pair(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                 uint64_t i, struct rag_pair *pair, struct rag_fault *fault) {
     static const uint8_t nuls[16];
     uint64_t at = entry_offset(keys, i), cursor = at;
-    bool starts = at == 0 ? pairs->size > 0
-                          : at < pairs->size && at > pairs->padding && pairs->bytes[at] != 0 &&
-                                memcmp(pairs->bytes + at - pairs->padding, nuls, pairs->padding) == 0;
-    if (!starts) return fail_entry(keys, i, "this entry of rag.keys points where no pair starts", fault);
+    bool starts = at == 0
+                      ? pairs->size > 0
+                      : at < pairs->size && at > pairs->padding && pairs->bytes[at] != 0 &&
+                            memcmp(pairs->bytes + at - pairs->padding, nuls, pairs->padding) == 0;
+    if (!starts)
+        return fail_entry(keys, i, "this entry of rag.keys points where no pair starts", fault);
     return rag_pairs_next(pairs, &cursor, pair, fault);
 }
 
-/* Keyword of entry i against key, as memcmp. Reads at most key_size + 1 bytes of the pair, whatever it is. */
-static enum rag_status compare_pair(const struct rag_keys *keys, const struct rag_pairs *pairs, uint64_t i,
-                                    const uint8_t *key, size_t key_size, int *order, struct rag_fault *fault) {
+/* Keyword of entry i against key, as memcmp. Reads at most key_size + 1 bytes of the pair, whatever
+ * it is. */
+static enum rag_status compare_pair(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                    uint64_t i, const uint8_t *key, size_t key_size, int *order,
+                                    struct rag_fault *fault) {
     uint64_t at = entry_offset(keys, i);
-    if (at >= pairs->size) return fail_entry(keys, i, "this entry of rag.keys points outside the pairs", fault);
+    if (at >= pairs->size)
+        return fail_entry(keys, i, "this entry of rag.keys points outside the pairs", fault);
     const uint8_t *text = pairs->bytes + at;
     uint64_t rest = pairs->size - at, n = 0;
     while (n < key_size && n < rest && text[n] == key[n]) n++;
@@ -78,9 +88,9 @@ static enum rag_status compare_pair(const struct rag_keys *keys, const struct ra
     return RAG_OK;
 }
 
-static enum rag_status compare(const struct rag_keys *keys, const struct rag_pairs *pairs, uint64_t i,
-                               const uint8_t prefix[PREFIX], const uint8_t *key, size_t key_size, int *order,
-                               struct rag_fault *fault) {
+static enum rag_status compare(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                               uint64_t i, const uint8_t prefix[PREFIX], const uint8_t *key,
+                               size_t key_size, int *order, struct rag_fault *fault) {
     *order = memcmp(keys->entries + i * ENTRY, prefix, PREFIX);
     if (*order || key_size < PREFIX) return RAG_OK; /* a filled-up prefix is the whole keyword */
     return compare_pair(keys, pairs, i, key, key_size, order, fault);
@@ -88,8 +98,8 @@ static enum rag_status compare(const struct rag_keys *keys, const struct rag_pai
 
 /* The first entry that is not below key. */
 static enum rag_status lower_bound(const struct rag_keys *keys, const struct rag_pairs *pairs,
-                                   const uint8_t prefix[PREFIX], const uint8_t *key, size_t key_size, uint64_t *found,
-                                   struct rag_fault *fault) {
+                                   const uint8_t prefix[PREFIX], const uint8_t *key,
+                                   size_t key_size, uint64_t *found, struct rag_fault *fault) {
     uint64_t low = 0, high = keys->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -103,11 +113,13 @@ static enum rag_status lower_bound(const struct rag_keys *keys, const struct rag
     return RAG_OK;
 }
 
-enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pairs *pairs, const uint8_t *key,
-                                size_t key_size, struct rag_spans *spans, struct rag_fault *fault) {
+enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                const uint8_t *key, size_t key_size, struct rag_spans *spans,
+                                struct rag_fault *fault) {
     uint8_t prefix[PREFIX];
     uint64_t i, before = 0;
-    if (key_size && (memchr(key, '-', key_size) || memchr(key, 0, key_size))) return RAG_OK; /* no keyword has these */
+    if (key_size && (memchr(key, '-', key_size) || memchr(key, 0, key_size)))
+        return RAG_OK; /* no keyword has these */
     fill_prefix(prefix, key, key_size);
     enum rag_status status = lower_bound(keys, pairs, prefix, key, key_size, &i, fault);
     for (bool first = true; !status && i < keys->count; i++, first = false) {
@@ -116,20 +128,23 @@ enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pa
         if ((status = read_pair(keys, pairs, i, &pair, fault))) break;
         if (pair.head_size != key_size || memcmp(pairs->bytes + pair.at, key, key_size) != 0) break;
         if (!first && pair.at <= before)
-            return fail_entry(keys, i, "entries of rag.keys with one keyword must ascend by offset", fault);
+            return fail_entry(keys, i, "entries of rag.keys with one keyword must ascend by offset",
+                              fault);
         before = pair.at;
         status = rag_spans_add(spans, pair.content_at, pair.content_size, fault);
     }
     return status;
 }
 
-enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pairs *pairs, struct rag_fault *fault) {
+enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                struct rag_fault *fault) {
     uint64_t count, stride;
     struct rag_pair pair, before = {0};
     enum rag_status status = rag_pairs_walk(pairs, NULL, 0, &count, &stride, fault);
     if (status) return status;
     const uint64_t head = keys->at - RAG_KEYS_HEADER;
-    if (count != keys->count) return rag_fail(fault, RAG_FORMAT, head + 8, "rag.keys must have one entry for each pair");
+    if (count != keys->count)
+        return rag_fail(fault, RAG_FORMAT, head + 8, "rag.keys must have one entry for each pair");
     if (rag_hash(keys->entries, count * ENTRY) != keys->hash)
         return rag_fail(fault, RAG_CORRUPT, head + 24, "the checksum of rag.keys does not match");
     for (uint64_t i = 0; i < count; i++, before = pair) {
@@ -137,17 +152,20 @@ enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pa
         if ((status = read_pair(keys, pairs, i, &pair, fault))) return status;
         fill_prefix(prefix, pairs->bytes + pair.at, pair.head_size);
         if (memcmp(prefix, keys->entries + i * ENTRY, PREFIX) != 0)
-            return fail_entry(keys, i, "an entry of rag.keys must hold its keyword's first bytes", fault);
+            return fail_entry(keys, i, "an entry of rag.keys must hold its keyword's first bytes",
+                              fault);
         uint64_t common = pair.head_size < before.head_size ? pair.head_size : before.head_size;
         int order = i == 0 ? -1 : memcmp(pairs->bytes + before.at, pairs->bytes + pair.at, common);
-        if (i && order == 0) order = before.head_size < pair.head_size ? -1 : before.head_size > pair.head_size;
+        if (i && order == 0)
+            order = before.head_size < pair.head_size ? -1 : before.head_size > pair.head_size;
         if (order > 0 || (order == 0 && pair.at <= before.at))
-            return fail_entry(keys, i, "entries of rag.keys must ascend by keyword and offset", fault);
+            return fail_entry(keys, i, "entries of rag.keys must ascend by keyword and offset",
+                              fault);
     }
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ building --- */
+/* ------------------------------------------------------------------------------------- building */
 
 struct item {
     uint64_t prefix; /* big-endian value of the first eight bytes: compares as they do */
@@ -162,16 +180,18 @@ static bool follows(const struct rag_pairs *pairs, const struct item *a, const s
     return (*x == '-' ? 0 : *x) > (*y == '-' ? 0 : *y);
 }
 
-static void merge(const struct rag_pairs *pairs, const struct item *from, struct item *to, uint64_t low, uint64_t middle,
-                  uint64_t high) {
+static void merge(const struct rag_pairs *pairs, const struct item *from, struct item *to,
+                  uint64_t low, uint64_t middle, uint64_t high) {
     for (uint64_t a = low, b = middle, out = low; out < high; out++) {
         bool right = a == middle || (b < high && follows(pairs, &from[a], &from[b]));
         to[out] = right ? from[b++] : from[a++];
     }
 }
 
-/* Bottom-up merge sort: stable, so equal keywords stay in file order. The result is in the returned array. */
-static struct item *sort(const struct rag_pairs *pairs, struct item *items, struct item *other, uint64_t count) {
+/* Bottom-up merge sort: stable, so equal keywords stay in file order. The result is in the returned
+ * array. */
+static struct item *sort(const struct rag_pairs *pairs, struct item *items, struct item *other,
+                         uint64_t count) {
     for (uint64_t width = 1; width < count; width *= 2) {
         for (uint64_t low = 0; low < count; low += 2 * width) {
             uint64_t middle = low + width < count ? low + width : count;
@@ -196,11 +216,13 @@ static enum rag_status list_items(const struct rag_pairs *pairs, struct item *it
         fill_prefix(prefix, pairs->bytes + pair.at, pair.head_size);
         items[rows++] = (struct item){load_u64_in(true, prefix), pair.at};
     }
-    if (rows != count || cursor < pairs->size) return rag_fail(fault, RAG_ARGUMENT, count, "count is not that of the pairs");
+    if (rows != count || cursor < pairs->size)
+        return rag_fail(fault, RAG_ARGUMENT, count, "count is not that of the pairs");
     return RAG_OK;
 }
 
-static void write_section(const struct rag_pairs *pairs, const struct item *items, uint64_t count, uint8_t *section) {
+static void write_section(const struct rag_pairs *pairs, const struct item *items, uint64_t count,
+                          uint8_t *section) {
     bool big = pairs->big_endian;
     uint8_t *entries = section + RAG_KEYS_HEADER;
     for (uint64_t i = 0; i < count; i++) {
@@ -214,7 +236,8 @@ static void write_section(const struct rag_pairs *pairs, const struct item *item
     store_u64_in(big, section + 24, rag_hash(entries, count * ENTRY));
 }
 
-enum rag_status rag_keys_build(const struct rag_pairs *pairs, uint64_t count, uint8_t *section, struct rag_fault *fault) {
+enum rag_status rag_keys_build(const struct rag_pairs *pairs, uint64_t count, uint8_t *section,
+                               struct rag_fault *fault) {
     struct item *items = malloc((2 * count + 1) * sizeof *items);
     if (!items) return rag_fail(fault, RAG_MEMORY, 0, "no memory to sort the keywords");
     enum rag_status status = list_items(pairs, items, count, fault);

@@ -1,19 +1,23 @@
 /* pairs_lookup.c - every pair with a given keyword, at the speed of memory.
  *
- * The answer is that of walking all pairs (rag_pairs_next), but 64 bytes at a time: a block becomes three bit masks, where
- * it has a NUL (z), a '-' (d) and the keyword's last byte (l), and word arithmetic does the parsing.
+ * The answer is that of walking all pairs (rag_pairs_next), but 64 bytes at a time: a block becomes
+ * three bit masks, where it has a NUL (z), a '-' (d) and the keyword's last byte (l), and word
+ * arithmetic does the parsing.
  *
- * Why that is the same. In a section that a walk accepts, NULs occur in gaps only and a gap is exactly p of them, since
- * neither keyword nor content can hold one. So position i starts a pair if and only if it is not NUL and comes right after
- * a NUL (or is the first), and the walk's rules about NULs say no more than: no run is shorter than p (`brief`), none
- * longer (`over`), none at the end. The rest of the walk's rules is: from each start, a '-' comes before the next NUL or
- * the end. Adding the starts to the mask of bytes that are neither '-' nor NUL carries each one to the first byte that is,
- * which must be a '-' (`landed`); that '-' ends the pair's keyword. A keyword that reaches over the block's end leaves the
- * addition's carry, which is the next block's start at bit 0 (`open`). Each block is checked whole, so the scan gets
- * through without a complaint exactly when the walk does. If not, the walk starts again at the last pair known to be
- * good (`anchor`) and words the fault.
+ * Why that is the same. In a section that a walk accepts, NULs occur in gaps only and a gap is
+ * exactly p of them, since neither keyword nor content can hold one. So position i starts a pair if
+ * and only if it is not NUL and comes right after a NUL (or is the first), and the walk's rules
+ * about NULs say no more than: no run is shorter than p (`brief`), none longer (`over`), none at
+ * the end. The rest of the walk's rules is: from each start, a '-' comes before the next NUL or the
+ * end. Adding the starts to the mask of bytes that are neither '-' nor NUL carries each one to the
+ * first byte that is, which must be a '-' (`landed`); that '-' ends the pair's keyword. A keyword
+ * that reaches over the block's end leaves the addition's carry, which is the next block's start at
+ * bit 0 (`open`). Each block is checked whole, so the scan gets through without a complaint exactly
+ * when the walk does. If not, the walk starts again at the last pair known to be good (`anchor`)
+ * and words the fault.
  *
- * A block without NUL after one without, inside a content, changes no state: it costs one load and compare. */
+ * A block without NUL after one without, inside a content, changes no state: it costs one load and
+ * compare. */
 #include <stdlib.h>
 
 #include "bytes.h"
@@ -26,7 +30,8 @@ struct scan {
     uint64_t z;      /* NULs of the block before */
     uint64_t open;   /* 1 inside a keyword that the block before began */
     uint64_t l;      /* 1 when the block before ended in the keyword's last byte */
-    uint64_t hits;   /* '-' that end a keyword whose last byte is ours, in the block that stopped the scan */
+    uint64_t hits; /* '-' that end a keyword whose last byte is ours, in the block that stopped the
+                      scan */
     uint8_t padding, last;
     bool keyless; /* the keyword looked for is empty */
     bool bad;     /* the block that stopped the scan breaks a rule */
@@ -39,7 +44,8 @@ struct masks {
     uint64_t z, d, l;
 };
 
-/* The bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack what came before them. */
+/* The bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack what came before
+ * them. */
 static inline unsigned __int128 runs_of(unsigned __int128 z, uint8_t p) {
     z &= z << 1;
     z &= z << 2;
@@ -50,7 +56,8 @@ static inline unsigned __int128 runs_of(unsigned __int128 z, uint8_t p) {
 
 /* Takes in one block; true when there is something to tell. */
 static inline bool scan_block(struct scan *scan, struct masks m) {
-    unsigned __int128 z = (unsigned __int128)m.z << 64 | scan->z, after = runs_of(z, scan->padding) << 1;
+    unsigned __int128 z = (unsigned __int128)m.z << 64 | scan->z, after = runs_of(z, scan->padding)
+                                                                          << 1;
     uint64_t starts = (uint64_t)(z << 1 >> 64) & ~m.z;
     uint64_t over = (uint64_t)(after >> 64) & m.z, brief = starts & ~(uint64_t)(after >> 64);
     uint64_t from = starts | scan->open, through = ~(m.z | m.d), sum;
@@ -86,7 +93,8 @@ static inline uint64_t equal_neon(const uint8_t *at, uint8_t c) {
     const uint8x16_t wanted = vdupq_n_u8(c), bit = vld1q_u8(bits);
     uint8x16_t v[4];
     for (int i = 0; i < 4; i++) v[i] = vandq_u8(vceqq_u8(vld1q_u8(at + 16 * i), wanted), bit);
-    uint8x16_t low = vpaddq_u8(v[0], v[1]), high = vpaddq_u8(v[2], v[3]), both = vpaddq_u8(low, high);
+    uint8x16_t low = vpaddq_u8(v[0], v[1]), high = vpaddq_u8(v[2], v[3]),
+               both = vpaddq_u8(low, high);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(both, both)), 0);
 }
 #define EQUAL equal_neon
@@ -107,7 +115,8 @@ TARGET static inline uint64_t equal_avx2(const uint8_t *at, uint8_t c) {
     const __m256i wanted = _mm256_set1_epi8((char)c);
     __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)at), wanted);
     __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(at + 32)), wanted);
-    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+                                                     << 32;
 }
 #define EQUAL equal_avx2
 #include "pairs_lookup_kernel.h"
@@ -135,7 +144,8 @@ void rag_spans_free(struct rag_spans *spans) {
     *spans = (struct rag_spans){0};
 }
 
-enum rag_status rag_spans_add(struct rag_spans *spans, uint64_t at, uint64_t size, struct rag_fault *fault) {
+enum rag_status rag_spans_add(struct rag_spans *spans, uint64_t at, uint64_t size,
+                              struct rag_fault *fault) {
     if (spans->count == spans->capacity) {
         size_t capacity = spans->capacity ? 2 * spans->capacity : 16;
         struct rag_span *items = realloc(spans->items, capacity * sizeof *items);
@@ -154,9 +164,11 @@ struct lookup {
     struct rag_spans *spans;
 };
 
-/* The '-' at dash ends a keyword; adds the content behind it when that is the one looked for. The key holds no NUL, so if
- * it stands right before the '-' and a NUL or nothing before it, it is the whole keyword. */
-static enum rag_status consider(const struct lookup *lookup, uint64_t dash, struct rag_fault *fault) {
+/* The '-' at dash ends a keyword; adds the content behind it when that is the one looked for. The
+ * key holds no NUL, so if it stands right before the '-' and a NUL or nothing before it, it is the
+ * whole keyword. */
+static enum rag_status consider(const struct lookup *lookup, uint64_t dash,
+                                struct rag_fault *fault) {
     const struct rag_pairs *pairs = lookup->pairs;
     if (dash < lookup->key_size) return RAG_OK;
     uint64_t from = dash - lookup->key_size;
@@ -164,11 +176,13 @@ static enum rag_status consider(const struct lookup *lookup, uint64_t dash, stru
     if (memcmp(pairs->bytes + from, lookup->key, lookup->key_size) != 0) return RAG_OK;
     uint64_t content = dash + 1, rest = pairs->size - content;
     const uint8_t *nul = rest ? memchr(pairs->bytes + content, 0, rest) : NULL;
-    return rag_spans_add(lookup->spans, content, nul ? (uint64_t)(nul - pairs->bytes) - content : rest, fault);
+    return rag_spans_add(lookup->spans, content,
+                         nul ? (uint64_t)(nul - pairs->bytes) - content : rest, fault);
 }
 
 /* What stopped the scan at block `at`: a broken rule, hits, or (nothing) its last block. */
-static enum rag_status handle(const struct lookup *lookup, const struct scan *scan, uint64_t at, struct rag_fault *fault) {
+static enum rag_status handle(const struct lookup *lookup, const struct scan *scan, uint64_t at,
+                              struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     if (scan->bad) {
         struct rag_pair pair;
@@ -181,9 +195,10 @@ static enum rag_status handle(const struct lookup *lookup, const struct scan *sc
     return status;
 }
 
-/* The last, partial block, filled up with a byte that is neither NUL nor '-': a keyword without '-' and NULs at the end
- * both show as a keyword that is still open. */
-static enum rag_status finish(const struct lookup *lookup, struct scan *scan, struct rag_fault *fault) {
+/* The last, partial block, filled up with a byte that is neither NUL nor '-': a keyword without '-'
+ * and NULs at the end both show as a keyword that is still open. */
+static enum rag_status finish(const struct lookup *lookup, struct scan *scan,
+                              struct rag_fault *fault) {
     uint8_t block[64];
     uint64_t at = scan->at, rest = lookup->pairs->size - at, anchor = scan->anchor;
     enum rag_status status = RAG_OK;
@@ -203,7 +218,9 @@ enum rag_status rag_pairs_lookup(const struct rag_pairs *pairs, const uint8_t *k
                                  struct rag_spans *spans, struct rag_fault *fault) {
     const struct lookup lookup = {pairs, key, key_size, spans};
     /* Before the first pair, it is as if a gap had been crossed. */
-    struct scan scan = {.bytes = pairs->bytes, .z = ~UINT64_C(0) << (64 - pairs->padding), .padding = pairs->padding};
+    struct scan scan = {.bytes = pairs->bytes,
+                        .z = ~UINT64_C(0) << (64 - pairs->padding),
+                        .padding = pairs->padding};
     scan.last = key_size ? key[key_size - 1] : 0;
     scan.keyless = key_size == 0;
     if (pairs->size == 0) return RAG_OK;

@@ -1,10 +1,11 @@
-/* pairs_lookup_kernel.h - the loop of pairs_lookup.c, included once per target with SUFFIX, TARGET and EQUAL (64 bytes
- * against one, as a bit mask) defined. */
+/* pairs_lookup_kernel.h - the loop of pairs_lookup.c, included once per target with SUFFIX, TARGET
+ * and EQUAL (64 bytes against one, as a bit mask) defined. */
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 
 /* Takes in up to count blocks and stops behind the first that has something to tell. */
-TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *bytes, uint64_t count) {
+TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *bytes,
+                                              uint64_t count) {
     struct scan s = *scan; /* in registers */
     s.hits = 0;
     s.bad = false;

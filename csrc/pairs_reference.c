@@ -1,21 +1,24 @@
 /* pairs_reference.c - what survives in files of the format's first script.
  *
- * That script lays a record (keyword or embedding, '-', content) on a grid: it fills each up with NULs to a multiple of
- * the padding p, counted from the first. A record whose length is a multiple already gets no NUL and runs into the next.
- * The directory is then written over the bytes from offset 11 on, preamble and first records included.
+ * That script lays a record (keyword or embedding, '-', content) on a grid: it fills each up with
+ * NULs to a multiple of the padding p, counted from the first. A record whose length is a multiple
+ * already gets no NUL and runs into the next. The directory is then written over the bytes from
+ * offset 11 on, preamble and first records included.
  *
- * So a reading is a way to cut the section into records at grid points, and a record is certain when every reading has it.
- * Content holds no NUL.
+ * So a reading is a way to cut the section into records at grid points, and a record is certain
+ * when every reading has it. Content holds no NUL.
  *
- *   Keywords: NULs end a record for sure, so each stretch between NULs stands for itself. It is several records in some
- *   reading if and only if it can be cut in two, at a grid point behind its first '-' and not behind its last, which does
- *   not split a UTF-8 character.
+ *   Keywords: NULs end a record for sure, so each stretch between NULs stands for itself. It is
+ *   several records in some reading if and only if it can be cut in two, at a grid point behind its
+ *   first '-' and not behind its last, which does not split a UTF-8 character.
  *
- *   Embeddings: a grid point g can start a record when a '-' stands head bytes on. From g, the next record may start at any
- *   such point from g + lag up to reach(g), where the content's first NUL ends the record at the latest. These edges make
- *   an acyclic graph from 0 to the end. A point is in every reading when it lies on a path (is useful) and no edge between
- *   useful points jumps over it; two such neighbours without a useful point between them hold a certain record.
- *   Overwritten bytes may have been anything, so there every grid point and every '-' is possible. */
+ *   Embeddings: a grid point g can start a record when a '-' stands head bytes on. From g, the next
+ *   record may start at any such point from g + lag up to reach(g), where the content's first NUL
+ *   ends the record at the latest. These edges make an acyclic graph from 0 to the end. A point is
+ *   in every reading when it lies on a path (is useful) and no edge between useful points jumps
+ *   over it; two such neighbours without a useful point between them hold a certain record.
+ *   Overwritten bytes may have been anything, so there every grid point and every '-' is
+ *   possible. */
 #include <stdlib.h>
 
 #include "bytes.h"
@@ -27,14 +30,17 @@ static bool survives(const struct rag_directory *directory, uint64_t at) {
     return at >= RAG_HEADER_SIZE + (uint64_t)directory->size;
 }
 
-enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const struct rag_directory *directory,
-                                   uint32_t index, struct rag_pairs *pairs, uint64_t *damaged, struct rag_fault *fault) {
+enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
+                                   const struct rag_directory *directory, uint32_t index,
+                                   struct rag_pairs *pairs, uint64_t *damaged,
+                                   struct rag_fault *fault) {
     const struct rag_strategy *entry = &directory->entries[index];
     bool vector = strcmp(entry->name, "vector") == 0;
     uint64_t preamble = vector ? RAG_VECTOR_PREAMBLE : RAG_KEYWORD_PREAMBLE, start = entry->start;
     *pairs = (struct rag_pairs){.big_endian = directory->big_endian, .at = start};
     if (start < RAG_HEADER_SIZE + preamble || entry->end >= size)
-        return rag_fail(fault, RAG_FORMAT, start, "a section of the reference dialect must lie behind its preamble");
+        return rag_fail(fault, RAG_FORMAT, start,
+                        "a section of the reference dialect must lie behind its preamble");
     pairs->bytes = bytes + start;
     pairs->size = entry->end + 1 - start;
     if (survives(directory, start - 1)) pairs->padding = bytes[start - 1];
@@ -44,7 +50,8 @@ enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const st
     if (pairs->padding && pairs->padding != 4 && pairs->padding != 8 && pairs->padding != 16)
         return rag_fail(fault, RAG_FORMAT, start - 1, "the padding must be 4, 8 or 16");
     if (pairs->precision && pairs->precision != 16 && pairs->precision != 32)
-        return rag_fail(fault, RAG_FORMAT, start - preamble, "the precision must be 16 or 32 in the reference dialect");
+        return rag_fail(fault, RAG_FORMAT, start - preamble,
+                        "the precision must be 16 or 32 in the reference dialect");
     return RAG_OK;
 }
 
@@ -53,7 +60,8 @@ void rag_remnants_free(struct rag_remnants *remnants) {
     *remnants = (struct rag_remnants){0};
 }
 
-static enum rag_status add(struct rag_remnants *remnants, struct rag_remnant remnant, struct rag_fault *fault) {
+static enum rag_status add(struct rag_remnants *remnants, struct rag_remnant remnant,
+                           struct rag_fault *fault) {
     if (remnant.size == 0) return RAG_OK;
     if (remnants->count == remnants->capacity) {
         size_t capacity = remnants->capacity ? 2 * remnants->capacity : 16;
@@ -76,7 +84,7 @@ static uint64_t after_nuls(const struct rag_pairs *pairs, uint64_t at) {
     return at;
 }
 
-/* ------------------------------------------------------------------------------------------------------ keywords --- */
+/* ------------------------------------------------------------------------------------- keywords */
 
 static bool can_be_cut(const struct rag_pairs *pairs, uint64_t first, uint64_t last) {
     for (uint64_t s = align_up(first + 1, pairs->padding); s <= last; s += pairs->padding)
@@ -96,29 +104,33 @@ static struct rag_remnant judge_stretch(const struct rag_pairs *pairs, uint64_t 
     return remnant;
 }
 
-static enum rag_status walk_keywords(const struct rag_pairs *pairs, uint64_t damaged, struct rag_remnants *remnants,
-                                     struct rag_fault *fault) {
+static enum rag_status walk_keywords(const struct rag_pairs *pairs, uint64_t damaged,
+                                     struct rag_remnants *remnants, struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     for (uint64_t at = 0, next; !status && at < pairs->size; at = next) {
-        uint64_t nul = nul_from(pairs, at > damaged ? at : damaged), grid = align_up(nul, pairs->padding);
+        uint64_t nul = nul_from(pairs, at > damaged ? at : damaged),
+                 grid = align_up(nul, pairs->padding);
         struct rag_remnant remnant = {.kind = RAG_RECORD_DAMAGED, .at = at, .size = nul - at};
         next = after_nuls(pairs, nul);
         /* NULs fill a record up to the grid and no further, and records start on the grid. */
         bool regular = next == grid && at % pairs->padding == 0 && grid <= pairs->size;
         if (regular && at >= damaged) remnant = judge_stretch(pairs, at, nul);
-        if (!regular || (at >= damaged && remnant.kind == RAG_RECORD_DAMAGED)) remnants->clean = false;
+        if (!regular || (at >= damaged && remnant.kind == RAG_RECORD_DAMAGED))
+            remnants->clean = false;
         status = add(remnants, remnant, fault);
     }
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- embeddings --- */
+/* ----------------------------------------------------------------------------------- embeddings */
 
 struct graph {
     const struct rag_pairs *pairs;
-    uint64_t damaged, count, lag; /* grid points 0 .. count, the last being the end; shortest edge */
+    uint64_t damaged, count,
+        lag; /* grid points 0 .. count, the last being the end; shortest edge */
     uint8_t *flags;
-    uint64_t from, nul; /* the first NUL at or after `from` is at `nul`: the last answer of content_end */
+    uint64_t from,
+        nul; /* the first NUL at or after `from` is at `nul`: the last answer of content_end */
 };
 
 /* The first NUL at or after `at`: each byte is looked at once while `at` moves in one direction. */
@@ -147,7 +159,8 @@ static uint64_t known_content(const struct graph *graph, uint64_t point) {
 
 /* The last grid point at which the record that starts at point can end. */
 static uint64_t reach(struct graph *graph, uint64_t point) {
-    uint64_t p = graph->pairs->padding, nul = content_end(graph, known_content(graph, point)), last = (nul + p - 1) / p;
+    uint64_t p = graph->pairs->padding, nul = content_end(graph, known_content(graph, point)),
+             last = (nul + p - 1) / p;
     for (uint64_t at = nul; at < last * p; at++)
         if (graph->pairs->bytes[at] != 0) return nul / p;
     return last;
@@ -157,7 +170,8 @@ static void mark_ok(struct graph *graph) {
     uint64_t next = UINT64_MAX; /* the first OK point at or after point + lag */
     graph->flags[graph->count] = OK;
     for (uint64_t point = graph->count; point-- > 0;) {
-        if (point + graph->lag <= graph->count && graph->flags[point + graph->lag] & OK) next = point + graph->lag;
+        if (point + graph->lag <= graph->count && graph->flags[point + graph->lag] & OK)
+            next = point + graph->lag;
         if (can_start(graph, point) && next <= reach(graph, point)) graph->flags[point] = OK;
     }
 }
@@ -184,7 +198,8 @@ static struct rag_remnant judge_points(struct graph *graph, uint64_t a, uint64_t
     end = nul < end ? nul : end;
     remnant.size = end - at;
     if (at < graph->damaged) return remnant;
-    remnant.kind = rag_is_utf8(pairs->bytes + content, end - content) ? RAG_RECORD_CERTAIN : RAG_RECORD_DAMAGED;
+    remnant.kind = rag_is_utf8(pairs->bytes + content, end - content) ? RAG_RECORD_CERTAIN
+                                                                      : RAG_RECORD_DAMAGED;
     remnant.pair = (struct rag_pair){at, pairs->head, content, end - content};
     return remnant;
 }
@@ -196,9 +211,12 @@ static uint64_t longest_edge(struct graph *graph, uint64_t point) {
     return target;
 }
 
-static enum rag_status tell_records(struct graph *graph, struct rag_remnants *remnants, struct rag_fault *fault) {
+static enum rag_status tell_records(struct graph *graph, struct rag_remnants *remnants,
+                                    struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
-    uint64_t cut = 0, furthest = 0; /* the last point of every reading; the last that an edge so far leads to */
+    uint64_t cut = 0,
+             furthest =
+                 0; /* the last point of every reading; the last that an edge so far leads to */
     uint64_t asked = UINT64_MAX, answer = 0;
     bool alone = true; /* no useful point since cut */
     for (uint64_t point = 0; !status && point <= graph->count; point++) {
@@ -218,23 +236,26 @@ static enum rag_status tell_records(struct graph *graph, struct rag_remnants *re
     return status;
 }
 
-static enum rag_status walk_embeddings(const struct rag_pairs *pairs, uint64_t damaged, struct rag_remnants *remnants,
-                                       struct rag_fault *fault) {
+static enum rag_status walk_embeddings(const struct rag_pairs *pairs, uint64_t damaged,
+                                       struct rag_remnants *remnants, struct rag_fault *fault) {
     uint64_t p = pairs->padding;
-    struct graph graph = {pairs, damaged, pairs->size / p, (pairs->head + p) / p, NULL, pairs->size, pairs->size};
+    struct graph graph = {pairs, damaged,     pairs->size / p, (pairs->head + p) / p,
+                          NULL,  pairs->size, pairs->size};
     graph.flags = calloc(graph.count + 1, 1);
     if (!graph.flags) return rag_fail(fault, RAG_MEMORY, pairs->at, "no memory for the records");
     if (pairs->size % p == 0) mark_ok(&graph), mark_reached(&graph);
     enum rag_status status;
     if (graph.flags[0] == USEFUL) status = tell_records(&graph, remnants, fault);
-    else status = add(remnants, (struct rag_remnant){.kind = RAG_RECORD_DAMAGED, .size = pairs->size}, fault);
+    else
+        status = add(remnants,
+                     (struct rag_remnant){.kind = RAG_RECORD_DAMAGED, .size = pairs->size}, fault);
     remnants->clean = graph.flags[0] == USEFUL || pairs->size == 0;
     free(graph.flags);
     return status;
 }
 
-enum rag_status rag_reference_walk(const struct rag_pairs *pairs, uint64_t damaged, struct rag_remnants *remnants,
-                                   struct rag_fault *fault) {
+enum rag_status rag_reference_walk(const struct rag_pairs *pairs, uint64_t damaged,
+                                   struct rag_remnants *remnants, struct rag_fault *fault) {
     *remnants = (struct rag_remnants){.clean = true};
     if (pairs->padding != 4 && pairs->padding != 8 && pairs->padding != 16)
         return rag_fail(fault, RAG_ARGUMENT, pairs->padding, "the padding must be 4, 8 or 16");

@@ -1,16 +1,18 @@
 /* pool.c - a small pool of worker threads for scans that are worth splitting.
  *
- * One job runs at a time: a caller that finds the pool busy runs its tasks itself, which keeps many-threaded callers
- * from queueing behind one another. Tasks are handed out one by one through a shared counter. The pool belongs to one
- * process: after a fork the child's copy has no threads, sees another pid and starts afresh.
+ * One job runs at a time: a caller that finds the pool busy runs its tasks itself, which keeps
+ * many-threaded callers from queueing behind one another. Tasks are handed out one by one through a
+ * shared counter. The pool belongs to one process: after a fork the child's copy has no threads,
+ * sees another pid and starts afresh.
  *
- * Linux likes to wake a thread on the CPU that wakes it. There it queues behind its caller, who is about to compute for
- * milliseconds, while another CPU may be idle; on two CPUs with a recent history of work it is not even looked for. So
- * the caller shuts its workers out of its own CPU before it wakes them, and each, once it runs, may again run wherever
- * its caller may.
+ * Linux likes to wake a thread on the CPU that wakes it. There it queues behind its caller, who is
+ * about to compute for milliseconds, while another CPU may be idle; on two CPUs with a recent
+ * history of work it is not even looked for. So the caller shuts its workers out of its own CPU
+ * before it wakes them, and each, once it runs, may again run wherever its caller may.
  *
- * Waking and sleeping cost about ten microseconds each. A worker that has finished looks out for another job for
- * LINGER nanoseconds before it sleeps, and a caller as long for its last worker; idle pools burn nothing. */
+ * Waking and sleeping cost about ten microseconds each. A worker that has finished looks out for
+ * another job for LINGER nanoseconds before it sleeps, and a caller as long for its last worker;
+ * idle pools burn nothing. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,11 +81,14 @@ static struct pool {
     atomic_int running; /* workers inside the current job; likewise */
     struct job *job;    /* NULL between jobs */
     cpus allowed;       /* to the last caller */
-} pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .guard = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} pool = {.busy = PTHREAD_MUTEX_INITIALIZER,
+          .guard = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
 
 static void run_tasks(struct job *job) {
-    for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count;)
+    for (size_t i;
+         (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count;)
         job->task(job->context, i);
 }
 
@@ -108,7 +113,8 @@ static void linger_until(const atomic_int *count, bool zero) {
         for (int i = 0; i < 16; i++) pause_briefly();
 }
 
-/* The job that a worker is to join, with the guard held; *home tells where it may run again, if it was moved. */
+/* The job that a worker is to join, with the guard held; *home tells where it may run again, if it
+ * was moved. */
 static struct job *await_job(struct worker *worker, bool *moved, cpus *home) {
     pool.asleep++;
     while (!pool.job || pool.wanted == 0) {
@@ -162,13 +168,15 @@ static void start_workers(int count) {
     while (pool.started < count) {
         struct worker *worker = &pool.workers[pool.started];
         *worker = (struct worker){.cpu = NOWHERE};
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0) return; /* fewer threads: slower, never wrong */
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+            return; /* fewer threads: slower, never wrong */
         pthread_detach(worker->thread);
         pool.started++;
     }
 }
 
-/* Wakes them; those that linger elsewhere see the job themselves, one that lingers here may be queued behind us. */
+/* Wakes them; those that linger elsewhere see the job themselves, one that lingers here may be
+ * queued behind us. */
 static void call_workers(void) {
     const int here = this_cpu();
     cpus allowed, elsewhere;

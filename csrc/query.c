@@ -1,7 +1,7 @@
 /* query.c - what a search needs to know about its query, and the way between scores and keys.
  *
- * All of this runs once per query or per surviving row, in binary64. Codes need not be the same on every machine, only
- * their errors must be true. */
+ * All of this runs once per query or per surviving row, in binary64. Codes need not be the same on
+ * every machine, only their errors must be true. */
 #include <float.h>
 #include <math.h>
 
@@ -9,7 +9,9 @@
 
 static size_t padded(uint32_t dim) { return (size_t)align_up(dim, QUERY_PAD); }
 
-size_t rag_query_size(uint32_t dim) { return padded(dim) * (sizeof(double) + sizeof(float) + 3) + 64; }
+size_t rag_query_size(uint32_t dim) {
+    return padded(dim) * (sizeof(double) + sizeof(float) + 3) + 64;
+}
 
 /* Rounds up, or down, to binary32. */
 static float float_above(double value) {
@@ -27,7 +29,9 @@ static float float_below(double value) { return -float_above(-value); }
 /* rint() of a number below 2^31 in size, without a call: the sum has no room for a fraction. */
 static inline double rounded(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
 
-enum { LANES = 4 }; /* sums in lanes: one chain of additions would take longer than the scan of a small collection */
+enum {
+    LANES = 4
+}; /* sums in lanes: one chain of additions would take longer than the scan of a small collection */
 
 static double largest_of(const double *values, size_t count) {
     double most[LANES] = {0};
@@ -39,7 +43,8 @@ static double largest_of(const double *values, size_t count) {
     return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
-/* What rounding count components, a multiple of LANES, to multiples of step loses: the square of its norm. */
+/* What rounding count components, a multiple of LANES, to multiples of step loses: the square of
+ * its norm. */
 static double rounding_error(const double *values, size_t count, double step, double scale) {
     double sums[LANES] = {0};
     for (size_t i = 0; i < count; i += LANES)
@@ -50,8 +55,10 @@ static double rounding_error(const double *values, size_t count, double step, do
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Quantises components, the largest of which has the size largest, to integers of size up to 127. */
-static struct query_codes quantise_coarse(const struct query *query, size_t count, double largest, int8_t *codes) {
+/* Quantises components, the largest of which has the size largest, to integers of size up to
+ * 127. */
+static struct query_codes quantise_coarse(const struct query *query, size_t count, double largest,
+                                          int8_t *codes) {
     const double step = largest / 127, scale = 1 / step, *values = query->wide;
     int32_t sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -63,8 +70,10 @@ static struct query_codes quantise_coarse(const struct query *query, size_t coun
     return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
 }
 
-/* The same up to 32000, in halves that are signed bytes both; the sum of 65,536 codes fits in 32 bits. */
-static struct query_codes quantise_fine(struct query *query, size_t count, double largest, int8_t *high, int8_t *low) {
+/* The same up to 32000, in halves that are signed bytes both; the sum of 65,536 codes fits in 32
+ * bits. */
+static struct query_codes quantise_fine(struct query *query, size_t count, double largest,
+                                        int8_t *high, int8_t *low) {
     const double step = largest / 32000, scale = 1 / step, *values = query->wide;
     int32_t sum = 0, upper_sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -80,8 +89,8 @@ static struct query_codes quantise_fine(struct query *query, size_t count, doubl
     return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
 }
 
-void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric,
-                       bool coded) {
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim,
+                       enum rag_metric metric, bool coded) {
     const size_t size = padded(dim);
     double dot;
     double *wide = (double *)align_up((uintptr_t)memory, 64);
@@ -89,7 +98,8 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     int8_t *codes = (int8_t *)(unit + size);
     memset(wide, 0, size * (sizeof(double) + sizeof(float) + (coded ? 3 : 0)));
     for (uint32_t i = 0; i < dim; i++) wide[i] = values[i];
-    *query = (struct query){.wide = wide, .unit = unit, .code = codes, .high = codes + size, .low = codes + 2 * size};
+    *query = (struct query){
+        .wide = wide, .unit = unit, .code = codes, .high = codes + size, .low = codes + 2 * size};
     query->metric = metric;
     rag_kernels()->canonical((const uint8_t *)values, wide, dim, &dot, &query->square);
     query->norm = sqrt(query->square);
@@ -121,7 +131,8 @@ float rag_floor_of(const struct query *query, float score) {
     const double below = nextafterf(score, -INFINITY);
     double value = below > -FLT_MAX ? ((double)score + below) / 2 : -INFINITY;
     if (query->metric == RAG_IP) value /= query->norm;
-    if (query->metric == RAG_L2) value = (value + query->square) / (2 * query->norm) - 1e-14 * query->norm;
+    if (query->metric == RAG_L2)
+        value = (value + query->square) / (2 * query->norm) - 1e-14 * query->norm;
     value -= fabs(value) * 1e-14;
     return value < -0x1p127 ? -INFINITY : value > FLT_MAX ? FLT_MAX : float_below(value);
 }
@@ -129,11 +140,13 @@ float rag_floor_of(const struct query *query, float score) {
 float rag_floor_at(const struct query *query, float key) {
     double value = (double)key - fabs((double)key) * 1e-14;
     if (query->metric == RAG_IP) value *= query->norm;
-    if (query->metric == RAG_L2) value = fmin(2 * query->norm * value - query->square * (1 + 1e-14), 0);
+    if (query->metric == RAG_L2)
+        value = fmin(2 * query->norm * value - query->square * (1 + 1e-14), 0);
     return key == -INFINITY ? key : rag_floor_of(query, saturate(value));
 }
 
-void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower) {
+void rag_key_bounds(const struct query *query, double estimate, double error, double norm,
+                    float *upper, float *lower) {
     const double weight = query->metric == RAG_COSINE ? 1 : norm, bend = query->curve * weight;
     const double most = rag_key_above(query, estimate, error, norm);
     const double least = weight * (estimate - error - bend * (1 + 1e-6));

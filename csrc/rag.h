@@ -1,12 +1,15 @@
 /* rag.h - the public interface of the C core.
  *
- * Everything that ragfile puts on disk or takes from it passes through these functions, and every scan runs here.
- * Nothing in csrc/ knows of Python. Conventions:
+ * Everything that ragfile puts on disk or takes from it passes through these functions, and every
+ * scan runs here. Nothing in csrc/ knows of Python. Conventions:
  *
- *   - A function that can fail returns enum rag_status and fills a struct rag_fault when one is given (never NULL-checked
- *     by the caller: pass a real one where the reason matters, NULL where it does not).
- *   - Results leave through pointers. Lengths are called size, numbers of things count, file offsets at.
- *   - Bytes from a file are hostile until a reader has validated them; after that, scans cannot fail on them.
+ *   - A function that can fail returns enum rag_status and fills a struct rag_fault when one is
+ *     given (never NULL-checked by the caller: pass a real one where the reason matters, NULL where
+ *     it does not).
+ *   - Results leave through pointers. Lengths are called size, numbers of things count, file
+ *     offsets at.
+ *   - Bytes from a file are hostile until a reader has validated them; after that, scans cannot
+ *     fail on them.
  *   - Functions are thread-safe unless their contract says "one thread".
  */
 #ifndef RAG_H
@@ -16,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ------------------------------------------------------------------------------------------------------- status --- */
+/* --------------------------------------------------------------------------------------- status */
 
 enum rag_status {
     RAG_OK = 0,
@@ -29,7 +32,8 @@ enum rag_status {
     RAG_LOCKED,      /* another writer holds the file */
     RAG_MEMORY,      /* no memory */
     RAG_OS,          /* the operating system said no: os_error holds errno */
-    RAG_SOURCE,      /* bytes that are elsewhere could not be had: at is the source's own number for the reason */
+    RAG_SOURCE, /* bytes that are elsewhere could not be had: at is the source's own number for the
+                   reason */
     RAG_STATUS_COUNT
 };
 
@@ -37,73 +41,80 @@ enum rag_status {
 struct rag_fault {
     enum rag_status status;
     int os_error;
-    uint64_t at;       /* file offset of the offence, or the offending value for RAG_ARGUMENT */
+    uint64_t at; /* file offset of the offence, or the offending value for RAG_ARGUMENT */
     const char *what;
     char section[65];
 };
 
-/* --------------------------------------------------------------------------------------------------- this machine --- */
+/* --------------------------------------------------------------------------------- this machine */
 
-/* Picks kernels for this machine. Call once before anything else (the Python module does so at import); target NULL
- * reads RAGFILE_TARGET from the environment, which may only narrow: "baseline", "avx2", "avx512", "avx512vnni", "neon",
- * "neondot". Returns RAG_ARGUMENT for a name that this build does not have or this machine cannot run. */
+/* Picks kernels for this machine. Call once before anything else (the Python module does so at
+ * import); target NULL reads RAGFILE_TARGET from the environment, which may only narrow:
+ * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot". Returns RAG_ARGUMENT for a name
+ * that this build does not have or this machine cannot run. */
 enum rag_status rag_init(const char *target);
 
 /* The target in use, e.g. "avx512vnni". */
 const char *rag_target(void);
 
-/* ---------------------------------------------------------------------------------------------------------- hash --- */
+/* ----------------------------------------------------------------------------------------- hash */
 
 /* XXH3-64 with seed 0, the checksum of every part of the format. */
 uint64_t rag_hash(const void *bytes, size_t size);
 
-/* --------------------------------------------------------------------------------------------------------- threads --- */
+/* -------------------------------------------------------------------------------------- threads */
 
-/* Runs task(context, i) for i in 0 .. count-1 on up to threads threads, the caller's among them, and returns when all
- * are done. threads <= 1 or count <= 1 runs on the caller alone. Workers start on first use, survive for later calls and
- * are started anew after a fork. */
+/* Runs task(context, i) for i in 0 .. count-1 on up to threads threads, the caller's among them,
+ * and returns when all are done. threads <= 1 or count <= 1 runs on the caller alone. Workers start
+ * on first use, survive for later calls and are started anew after a fork. */
 void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context);
 
 /* How many threads threads=None means: the processors this process may run on. */
 int rag_cpu_count(void);
 
-/* ------------------------------------------------------------------------------------- files: container, sections --- */
+/* ------------------------------------------------------------------- files: container, sections */
 /* A run of a file's bytes, and its xxh3-64 where that is known. */
 struct rag_piece {
     uint64_t at, size, hash;
     bool hashed;
 };
 
-/* Where the bytes of a map come from that is filled as it is read. fetch returns when the pieces are there; any thread. With
- * near it only looks for hashed pieces in what was kept from earlier and never fails; kept says that this may be of use.
- * Bytes that are there never change. */
+/* Where the bytes of a map come from that is filled as it is read. fetch returns when the pieces
+ * are there; any thread. With near it only looks for hashed pieces in what was kept from earlier
+ * and never fails; kept says that this may be of use. Bytes that are there never change. */
 struct rag_source {
     const uint8_t *bytes; /* of the whole file */
-    enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near, struct rag_fault *fault);
+    enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near,
+                             struct rag_fault *fault);
     void *context;
     bool kept;
 };
 
-/* The lazy checksums of one section: block i covers bytes [i * RAG_BLOCK, ...). A block is hashed when first touched and
- * never again. sums is NULL for bytes that have none (a 0.1.0 file, memory). */
+/* The lazy checksums of one section: block i covers bytes [i * RAG_BLOCK, ...). A block is hashed
+ * when first touched and never again. sums is NULL for bytes that have none (a 0.1.0 file,
+ * memory). */
 struct rag_guard {
     const uint8_t *bytes;
     size_t size;
     const uint64_t *sums; /* little-endian, one per block, maybe unaligned: read with load_u64 */
-    uint8_t *seen;        /* one bit per block, set atomically once its hash was found right; one more for sums themselves */
+    /* one bit per block, set atomically once its hash was found right; one more for sums */
+    uint8_t *seen;
     const struct rag_source *source; /* NULL where all bytes are there */
-    uint64_t sums_hash;   /* xxh3-64 of sums, for bytes of a source */
-    char name[65];        /* the section's, for faults; may be empty */
+    uint64_t sums_hash;              /* xxh3-64 of sums, for bytes of a source */
+    char name[65];                   /* the section's, for faults; may be empty */
 };
 
 #define RAG_BLOCK ((size_t)65536)
 
-/* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the section, and the block's
- * offset within it. The common case, everything seen before, costs one load per block. */
-enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size, struct rag_fault *fault);
+/* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the
+ * section, and the block's offset within it. The common case, everything seen before, costs one
+ * load per block. */
+enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size,
+                                struct rag_fault *fault);
 
-/* Brings what is not there yet of several stretches in as few requests as their source can make of them: a plan before a
- * scan. Parts that lie behind a section's end are left out; of nothing, a section's block hashes are brought. All guards with a source have the same one; the others are
+/* Brings what is not there yet of several stretches in as few requests as their source can make of
+ * them: a plan before a scan. Parts that lie behind a section's end are left out; of nothing, a
+ * section's block hashes are brought. All guards with a source have the same one; the others are
  * passed over. What is brought is checked when it is touched. */
 struct rag_want {
     const struct rag_guard *guard;
@@ -120,11 +131,13 @@ struct rag_map {
 
 enum rag_advice { RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE };
 
-/* Up to where the bytes of a writer that is at work begin (map.c): a file as that writer found it. */
+/* Up to where the bytes of a writer that is at work begin (map.c): a file as that writer found
+ * it. */
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
 
-/* Maps an open file, or maps it in the place of what map holds: every pointer into the map stays good. */
+/* Maps an open file, or maps it in the place of what map holds: every pointer into the map stays
+ * good. */
 enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
@@ -135,13 +148,14 @@ void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice);
 /* The process that writes to path now, or 0 when none does or the system cannot say. */
 int64_t rag_writer_pid(const char *path);
 
-/* What the first bytes claim: RAG_NOT_RAGFILE, RAG_VERSION for a major version that this build does not read, else RAG_OK
- * with the version and byte order. */
+/* What the first bytes claim: RAG_NOT_RAGFILE, RAG_VERSION for a major version that this build does
+ * not read, else RAG_OK with the version and byte order. */
 struct rag_header {
     uint8_t major, minor, patch;
     bool big_endian;
 };
-enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header, struct rag_fault *fault);
+enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header,
+                                struct rag_fault *fault);
 
 /* One generation of a 1.0 file. Borrows bytes: they outlive it. Any number of threads. */
 struct rag_reader;
@@ -149,10 +163,11 @@ struct rag_reader;
 struct rag_commit {
     uint64_t generation, created; /* created: ns since 1970, 0 = not recorded */
     uint64_t identity;            /* the base commit's table hash */
-    uint64_t start, end;          /* the commit's own bytes: first extent to the end of its footer */
-    uint64_t previous;            /* offset of the footer before, 0 for generation 1 */
-    uint64_t tail;                /* bytes behind the newest commit that belong to none */
-    uint64_t lost_generation; /* the generation after this one was committed and is damaged; 0 = none */
+    uint64_t start, end; /* the commit's own bytes: first extent to the end of its footer */
+    uint64_t previous;   /* offset of the footer before, 0 for generation 1 */
+    uint64_t tail;       /* bytes behind the newest commit that belong to none */
+    /* the generation after this one, which was committed and is damaged; 0 = none */
+    uint64_t lost_generation;
     uint32_t entries, segments, next_segment;
     bool read_only; /* a part that this build may not write */
     const char *message;
@@ -171,75 +186,90 @@ struct rag_segment_record {
     uint64_t rows, live, generation;
 };
 
-/* Opens the newest commit, or the one numbered generation when that is not 0. Everything that later calls rely on is
- * checked here; section contents are not touched. Entries come in file order. */
-enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **reader,
-                                struct rag_fault *fault);
-/* The same over bytes that are elsewhere: front page, footers and table are fetched, in a window at the file's end that
- * doubles until a commit is found. */
-enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size, uint64_t generation,
-                                       struct rag_reader **reader, struct rag_fault *fault);
+/* Opens the newest commit, or the one numbered generation when that is not 0. Everything that later
+ * calls rely on is checked here; section contents are not touched. Entries come in file order. */
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
+                                struct rag_reader **reader, struct rag_fault *fault);
+/* The same over bytes that are elsewhere: front page, footers and table are fetched, in a window at
+ * the file's end that doubles until a commit is found. */
+enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size,
+                                       uint64_t generation, struct rag_reader **reader,
+                                       struct rag_fault *fault);
 void rag_reader_close(struct rag_reader *reader);
 void rag_reader_commit(const struct rag_reader *reader, struct rag_commit *commit);
 void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_entry *entry);
-void rag_reader_segment(const struct rag_reader *reader, uint32_t i, struct rag_segment_record *segment);
+void rag_reader_segment(const struct rag_reader *reader, uint32_t i,
+                        struct rag_segment_record *segment);
 
 /* Index of the entry with this name and segment, or -1. */
 int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
 
-/* The section's bytes under lazy checksums. Its block hashes are checked here, its blocks when touched; of a source, both
- * when touched. */
-enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard, struct rag_fault *fault);
+/* The section's bytes under lazy checksums. Its block hashes are checked here, its blocks when
+ * touched; of a source, both when touched. */
+enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard,
+                                 struct rag_fault *fault);
 
-/* Checks every byte of this generation: blocks, hashes, zero padding, front page. full walks every older commit too. Each
- * fault found goes to report; the walk goes on where it can. abandoned counts bytes between commits that belong to none. */
+/* Checks every byte of this generation: blocks, hashes, zero padding, front page. full walks every
+ * older commit too. Each fault found goes to report; the walk goes on where it can. abandoned
+ * counts bytes between commits that belong to none. */
 struct rag_verdict {
     uint64_t sections, blocks, commits, abandoned, faults;
 };
-void rag_reader_verify(struct rag_reader *reader, bool full, void (*report)(void *context, const struct rag_fault *fault),
-                       void *context, struct rag_verdict *verdict);
+void rag_reader_verify(struct rag_reader *reader, bool full,
+                       void (*report)(void *context, const struct rag_fault *fault), void *context,
+                       struct rag_verdict *verdict);
 
-/* A file in the making (one thread). After a failed call only discard is of use; nothing that was committed before is
- * touched by any failure. */
+/* A file in the making (one thread). After a failed call only discard is of use; nothing that was
+ * committed before is touched by any failure. */
 struct rag_writer;
 
 /* A new file at path: made under a temporary name beside it, renamed at commit. */
-enum rag_status rag_writer_create(const char *path, struct rag_writer **writer, struct rag_fault *fault);
+enum rag_status rag_writer_create(const char *path, struct rag_writer **writer,
+                                  struct rag_fault *fault);
 
-/* The next commit of the file at path. Takes the writer's lock (RAG_LOCKED: fault->at is the holder's pid) and opens the
- * newest commit; reader, borrowed until the writer goes, is that commit. */
-enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer, struct rag_fault *fault);
+/* The next commit of the file at path. Takes the writer's lock (RAG_LOCKED: fault->at is the
+ * holder's pid) and opens the newest commit; reader, borrowed until the writer goes, is that
+ * commit. */
+enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer,
+                                struct rag_fault *fault);
 const struct rag_reader *rag_writer_reader(const struct rag_writer *writer);
 
 /* A new file to be renamed over the one that editor holds locked: compaction. */
-enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer, struct rag_fault *fault);
+enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer,
+                                   struct rag_fault *fault);
 
 /* Gives out a segment number. */
-enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number, struct rag_fault *fault);
+enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number,
+                                   struct rag_fault *fault);
 
-/* Records how many rows a segment has and how many of them live; or that it is no more (its sections are dropped first). */
-enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live,
-                                struct rag_fault *fault);
+/* Records how many rows a segment has and how many of them live; or that it is no more (its
+ * sections are dropped first). */
+enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows,
+                                uint64_t live, struct rag_fault *fault);
 void rag_writer_forget(struct rag_writer *writer, uint32_t segment);
 
-/* A section is begun, written in any pieces, ended. at tells where its bytes will lie in the file. An older section of the
- * same name and segment is dropped. */
-enum rag_status rag_section_begin(struct rag_writer *writer, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
+/* A section is begun, written in any pieces, ended. at tells where its bytes will lie in the file.
+ * An older section of the same name and segment is dropped. */
+enum rag_status rag_section_begin(struct rag_writer *writer, const char *name, uint32_t segment,
+                                  uint32_t flags, uint64_t *at, struct rag_fault *fault);
+enum rag_status rag_section_write(struct rag_writer *writer, const void *bytes, size_t size,
                                   struct rag_fault *fault);
-enum rag_status rag_section_write(struct rag_writer *writer, const void *bytes, size_t size, struct rag_fault *fault);
 enum rag_status rag_section_end(struct rag_writer *writer, uint64_t items, struct rag_fault *fault);
 
 /* Leaves a section out of the next commit. RAG_ARGUMENT when there is none. */
-enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment, struct rag_fault *fault);
+enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment,
+                                 struct rag_fault *fault);
 
-/* Makes everything durable and visible, all or nothing. The writer is spent afterwards: discard it. */
-enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message, size_t message_size,
-                                  struct rag_fault *fault);
+/* Makes everything durable and visible, all or nothing. The writer is spent afterwards: discard
+ * it. */
+enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message,
+                                  size_t message_size, struct rag_fault *fault);
 void rag_writer_discard(struct rag_writer *writer);
 
-/* ------------------------------------------------------------------------------------------- records: who and where --- */
+/* ----------------------------------------------------------------------- records: who and where */
 
-/* The four tables of a segment, each a section; bytes of a file, checked where they are used. Any number of threads. */
+/* The four tables of a segment, each a section; bytes of a file, checked where they are used. Any
+ * number of threads. */
 struct rag_records {
     struct rag_guard chunks, documents, ids;
     uint64_t rows, count; /* chunks, documents */
@@ -248,11 +278,12 @@ struct rag_records {
 struct rag_document {
     const uint8_t *id;
     uint32_t id_size;
-    uint64_t blob_at;                 /* in the text stream */
-    uint32_t text_size, blob_size;    /* bytes: the document's own text, and that plus texts that are no span of it */
-    uint32_t text_chars;              /* code points of the text */
-    bool has_text;                    /* false: it was added as loose chunks */
-    uint64_t meta_at;                 /* in the metadata stream */
+    uint64_t blob_at; /* in the text stream */
+    uint32_t text_size,
+        blob_size; /* bytes: the document's own text, and that plus texts that are no span of it */
+    uint32_t text_chars; /* code points of the text */
+    bool has_text;       /* false: it was added as loose chunks */
+    uint64_t meta_at;    /* in the metadata stream */
     uint32_t meta_size;
     uint64_t first_row;
     uint32_t rows;
@@ -260,8 +291,9 @@ struct rag_document {
 
 struct rag_chunk {
     uint32_t document, index;
-    uint32_t start, size;             /* bytes of the document's blob */
-    uint32_t char_start, char_size;   /* code points of the document's text; char_start RAG_NO_SPAN: not a span of it */
+    uint32_t start, size;           /* bytes of the document's blob */
+    uint32_t char_start, char_size; /* code points of the document's text; char_start RAG_NO_SPAN:
+                                       not a span of it */
     uint64_t meta_at;
     uint32_t meta_size;
 };
@@ -271,41 +303,47 @@ enum { RAG_CHUNK_SIZE = 32, RAG_DOCUMENT_SIZE = 64 };
 
 /* Checks that the sections' sizes belong together. */
 enum rag_status rag_records_open(struct rag_records *records, struct rag_fault *fault);
-enum rag_status rag_records_chunk(const struct rag_records *records, uint64_t row, struct rag_chunk *chunk, struct rag_fault *fault);
-enum rag_status rag_records_document(const struct rag_records *records, uint64_t i, struct rag_document *document,
-                                     struct rag_fault *fault);
+enum rag_status rag_records_chunk(const struct rag_records *records, uint64_t row,
+                                  struct rag_chunk *chunk, struct rag_fault *fault);
+enum rag_status rag_records_document(const struct rag_records *records, uint64_t i,
+                                     struct rag_document *document, struct rag_fault *fault);
 
-/* The same without the bytes of the id, which are not looked at: *id_at is where they lie in records->ids. */
-enum rag_status rag_records_place(const struct rag_records *records, uint64_t i, struct rag_document *document,
-                                  uint64_t *id_at, struct rag_fault *fault);
+/* The same without the bytes of the id, which are not looked at: *id_at is where they lie in
+ * records->ids. */
+enum rag_status rag_records_place(const struct rag_records *records, uint64_t i,
+                                  struct rag_document *document, uint64_t *id_at,
+                                  struct rag_fault *fault);
 
 /* The document with this id, or count when there is none. */
-enum rag_status rag_records_find(const struct rag_records *records, const uint8_t *id, size_t size, uint64_t *i,
-                                 struct rag_fault *fault);
+enum rag_status rag_records_find(const struct rag_records *records, const uint8_t *id, size_t size,
+                                 uint64_t *i, struct rag_fault *fault);
 
 /* The row of a document's chunk with this index, or rows when there is none. */
-enum rag_status rag_records_row(const struct rag_records *records, uint64_t document, uint32_t index, uint64_t *row,
-                                struct rag_fault *fault);
+enum rag_status rag_records_row(const struct rag_records *records, uint64_t document,
+                                uint32_t index, uint64_t *row, struct rag_fault *fault);
 
-/* The hash that a bottom-k sample goes by: xxh3-64 of the id followed by the index, little-endian. */
-enum rag_status rag_records_sample(const struct rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows,
-                                   size_t k, size_t *found, struct rag_fault *fault);
+/* The hash that a bottom-k sample goes by: xxh3-64 of the id followed by the index,
+ * little-endian. */
+enum rag_status rag_records_sample(const struct rag_records *records, const uint64_t *live,
+                                   uint64_t *hashes, uint64_t *rows, size_t k, size_t *found,
+                                   struct rag_fault *fault);
 
-/* Mean and population deviation of finite scores, each from a sum that is rounded once; 0 and 0 of none. room is for count
- * numbers. */
+/* Mean and population deviation of finite scores, each from a sum that is rounded once; 0 and 0 of
+ * none. room is for count numbers. */
 void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation);
 
 void rag_chunk_store(uint8_t *out, const struct rag_chunk *chunk);
 void rag_document_store(uint8_t *out, const struct rag_document *document);
 
-/* A list of byte strings: u64 count, count + 1 u64 offsets from the end of the offsets, the bytes. */
-enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes, size_t *size,
-                                struct rag_fault *fault);
+/* A list of byte strings: u64 count, count + 1 u64 offsets from the end of the offsets, the
+ * bytes. */
+enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
+                                size_t *size, struct rag_fault *fault);
 
-/* -------------------------------------------------------------------------------------- streams of compressed blocks --- */
+/* ----------------------------------------------------------------- streams of compressed blocks */
 
-/* A long run of bytes cut into blocks of equal raw size, each compressed or not by the caller, with a table behind them:
- * random access to any stretch costs the blocks it touches. */
+/* A long run of bytes cut into blocks of equal raw size, each compressed or not by the caller, with
+ * a table behind them: random access to any stretch costs the blocks it touches. */
 enum { RAG_STREAM_TRAILER = 64 };
 
 struct rag_stream {
@@ -316,41 +354,48 @@ struct rag_stream {
 struct rag_block {
     const uint8_t *bytes;
     size_t size, raw_size;
-    bool compressed; /* one zstd frame that unpacks to exactly raw_size bytes; else the raw bytes themselves */
+    bool compressed; /* one zstd frame that unpacks to exactly raw_size bytes; else the raw bytes
+                        themselves */
 };
 
 enum rag_status rag_stream_open(struct rag_stream *stream, struct rag_fault *fault);
-enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i, struct rag_block *block, struct rag_fault *fault);
+enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i,
+                                 struct rag_block *block, struct rag_fault *fault);
 
 /* The same without looking at the block's bytes: only where they lie. */
-enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i, struct rag_block *block, struct rag_fault *fault);
+enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i,
+                                 struct rag_block *block, struct rag_fault *fault);
 
-/* What closes a stream, behind its table of block ends: u64 each, the highest bit set on a compressed block. */
-void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at);
+/* What closes a stream, behind its table of block ends: u64 each, the highest bit set on a
+ * compressed block. */
+void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size,
+                        uint64_t blocks, uint64_t table_at);
 
-/* ---------------------------------------------------------------------------------------------- vectors in 1.0 files --- */
+/* ------------------------------------------------------------------------- vectors in 1.0 files */
 
 enum { RAG_VECTOR_HEAD = 64, RAG_REFERENCE_SIZE = 16 };
 
-/* The first 64 bytes of a 1.0 vector section at file offset at: the 0.1.0 preamble and extension for rows of a constant
- * stride of dim * bits / 8 + 16. */
-void rag_vector_head(uint8_t out[RAG_VECTOR_HEAD], uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows);
+/* The first 64 bytes of a 1.0 vector section at file offset at: the 0.1.0 preamble and extension
+ * for rows of a constant stride of dim * bits / 8 + 16. */
+void rag_vector_head(uint8_t out[RAG_VECTOR_HEAD], uint64_t at, uint32_t dim, uint32_t bits,
+                     uint64_t rows);
 
 /* Writes rows into pairs: component bytes, '-', "c" and ten digits of first + i, four NULs. */
-void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first, size_t rows);
+void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first,
+                     size_t rows);
 
 struct rag_vectors {
     uint32_t dim, bits;
     uint64_t rows, stride, at; /* at: of the first row, from the start of the section */
 };
-enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_at, struct rag_vectors *vectors,
-                                struct rag_fault *fault);
+enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_at,
+                                struct rag_vectors *vectors, struct rag_fault *fault);
 
-/* --------------------------------------------------------------------------------------------- 0.1.0 and its pairs --- */
+/* -------------------------------------------------------------------------- 0.1.0 and its pairs */
 /* (pairs) */
 
-/* A file opens with 11 bytes (magic, version, byte order) and a textual directory of its sections, name-(start,end),
- * in which end is the last byte. spec/ has the grammar; these are its limits. */
+/* A file opens with 11 bytes (magic, version, byte order) and a textual directory of its sections,
+ * name-(start,end), in which end is the last byte. spec/ has the grammar; these are its limits. */
 enum {
     RAG_HEADER_SIZE = 11,
     RAG_NAME_MAX = 64,
@@ -370,32 +415,35 @@ struct rag_strategy {
 struct rag_directory {
     uint8_t major, minor, patch;
     bool big_endian;
-    uint32_t size;  /* bytes from offset 11 through the last entry, NULs between them included */
+    uint32_t size; /* bytes from offset 11 through the last entry, NULs between them included */
     uint32_t count;
     struct rag_strategy *entries; /* in the order of the file; rag_directory_free */
 };
 
-/* Reads the front of a file, strictly: entries adjacent and in order, inside the file, names unique. Versions 0.x and 1.x.
- * On failure nothing needs freeing. */
-enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
-                                   struct rag_fault *fault);
+/* Reads the front of a file, strictly: entries adjacent and in order, inside the file, names
+ * unique. Versions 0.x and 1.x. On failure nothing needs freeing. */
+enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size,
+                                   struct rag_directory *directory, struct rag_fault *fault);
 
-/* The same for the dialect of the 2025 reference script: a NUL after every entry, ends exclusive (turned into inclusive
- * ones here), start at the first pair instead of the preamble. size counts the last NUL too. */
-enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size, struct rag_directory *directory,
+/* The same for the dialect of the 2025 reference script: a NUL after every entry, ends exclusive
+ * (turned into inclusive ones here), start at the first pair instead of the preamble. size counts
+ * the last NUL too. */
+enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size,
+                                             struct rag_directory *directory,
                                              struct rag_fault *fault);
 void rag_directory_free(struct rag_directory *directory);
 
-/* Sets the first entry's start so that it lies right behind the directory and its closing NUL, and returns it. */
+/* Sets the first entry's start so that it lies right behind the directory and its closing NUL, and
+ * returns it. */
 uint64_t rag_directory_place(struct rag_directory *directory, int digits);
 
-/* Writes header, directory and closing NUL; *size gets the bytes used. Offsets have at least `digits` digits (1.0 pads
- * them to 20). RAG_LIMIT when they do not fit into capacity. */
-enum rag_status rag_directory_write(const struct rag_directory *directory, int digits, uint8_t *out, size_t capacity,
-                                    size_t *size, struct rag_fault *fault);
+/* Writes header, directory and closing NUL; *size gets the bytes used. Offsets have at least
+ * `digits` digits (1.0 pads them to 20). RAG_LIMIT when they do not fit into capacity. */
+enum rag_status rag_directory_write(const struct rag_directory *directory, int digits, uint8_t *out,
+                                    size_t capacity, size_t *size, struct rag_fault *fault);
 
-/* The pairs of one keyword or vector section. bytes[0] is the first pair's first byte, bytes[size - 1] the last pair's
- * last; nothing outside is ever read. */
+/* The pairs of one keyword or vector section. bytes[0] is the first pair's first byte, bytes[size -
+ * 1] the last pair's last; nothing outside is ever read. */
 struct rag_pairs {
     const uint8_t *bytes;
     uint64_t size;
@@ -403,30 +451,34 @@ struct rag_pairs {
     uint8_t padding;   /* NULs between pairs: 4, 8 or 16 */
     uint8_t precision; /* bits of a component; 0 for keyword pairs */
     bool big_endian;
-    bool extended;     /* the next five fields come from an RXV1 block */
-    uint32_t dim;      /* 0: not known */
-    uint32_t stride;   /* bytes from pair to pair; 0: varies or not known */
-    uint32_t flags;    /* RAG_EXTENSION_* */
+    bool extended;   /* the next five fields come from an RXV1 block */
+    uint32_t dim;    /* 0: not known */
+    uint32_t stride; /* bytes from pair to pair; 0: varies or not known */
+    uint32_t flags;  /* RAG_EXTENSION_* */
     uint64_t count;
-    uint64_t hash;     /* XXH3-64 of the pairs, when RAG_EXTENSION_HASHED */
-    uint64_t head;     /* bytes that a pair's first half takes by width: dim * precision / 8; 0 for keyword pairs */
+    uint64_t hash; /* XXH3-64 of the pairs, when RAG_EXTENSION_HASHED */
+    uint64_t head; /* bytes that a pair's first half takes by width: dim * precision / 8; 0 for
+                      keyword pairs */
 };
 
 enum { RAG_EXTENSION_HASHED = 1u };
 
-/* Opens the section that starts at file offset `at`. Checks the preamble and the extension; the pairs are checked as they
- * are walked. A vector section without extension has dim 0: rag_pairs_set_dim before walking it. */
-enum rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
-                                 struct rag_pairs *pairs, struct rag_fault *fault);
-enum rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
-                                struct rag_pairs *pairs, struct rag_fault *fault);
+/* Opens the section that starts at file offset `at`. Checks the preamble and the extension; the
+ * pairs are checked as they are walked. A vector section without extension has dim 0:
+ * rag_pairs_set_dim before walking it. */
+enum rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at,
+                                       bool big_endian, struct rag_pairs *pairs,
+                                       struct rag_fault *fault);
+enum rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at,
+                                      bool big_endian, struct rag_pairs *pairs,
+                                      struct rag_fault *fault);
 enum rag_status rag_pairs_set_dim(struct rag_pairs *pairs, uint64_t dim, struct rag_fault *fault);
 
-/* The dimension of a vector section that does not say: tries every one for a clean parse of all pairs with finite
- * components and UTF-8 contents, and puts up to `capacity` that fit into dims, smallest first. RAG_LIMIT when that would
- * take more work than a file deserves. */
-enum rag_status rag_pairs_infer(const struct rag_pairs *pairs, uint32_t *dims, size_t capacity, size_t *count,
-                                struct rag_fault *fault);
+/* The dimension of a vector section that does not say: tries every one for a clean parse of all
+ * pairs with finite components and UTF-8 contents, and puts up to `capacity` that fit into dims,
+ * smallest first. RAG_LIMIT when that would take more work than a file deserves. */
+enum rag_status rag_pairs_infer(const struct rag_pairs *pairs, uint32_t *dims, size_t capacity,
+                                size_t *count, struct rag_fault *fault);
 
 struct rag_pair {
     uint64_t at; /* from pairs->bytes, as content_at */
@@ -434,20 +486,22 @@ struct rag_pair {
     uint64_t content_at, content_size;
 };
 
-/* Reads the pair at *cursor and moves *cursor to the next, or to pairs->size after the last. The caller starts at 0 and
- * goes on while *cursor < pairs->size. */
-enum rag_status rag_pairs_next(const struct rag_pairs *pairs, uint64_t *cursor, struct rag_pair *pair,
-                               struct rag_fault *fault);
+/* Reads the pair at *cursor and moves *cursor to the next, or to pairs->size after the last. The
+ * caller starts at 0 and goes on while *cursor < pairs->size. */
+enum rag_status rag_pairs_next(const struct rag_pairs *pairs, uint64_t *cursor,
+                               struct rag_pair *pair, struct rag_fault *fault);
 
-/* Walks all pairs. Writes the first `capacity` offsets when offsets is given; *stride gets the distance between
- * neighbours when it is the same for all (and a lone pair's own size plus padding), else 0. */
-enum rag_status rag_pairs_walk(const struct rag_pairs *pairs, uint64_t *offsets, uint64_t capacity, uint64_t *count,
-                               uint64_t *stride, struct rag_fault *fault);
+/* Walks all pairs. Writes the first `capacity` offsets when offsets is given; *stride gets the
+ * distance between neighbours when it is the same for all (and a lone pair's own size plus
+ * padding), else 0. */
+enum rag_status rag_pairs_walk(const struct rag_pairs *pairs, uint64_t *offsets, uint64_t capacity,
+                               uint64_t *count, uint64_t *stride, struct rag_fault *fault);
 
-/* Copies the vectors of `count` pairs at the given offsets (NULL: row i at i * stride) to out, row-major, in this host's
- * byte order. RAG_ARGUMENT when one would leave the section. */
-enum rag_status rag_pairs_gather(const struct rag_pairs *pairs, const uint64_t *offsets, uint64_t stride, uint64_t count,
-                                 uint8_t *out, struct rag_fault *fault);
+/* Copies the vectors of `count` pairs at the given offsets (NULL: row i at i * stride) to out,
+ * row-major, in this host's byte order. RAG_ARGUMENT when one would leave the section. */
+enum rag_status rag_pairs_gather(const struct rag_pairs *pairs, const uint64_t *offsets,
+                                 uint64_t stride, uint64_t count, uint8_t *out,
+                                 struct rag_fault *fault);
 
 /* Where contents lie: at is an offset from pairs->bytes. */
 struct rag_spans {
@@ -458,8 +512,8 @@ struct rag_spans {
 };
 void rag_spans_free(struct rag_spans *spans);
 
-/* The contents of every pair with this keyword, in file order: the answer, or the fault, of a walk over all pairs, at
- * the speed of memory. */
+/* The contents of every pair with this keyword, in file order: the answer, or the fault, of a walk
+ * over all pairs, at the speed of memory. */
 enum rag_status rag_pairs_lookup(const struct rag_pairs *pairs, const uint8_t *key, size_t key_size,
                                  struct rag_spans *spans, struct rag_fault *fault);
 
@@ -472,27 +526,37 @@ struct rag_keys {
     uint64_t hash;
 };
 enum rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at, bool big_endian,
-                              const struct rag_pairs *pairs, struct rag_keys *keys, struct rag_fault *fault);
-enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pairs *pairs, const uint8_t *key,
-                                size_t key_size, struct rag_spans *spans, struct rag_fault *fault);
+                              const struct rag_pairs *pairs, struct rag_keys *keys,
+                              struct rag_fault *fault);
+enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                const uint8_t *key, size_t key_size, struct rag_spans *spans,
+                                struct rag_fault *fault);
 /* Checks what lookups rely on for completeness: every pair once, ascending by (keyword, offset). */
-enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pairs *pairs, struct rag_fault *fault);
-/* Builds the section, RAG_KEYS_HEADER + 16 * count bytes, for `count` pairs (from rag_pairs_walk) into section. */
-enum rag_status rag_keys_build(const struct rag_pairs *pairs, uint64_t count, uint8_t *section, struct rag_fault *fault);
+enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pairs *pairs,
+                                struct rag_fault *fault);
+/* Builds the section, RAG_KEYS_HEADER + 16 * count bytes, for `count` pairs (from rag_pairs_walk)
+ * into section. */
+enum rag_status rag_keys_build(const struct rag_pairs *pairs, uint64_t count, uint8_t *section,
+                               struct rag_fault *fault);
 
-/* Writing: the fixed parts, byte for byte. Pairs themselves are head, '-', content, with `padding` NULs in between. */
+/* Writing: the fixed parts, byte for byte. Pairs themselves are head, '-', content, with `padding`
+ * NULs in between. */
 void rag_keyword_preamble_write(const struct rag_pairs *pairs, uint8_t out[RAG_KEYWORD_PREAMBLE]);
 /* Preamble and, when pairs->extended, the extension block behind it. */
-void rag_vector_preamble_write(const struct rag_pairs *pairs, uint8_t out[RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE]);
-/* Whether text may be a keyword (no '-' and no NUL) or content (no NUL): fault->at is the first bad byte. */
+void rag_vector_preamble_write(const struct rag_pairs *pairs,
+                               uint8_t out[RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE]);
+/* Whether text may be a keyword (no '-' and no NUL) or content (no NUL): fault->at is the first bad
+ * byte. */
 enum rag_status rag_keyword_check(const uint8_t *text, size_t size, struct rag_fault *fault);
 enum rag_status rag_content_check(const uint8_t *text, size_t size, struct rag_fault *fault);
-/* Stores a row of this host's order in the file's; RAG_ARGUMENT when a component is NaN or infinite and must not be. */
-enum rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, bool big_endian, bool allow_nonfinite,
-                              uint8_t *out, struct rag_fault *fault);
+/* Stores a row of this host's order in the file's; RAG_ARGUMENT when a component is NaN or infinite
+ * and must not be. */
+enum rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, bool big_endian,
+                              bool allow_nonfinite, uint8_t *out, struct rag_fault *fault);
 
-/* What a file of the reference script still holds. Its writer rounds records up to a multiple of the padding, so a
- * record that needs no NUL runs into the next, and it puts the directory over the first records. */
+/* What a file of the reference script still holds. Its writer rounds records up to a multiple of
+ * the padding, so a record that needs no NUL runs into the next, and it puts the directory over the
+ * first records. */
 enum rag_survival {
     RAG_RECORD_CERTAIN,   /* the one reading of these bytes */
     RAG_RECORD_AMBIGUOUS, /* whole, but they could be one record or several */
@@ -508,33 +572,42 @@ struct rag_remnants {
     bool clean; /* every byte that survives belongs to some record: padding and dim are plausible */
 };
 
-/* Opens a section of that dialect; index is its entry in what rag_directory_read_reference gave. *damaged gets how many
- * bytes of the pairs lie under the directory. Padding and precision are 0 where it lies over them too. */
-enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const struct rag_directory *directory,
-                                   uint32_t index, struct rag_pairs *pairs, uint64_t *damaged, struct rag_fault *fault);
-/* Sorts all bytes of a section into remnants, in file order. Padding and (for vectors) precision and dim must be set. */
-enum rag_status rag_reference_walk(const struct rag_pairs *pairs, uint64_t damaged, struct rag_remnants *remnants,
+/* Opens a section of that dialect; index is its entry in what rag_directory_read_reference gave.
+ * *damaged gets how many bytes of the pairs lie under the directory. Padding and precision are 0
+ * where it lies over them too. */
+enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
+                                   const struct rag_directory *directory, uint32_t index,
+                                   struct rag_pairs *pairs, uint64_t *damaged,
                                    struct rag_fault *fault);
+/* Sorts all bytes of a section into remnants, in file order. Padding and (for vectors) precision
+ * and dim must be set. */
+enum rag_status rag_reference_walk(const struct rag_pairs *pairs, uint64_t damaged,
+                                   struct rag_remnants *remnants, struct rag_fault *fault);
 void rag_remnants_free(struct rag_remnants *remnants);
 
-/* --------------------------------------------------------------------------------------------- .ragmd and FAISS --- */
+/* ----------------------------------------------------------------------------- .ragmd and FAISS */
 
-/* Where lines begin besides every 64 characters: at byte head and every row bytes after it, each moved back to a multiple
- * of 3 so that groups of four characters stay whole. row below 48 means nowhere. */
+/* Where lines begin besides every 64 characters: at byte head and every row bytes after it, each
+ * moved back to a multiple of 3 so that groups of four characters stay whole. row below 48 means
+ * nowhere. */
 struct rag_base64_rows {
     size_t head, row;
 };
 
-/* Writes bytes [*at, size) as whole lines with their line feeds while room (at least 65) lasts; *at, a multiple of 3 unless
- * all is written, moves on. Returns the characters written. */
-size_t rag_base64_wrap(const struct rag_base64_rows *rows, const uint8_t *in, size_t size, size_t *at, char *out, size_t room);
+/* Writes bytes [*at, size) as whole lines with their line feeds while room (at least 65) lasts;
+ * *at, a multiple of 3 unless all is written, moves on. Returns the characters written. */
+size_t rag_base64_wrap(const struct rag_base64_rows *rows, const uint8_t *in, size_t size,
+                       size_t *at, char *out, size_t room);
 
-/* Base64 with any white space between characters to bytes. out has room for size / 4 * 3 + 3. RAG_FORMAT names the offset
- * of what is not base64; padding is required, and bits beyond the last byte must be zero. */
-enum rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written, struct rag_fault *fault);
+/* Base64 with any white space between characters to bytes. out has room for size / 4 * 3 + 3.
+ * RAG_FORMAT names the offset of what is not base64; padding is required, and bits beyond the last
+ * byte must be zero. */
+enum rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written,
+                                  struct rag_fault *fault);
 
-/* The dividing lines of a markdown text, one after the other. Start with all zero; [at, end) is the line without its line
- * feed, next the start of the following one. length is not 0 while a fence is open. */
+/* The dividing lines of a markdown text, one after the other. Start with all zero; [at, end) is the
+ * line without its line feed, next the start of the following one. length is not 0 while a fence is
+ * open. */
 enum rag_mark { RAG_MARK_HEADING = 1, RAG_MARK_OPEN, RAG_MARK_CLOSE };
 
 struct rag_marks {
@@ -546,12 +619,14 @@ struct rag_marks {
 
 bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks);
 
-/* How deep arrays and objects of a JSON text are nested; stops at the first bracket beyond limit, which *at then names. */
+/* How deep arrays and objects of a JSON text are nested; stops at the first bracket beyond limit,
+ * which *at then names. */
 size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at);
 
 #define RAG_FAISS_FLAT_HEAD 45
 
-/* What the head of a FAISS index says. rows_at is where the floats of a flat index start, 0 for any other. */
+/* What the head of a FAISS index says. rows_at is where the floats of a flat index start, 0 for any
+ * other. */
 struct rag_faiss {
     char kind[5];
     uint32_t dim, metric;
@@ -560,15 +635,17 @@ struct rag_faiss {
 };
 
 /* For a flat index everything is checked: the floats are there, and nothing follows them. */
-enum rag_status rag_faiss_read(const uint8_t *bytes, size_t size, struct rag_faiss *index, struct rag_fault *fault);
+enum rag_status rag_faiss_read(const uint8_t *bytes, size_t size, struct rag_faiss *index,
+                               struct rag_fault *fault);
 
 /* The 45 bytes before the floats of an IndexFlatIP or IndexFlatL2. */
 void rag_faiss_flat_head(uint32_t dim, uint64_t count, bool inner_product, uint8_t *head);
 
-/* --------------------------------------------------------------------------------------------------------- vectors --- */
-/* A matrix of vectors where it lies: row i starts at at + i * stride of the section or, with offsets, at offsets[i].
- * Components are IEEE binary16, 32 or 64 in either byte order; one wider than binary32 counts as its nearest binary32.
- * A row with a NaN or an infinity is legal and never ranked. */
+/* -------------------------------------------------------------------------------------- vectors */
+/* A matrix of vectors where it lies: row i starts at at + i * stride of the section or, with
+ * offsets, at offsets[i]. Components are IEEE binary16, 32 or 64 in either byte order; one wider
+ * than binary32 counts as its nearest binary32. A row with a NaN or an infinity is legal and never
+ * ranked. */
 enum rag_scalar { RAG_F16, RAG_F32, RAG_F64 };
 
 struct rag_matrix {
@@ -585,15 +662,17 @@ enum { RAG_DIM_MAX = 65536 };
 /* Makes sure that every row lies inside the section; the scans below rely on it. */
 enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fault *fault);
 
-/* The order in which rows are ranked. Scores are canonical (spec/parts/vectors.md): the same bits on every machine.
- * Larger is better for all three: l2 scores are negated squared distances. A score beyond binary32 is its largest value. */
+/* The order in which rows are ranked. Scores are canonical (spec/parts/vectors.md): the same bits
+ * on every machine. Larger is better for all three: l2 scores are negated squared distances. A
+ * score beyond binary32 is its largest value. */
 enum rag_metric { RAG_COSINE, RAG_IP, RAG_L2 };
 
 /* Writes out bytes of a section that is being built. Returns RAG_OK, or what to give up with. */
 typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
 
-/* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact search leave most rows
- * unread. build streams it out in one pass; open checks its head against the matrix that it belongs to. */
+/* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact
+ * search leave most rows unread. build streams it out in one pass; open checks its head against the
+ * matrix that it belongs to. */
 struct rag_shadow {
     struct rag_guard guard;
     uint64_t count, group_rows;
@@ -606,16 +685,17 @@ enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *wri
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault);
 
-/* One matrix of a search: its shadow (or NULL) and the rows that may be found (or NULL for all): bit i % 64 of word
- * i / 64. */
+/* One matrix of a search: its shadow (or NULL) and the rows that may be found (or NULL for all):
+ * bit i % 64 of word i / 64. */
 struct rag_segment {
     const struct rag_matrix *matrix;
     const struct rag_shadow *shadow;
     const uint64_t *where;
 };
 
-/* What is asked: count queries of dim finite floats, one after the other. A row that scores less than its query's least (a
- * number below infinity; NULL for none) is not found: who knows what would be of no use saves most of the work. */
+/* What is asked: count queries of dim finite floats, one after the other. A row that scores less
+ * than its query's least (a number below infinity; NULL for none) is not found: who knows what
+ * would be of no use saves most of the work. */
 struct rag_question {
     const float *queries;
     size_t count;
@@ -626,18 +706,22 @@ struct rag_question {
     const float *least;
 };
 
-/* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each segment's part lists,
- * best first and equal scores by row, those of its rows that belong to the k best of all or tie with the last of them
- * (so that a caller may settle ties between segments by a key of its own); the rest is row -1, score -infinity. */
+/* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each
+ * segment's part lists, best first and equal scores by row, those of its rows that belong to the k
+ * best of all or tie with the last of them (so that a caller may settle ties between segments by a
+ * key of its own); the rest is row -1, score -infinity. */
 enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_count,
-                            const struct rag_question *question, int64_t *rows, float *scores, struct rag_fault *fault);
+                            const struct rag_question *question, int64_t *rows, float *scores,
+                            struct rag_fault *fault);
 
-/* The canonical scores of given rows of one matrix for one query; a row with a NaN or an infinity scores NaN. */
-enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question, const int64_t *rows,
-                           size_t row_count, float *scores, struct rag_fault *fault);
+/* The canonical scores of given rows of one matrix for one query; a row with a NaN or an infinity
+ * scores NaN. */
+enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question,
+                           const int64_t *rows, size_t row_count, float *scores,
+                           struct rag_fault *fault);
 
-/* Vectors kept together, of which a query asks how it scores in general: count rows of dim floats and their canonical
- * squares, which rag_sample_squares computes. */
+/* Vectors kept together, of which a query asks how it scores in general: count rows of dim floats
+ * and their canonical squares, which rag_sample_squares computes. */
 struct rag_sample {
     const float *rows;
     double *squares;
@@ -647,60 +731,68 @@ struct rag_sample {
 };
 enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *fault);
 
-/* Mean and population deviation of a query's canonical scores over the sample, each from a sum that is rounded once; scores
- * that are not finite are left out. */
-enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query, double *mean, double *deviation,
-                                   struct rag_fault *fault);
+/* Mean and population deviation of a query's canonical scores over the sample, each from a sum that
+ * is rounded once; scores that are not finite are left out. */
+enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query,
+                                   double *mean, double *deviation, struct rag_fault *fault);
 
 /* The position of the first value that is not finite, or count. */
 size_t rag_first_not_finite(const float *values, size_t count);
 
-/* Row sets: bit i % 64 of word i / 64. pack reads one byte a row, 0 for absent; bits past count are zero. */
+/* Row sets: bit i % 64 of word i / 64. pack reads one byte a row, 0 for absent; bits past count are
+ * zero. */
 void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words);
 uint64_t rag_bits_count(const uint64_t *words, uint64_t count);
 
-/* ---------------------------------------------------------------------------------------------------------- fusion --- */
-/* Calibrated fusion of two exact scores: the best BM25 score of all rows, and how the question's dense scores lie. */
+/* --------------------------------------------------------------------------------------- fusion */
+/* Calibrated fusion of two exact scores: the best BM25 score of all rows, and how the question's
+ * dense scores lie. */
 struct rag_calibration {
     double best, mean, deviation, weight;
 };
 
-/* Ranks rows by their fused scores, equal ones by ties: where each place's row stands, and its score. */
-enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25, const float *dense, const int64_t *ties,
-                                    size_t count, int64_t *order, double *scores, struct rag_fault *fault);
+/* Ranks rows by their fused scores, equal ones by ties: where each place's row stands, and its
+ * score. */
+enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25,
+                                    const float *dense, const int64_t *ties, size_t count,
+                                    int64_t *order, double *scores, struct rag_fault *fault);
 
-/* The dense score that a row whose BM25 score is at most rest needs to be one of the k best, when these rows are candidates;
- * -infinity where any may do. */
-float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k,
-                           float rest);
+/* The dense score that a row whose BM25 score is at most rest needs to be one of the k best, when
+ * these rows are candidates; -infinity where any may do. */
+float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
+                           size_t count, size_t k, float rest);
 
-/* ------------------------------------------------------------------------------------------------- text and BM25 --- */
+/* -------------------------------------------------------------------------------- text and BM25 */
 /* (bm25) */
-/* A word of a text. Wholes (snake_case, v0.1.0, c++) come besides their parts: they are found as written, never stemmed,
- * and add nothing to a row's length. */
+/* A word of a text. Wholes (snake_case, v0.1.0, c++) come besides their parts: they are found as
+ * written, never stemmed, and add nothing to a row's length. */
 enum { RAG_WORD_PART = 0, RAG_WORD_WHOLE = 1 };
 typedef void rag_word_sink(void *context, const uint8_t *word, size_t size, int kind);
 
-/* Calls sink with each word of a text, in order; words are folded UTF-8 of 1 to 255 bytes, valid for any input. */
-void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink, void *context);
+/* Calls sink with each word of a text, in order; words are folded UTF-8 of 1 to 255 bytes, valid
+ * for any input. */
+void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
+                 void *context);
 
 /* The Unicode version of the analyzer's tables. */
 const char *rag_unicode_version(void);
 
-/* Words, numbered as they appear, and the terms that stand for them. The core does not know how a word becomes a term
- * (stemming, stop words): it hands out what is new, and takes the answers in the same order. One thread. */
+/* Words, numbered as they appear, and the terms that stand for them. The core does not know how a
+ * word becomes a term (stemming, stop words): it hands out what is new, and takes the answers in
+ * the same order. One thread. */
 struct rag_vocabulary;
 struct rag_vocabulary *rag_vocabulary_new(void);
 void rag_vocabulary_free(struct rag_vocabulary *vocabulary);
 /* The words that have no term yet, each followed by a NUL; valid until the next call. */
 const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, size_t *size);
-/* Their terms, each followed by a NUL; an empty one drops the word. RAG_ARGUMENT when their number differs or a term has
- * more than 255 bytes. */
-enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms, size_t size,
-                                       struct rag_fault *fault);
+/* Their terms, each followed by a NUL; an empty one drops the word. RAG_ARGUMENT when their number
+ * differs or a term has more than 255 bytes. */
+enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms,
+                                       size_t size, struct rag_fault *fault);
 size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary);
 
-/* Where built bytes go and where spilled runs wait. A function returns 0, or anything else to stop: RAG_OS. */
+/* Where built bytes go and where spilled runs wait. A function returns 0, or anything else to stop:
+ * RAG_OS. */
 struct rag_sink {
     int (*write)(void *context, const void *bytes, size_t size);
     void *context;
@@ -711,22 +803,27 @@ struct rag_spill {
     void *context;
 };
 
-/* Builds the sections rag.terms and rag.postings from rows in order. A batch is any number of rows: give each row's
- * texts and end it, then resolve the vocabulary's pending words, then commit. Memory stays near `memory` bytes, plus 4 a
- * row and the finished dictionary. The same rows give the same bytes, whatever the batches and the memory. One thread. */
+/* Builds the sections rag.terms and rag.postings from rows in order. A batch is any number of rows:
+ * give each row's texts and end it, then resolve the vocabulary's pending words, then commit.
+ * Memory stays near `memory` bytes, plus 4 a row and the finished dictionary. The same rows give
+ * the same bytes, whatever the batches and the memory. One thread. */
 struct rag_lexical_builder;
-struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents, size_t memory,
-                                                    struct rag_spill spill);
+struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents,
+                                                    size_t memory, struct rag_spill spill);
 void rag_lexical_builder_free(struct rag_lexical_builder *builder);
 struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder);
 /* A text of the current row; each of its words counts `weight` times. */
-enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text, size_t size,
-                                         uint32_t weight, struct rag_fault *fault);
-enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder, struct rag_fault *fault);
-enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder, struct rag_fault *fault);
+enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text,
+                                         size_t size, uint32_t weight, struct rag_fault *fault);
+enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
+                                            struct rag_fault *fault);
+enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder,
+                                           struct rag_fault *fault);
 /* Writes both sections; config is kept as it is. The builder can only be freed afterwards. */
-enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder, const uint8_t *config, size_t config_size,
-                                           struct rag_sink postings, struct rag_sink terms, struct rag_fault *fault);
+enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder,
+                                           const uint8_t *config, size_t config_size,
+                                           struct rag_sink postings, struct rag_sink terms,
+                                           struct rag_fault *fault);
 
 /* The lexical sections of one segment, opened: nothing is parsed, the bytes must outlive it. */
 struct rag_lexicon;
@@ -741,14 +838,15 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
 void rag_lexicon_close(struct rag_lexicon *lexicon);
 void rag_lexicon_info(const struct rag_lexicon *lexicon, struct rag_lexicon_info *info);
 
-/* What scores depend on besides the segment: the live rows and their summed length over the whole file, k1 and b. */
+/* What scores depend on besides the segment: the live rows and their summed length over the whole
+ * file, k1 and b. */
 struct rag_lexical_stats {
     uint64_t rows, total_length;
     double k1, b;
 };
 
-/* One distinct term of a query, in the order of first occurrence. df counts live rows of the whole file, 0 meaning what
- * the segment itself says. */
+/* One distinct term of a query, in the order of first occurrence. df counts live rows of the whole
+ * file, 0 meaning what the segment itself says. */
 struct rag_query_term {
     const uint8_t *bytes;
     uint32_t size, count;
@@ -756,79 +854,97 @@ struct rag_query_term {
 };
 
 /* How many rows hold a term, of those in `where` when that is given. */
-enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
-                               uint64_t *df, struct rag_fault *fault);
+enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                               const uint64_t *where, uint64_t *df, struct rag_fault *fault);
 /* Where a term's list lies in rag.postings; size 0 where it has none there. */
-enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
-                                  uint64_t *size, struct rag_fault *fault);
-/* The rows and frequencies of a term: call with capacity 0 for the count; tfs may be NULL. */
-enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
-                                 uint32_t *tfs, uint64_t capacity, uint64_t *count, struct rag_fault *fault);
-/* The terms of a block of the dictionary in order, each followed by a NUL; RAG_ARGUMENT past the last block. */
-enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block, uint8_t out[4096], size_t *size,
+enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                  size_t term_size, uint64_t *at, uint64_t *size,
                                   struct rag_fault *fault);
+/* The rows and frequencies of a term: call with capacity 0 for the count; tfs may be NULL. */
+enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                 size_t size, uint32_t *rows, uint32_t *tfs, uint64_t capacity,
+                                 uint64_t *count, struct rag_fault *fault);
+/* The terms of a block of the dictionary in order, each followed by a NUL; RAG_ARGUMENT past the
+ * last block. */
+enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block,
+                                  uint8_t out[4096], size_t *size, struct rag_fault *fault);
 /* The lengths of all rows. */
-enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t *lengths, struct rag_fault *fault);
+enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t *lengths,
+                                    struct rag_fault *fault);
 
-/* The k best rows of those that hold a term of the query and are in `where` (one bit a row, NULL for all), best first,
- * ties by row; what is missing is row -1 and score NaN. Exact: the result depends on nothing but the arguments. */
-enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
-                                   const struct rag_lexical_stats *stats, const uint64_t *where, size_t k, int64_t *rows,
-                                   float *scores, struct rag_fault *fault);
+/* The k best rows of those that hold a term of the query and are in `where` (one bit a row, NULL
+ * for all), best first, ties by row; what is missing is row -1 and score NaN. Exact: the result
+ * depends on nothing but the arguments. */
+enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
+                                   size_t count, const struct rag_lexical_stats *stats,
+                                   const uint64_t *where, size_t k, int64_t *rows, float *scores,
+                                   struct rag_fault *fault);
 /* The scores of given rows, 0 for one that holds no term; RAG_ARGUMENT for a row that is none. */
-enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms, size_t count,
-                                  const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
-                                  float *scores, struct rag_fault *fault);
+enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
+                                  size_t count, const struct rag_lexical_stats *stats,
+                                  const int64_t *rows, size_t row_count, float *scores,
+                                  struct rag_fault *fault);
 
 /* Queries analysed into terms, for any number of lexicons. One thread. */
 struct rag_queries;
 struct rag_queries *rag_queries_new(void);
 void rag_queries_free(struct rag_queries *queries);
 /* Notes a query's words; call rag_queries_finish once the vocabulary has terms for all of them. */
-enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary, const uint8_t *text,
-                                size_t size, bool strip_accents, struct rag_fault *fault);
-enum rag_status rag_queries_finish(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                const uint8_t *text, size_t size, bool strip_accents,
+                                struct rag_fault *fault);
+enum rag_status rag_queries_finish(struct rag_queries *queries,
+                                   const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault);
 /* The terms of query i, their number in *count; they stay the queries' own, df may be set. */
-struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i, size_t *count);
+struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,
+                                         size_t *count);
 
 /* All queries over one lexicon on up to `threads` threads; rows and scores are [queries][k]. */
-enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon, const struct rag_queries *queries, size_t count,
-                                         const struct rag_lexical_stats *stats, const uint64_t *where, size_t k,
-                                         int threads, int64_t *rows, float *scores, struct rag_fault *fault);
+enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon,
+                                         const struct rag_queries *queries, size_t count,
+                                         const struct rag_lexical_stats *stats,
+                                         const uint64_t *where, size_t k, int threads,
+                                         int64_t *rows, float *scores, struct rag_fault *fault);
 
-/* The lexicon of one segment of a file: its live rows, those of them that may be found (both NULL for all), and the number in
- * the file of its first row. Legs lie in order of base. */
+/* The lexicon of one segment of a file: its live rows, those of them that may be found (both NULL
+ * for all), and the number in the file of its first row. Legs lie in order of base. */
 struct rag_lexical_leg {
     struct rag_lexicon *lexicon;
     const uint64_t *alive, *where;
     uint64_t base;
 };
 /* Gives each term of the first count queries its df over the live rows of all legs. */
-enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count, struct rag_queries *queries,
-                                   size_t count, struct rag_fault *fault);
-/* All queries over all legs; rows (of the file) and scores are [queries][legs][k]. Each leg's part lists at least those of its
- * rows that belong to the k best of all or tie with the last of them, best first; the rest is row -1 and score NaN. */
-enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count, const struct rag_queries *queries,
-                                    size_t count, const struct rag_lexical_stats *stats, size_t k, int threads,
+enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count,
+                                   struct rag_queries *queries, size_t count,
+                                   struct rag_fault *fault);
+/* All queries over all legs; rows (of the file) and scores are [queries][legs][k]. Each leg's part
+ * lists at least those of its rows that belong to the k best of all or tie with the last of them,
+ * best first; the rest is row -1 and score NaN. */
+enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count,
+                                    const struct rag_queries *queries, size_t count,
+                                    const struct rag_lexical_stats *stats, size_t k, int threads,
                                     int64_t *rows, float *scores, struct rag_fault *fault);
-/* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is in none of these segments. */
+/* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is in
+ * none of these segments. */
 enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t leg_count,
                                    const struct rag_query_term *terms, size_t count,
-                                   const struct rag_lexical_stats *stats, const int64_t *rows, size_t row_count,
-                                   float *scores, struct rag_fault *fault);
+                                   const struct rag_lexical_stats *stats, const int64_t *rows,
+                                   size_t row_count, float *scores, struct rag_fault *fault);
 
-/* Moves the k best of count rows (row -1 is none), and those that tie with the last of them, to the front: best first, ties
- * by row. *kept says how many they are. */
-enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept, struct rag_fault *fault);
+/* Moves the k best of count rows (row -1 is none), and those that tie with the last of them, to the
+ * front: best first, ties by row. *kept says how many they are. */
+enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept,
+                         struct rag_fault *fault);
 
-/* ------------------------------------------------------------------------------------------- the embedded embedder --- */
+/* ------------------------------------------------------------------------ the embedded embedder */
 /* (wordpiece) */
 
 enum { RAG_MODEL_SPECIALS = 16 };
 
-/* A static embedding model in a mapped file: a WordPiece vocabulary and one 4-bit row for each piece. Its fields are for
- * reading only; the file's bytes stay where they are for as long as the model is used. */
+/* A static embedding model in a mapped file: a WordPiece vocabulary and one 4-bit row for each
+ * piece. Its fields are for reading only; the file's bytes stay where they are for as long as the
+ * model is used. */
 struct rag_model {
     uint32_t dims, count, bucket_bits, unknown, longest;
     const char *name; /* ends with a NUL */
@@ -838,19 +954,22 @@ struct rag_model {
 };
 
 /* Checks a model file, all of it, and takes it into use. */
-enum rag_status rag_model_open(const void *file, size_t size, struct rag_model *model, struct rag_fault *fault);
+enum rag_status rag_model_open(const void *file, size_t size, struct rag_model *model,
+                               struct rag_fault *fault);
 
-/* The ids of a text's word pieces: writes up to capacity of them and returns how many there are. Any bytes are a text;
- * what is not UTF-8 is as if it were not there. */
-size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids, size_t capacity);
+/* The ids of a text's word pieces: writes up to capacity of them and returns how many there are.
+ * Any bytes are a text; what is not UTF-8 is as if it were not there. */
+size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids,
+                        size_t capacity);
 
-/* The vectors of texts, count * dims floats, each of length 1, or all zeros for a text without a known word. The same
- * bits for any number of threads, any batch and any target. */
-void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts, const size_t *sizes, size_t count,
-                     int threads, float *out);
+/* The vectors of texts, count * dims floats, each of length 1, or all zeros for a text without a
+ * known word. The same bits for any number of threads, any batch and any target. */
+void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts,
+                     const size_t *sizes, size_t count, int threads, float *out);
 
-/* What a model file is made of. Piece i has id i; kinds are 0 for the start of a word, 1 for a continuation (without its
- * marks), 2 for a special piece, which begins with "[". rows are count * dims components of -8 .. 7. */
+/* What a model file is made of. Piece i has id i; kinds are 0 for the start of a word, 1 for a
+ * continuation (without its marks), 2 for a special piece, which begins with "[". rows are count *
+ * dims components of -8 .. 7. */
 struct rag_model_source {
     uint32_t dims, count, bucket_bits, unknown;
     const char *name;
@@ -861,7 +980,9 @@ struct rag_model_source {
     const int16_t *coefficients;
 };
 
-/* Lays out a model file in out, which has *size bytes; with out NULL, only says in *size how many it takes. */
-enum rag_status rag_model_write(const struct rag_model_source *source, uint8_t *out, size_t *size, struct rag_fault *fault);
+/* Lays out a model file in out, which has *size bytes; with out NULL, only says in *size how many
+ * it takes. */
+enum rag_status rag_model_write(const struct rag_model_source *source, uint8_t *out, size_t *size,
+                                struct rag_fault *fault);
 
 #endif

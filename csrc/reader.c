@@ -1,11 +1,13 @@
 /* reader.c - bytes to one validated generation of a 1.0 file.
  *
- * Opening finds the newest footer whose hash and table hold, walking back from the end in steps of 64 bytes, then checks
- * the table's structure once: exact sizes, known flags, valid names, ordered extents inside the file that do not overlap,
- * segments that add up. After that the accessors cannot fail. Section contents are checked lazily, block by block, through
- * the guard that rag_reader_guard hands out. The work of opening is bounded: each candidate footer costs at most its
- * table's hash, and all of them together at most the file's size and 64 MiB more. Every byte that is read here is asked
- * for first (need), so that a file may also be one of which nothing is there yet. */
+ * Opening finds the newest footer whose hash and table hold, walking back from the end in steps of
+ * 64 bytes, then checks the table's structure once: exact sizes, known flags, valid names, ordered
+ * extents inside the file that do not overlap, segments that add up. After that the accessors
+ * cannot fail. Section contents are checked lazily, block by block, through the guard that
+ * rag_reader_guard hands out. The work of opening is bounded: each candidate footer costs at most
+ * its table's hash, and all of them together at most the file's size and 64 MiB more. Every byte
+ * that is read here is asked for first (need), so that a file may also be one of which nothing is
+ * there yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +18,16 @@
 
 static const uint8_t magic[7] = {'R', 'A', 'G', 'F', 'I', 'L', 'E'};
 
-enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header, struct rag_fault *fault) {
+enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header,
+                                struct rag_fault *fault) {
     if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
         return rag_fail(fault, RAG_NOT_RAGFILE, 0, "the first seven bytes are not RAGFILE");
-    if (size < HEADER_SIZE) return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its header");
+    if (size < HEADER_SIZE)
+        return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its header");
     *header = (struct rag_header){bytes[7], bytes[8], bytes[9], bytes[10] == 1};
     if (bytes[7] > 1) return rag_fail(fault, RAG_VERSION, 7, "written by a newer major version");
-    if (bytes[10] > 1) return rag_fail(fault, RAG_FORMAT, 10, "byte order is neither 0 (little) nor 1 (big)");
+    if (bytes[10] > 1)
+        return rag_fail(fault, RAG_FORMAT, 10, "byte order is neither 0 (little) nor 1 (big)");
     return RAG_OK;
 }
 
@@ -36,53 +41,64 @@ bool rag_name_valid(const char *name, size_t size) {
     if (size == 0 || size > NAME_MAX_SIZE) return false;
     for (size_t i = 0; i < size; i++) {
         const char c = name[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
+             digit = c >= '0' && c <= '9';
         if (!letter && !digit && !strchr("_.+@/", c)) return false;
     }
     return true;
 }
 
 /* Where the bytes are elsewhere, makes [at, at + size) of the file be there. */
-static enum rag_status need(const struct rag_reader *r, uint64_t at, uint64_t size, struct rag_fault *fault) {
+static enum rag_status need(const struct rag_reader *r, uint64_t at, uint64_t size,
+                            struct rag_fault *fault) {
     const struct rag_piece piece = {.at = at, .size = size};
     return r->source ? r->source->fetch(r->source->context, &piece, 1, false, fault) : RAG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- front page --- */
+/* ----------------------------------------------------------------------------------- front page */
 
 struct front {
     uint64_t toc_at, toc_size, identity, footer_at;
     bool read_only;
 };
 
-static enum rag_status read_front(const uint8_t *bytes, size_t size, struct front *front, struct rag_fault *fault) {
+static enum rag_status read_front(const uint8_t *bytes, size_t size, struct front *front,
+                                  struct rag_fault *fault) {
     struct rag_header header;
     enum rag_status status = rag_header_read(bytes, size, &header, fault);
     if (status != RAG_OK) return status;
     if (header.major != 1) return rag_fail(fault, RAG_VERSION, 7, "not a 1.x file");
     if (header.big_endian) return rag_fail(fault, RAG_FORMAT, 10, "a 1.x file is little-endian");
-    if (size < FRONT_SIZE + FOOTER_SIZE) return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its front page");
+    if (size < FRONT_SIZE + FOOTER_SIZE)
+        return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its front page");
     const uint8_t *super = bytes + SUPER_AT;
-    if (memcmp(super, SUPER_MAGIC, 8) != 0) return rag_fail(fault, RAG_CORRUPT, SUPER_AT, "no superblock");
+    if (memcmp(super, SUPER_MAGIC, 8) != 0)
+        return rag_fail(fault, RAG_CORRUPT, SUPER_AT, "no superblock");
     if (load_u64(super + SUPER_HASH) != rag_hash(bytes, SUPER_AT + SUPER_HASH))
-        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_HASH, "front page checksum does not match");
+        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_HASH,
+                        "front page checksum does not match");
     if (load_u64(super + SUPER_READ_FEATURES) != 0)
-        return rag_fail(fault, RAG_VERSION, SUPER_AT + SUPER_READ_FEATURES, "needs a feature that this version does not have");
+        return rag_fail(fault, RAG_VERSION, SUPER_AT + SUPER_READ_FEATURES,
+                        "needs a feature that this version does not have");
     for (size_t at = SUPER_CREATED + 8; at < SUPER_SIZE; at += 8)
         if (at != SUPER_HASH && load_u64(super + at) != 0)
             return rag_fail(fault, RAG_FORMAT, SUPER_AT + at, "reserved bytes are not zero");
-    *front = (struct front){load_u64(super + SUPER_TOC_AT), load_u64(super + SUPER_TOC_SIZE), load_u64(super + SUPER_TOC_HASH),
-                            load_u64(super + SUPER_FOOTER_AT), load_u64(super + SUPER_WRITE_FEATURES) != 0};
-    if (front->footer_at % FOOTER_SIZE != 0 || front->footer_at < FRONT_SIZE || front->footer_at > size - FOOTER_SIZE)
-        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_FOOTER_AT, "the first commit lies outside the file");
+    *front = (struct front){load_u64(super + SUPER_TOC_AT), load_u64(super + SUPER_TOC_SIZE),
+                            load_u64(super + SUPER_TOC_HASH), load_u64(super + SUPER_FOOTER_AT),
+                            load_u64(super + SUPER_WRITE_FEATURES) != 0};
+    if (front->footer_at % FOOTER_SIZE != 0 || front->footer_at < FRONT_SIZE ||
+        front->footer_at > size - FOOTER_SIZE)
+        return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_FOOTER_AT,
+                        "the first commit lies outside the file");
     return RAG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- footers --- */
+/* -------------------------------------------------------------------------------------- footers */
 
 bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer) {
     const uint8_t *f = bytes + at;
-    if (memcmp(f, FOOTER_MAGIC, 8) != 0 || load_u64(f + FOOTER_HASH) != rag_hash(f, FOOTER_HASH)) return false;
+    if (memcmp(f, FOOTER_MAGIC, 8) != 0 || load_u64(f + FOOTER_HASH) != rag_hash(f, FOOTER_HASH))
+        return false;
     *footer = (struct footer){at,
                               load_u64(f + FOOTER_GENERATION),
                               load_u64(f + FOOTER_TOC_AT),
@@ -90,7 +106,9 @@ bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struc
                               load_u64(f + FOOTER_TOC_HASH),
                               load_u64(f + FOOTER_PREVIOUS)};
     if (load_u64(f + FOOTER_IDENTITY) != identity || footer->generation == 0) return false;
-    if (footer->toc_size < TOC_HEAD_SIZE || footer->toc_size > TOC_SIZE_MAX || footer->toc_at < FRONT_SIZE) return false;
+    if (footer->toc_size < TOC_HEAD_SIZE || footer->toc_size > TOC_SIZE_MAX ||
+        footer->toc_at < FRONT_SIZE)
+        return false;
     if (footer->toc_at % SECTION_ALIGN != 0 || footer->toc_at > at) return false;
     if (align_up(footer->toc_size + 1, SECTION_ALIGN) != at - footer->toc_at) return false;
     if ((footer->generation == 1) != (footer->previous == 0)) return false;
@@ -102,46 +120,59 @@ static bool toc_holds(const uint8_t *bytes, const struct footer *footer) {
     return rag_hash(bytes + footer->toc_at, footer->toc_size) == footer->toc_hash;
 }
 
-/* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn commit leaves none, for a
- * footer is written last, alone, when its table is durable, and never crosses a disk sector; a damaged disk does. */
+/* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn
+ * commit leaves none, for a footer is written last, alone, when its table is durable, and never
+ * crosses a disk sector; a damaged disk does. */
 static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
 /* Whether the bytes behind the found footer hold what remains of one that followed it. */
-static bool is_followed(const struct rag_reader *r, const struct front *front, const struct footer *found) {
+static bool is_followed(const struct rag_reader *r, const struct front *front,
+                        const struct footer *found) {
     for (uint64_t at = found->at + FOOTER_SIZE; at <= r->size - FOOTER_SIZE; at += FOOTER_SIZE) {
         const uint8_t *f = r->bytes + at;
         if (footer_remains(f, front->identity) &&
-            (load_u64(f + FOOTER_PREVIOUS) == found->at || load_u64(f + FOOTER_GENERATION) == found->generation + 1))
+            (load_u64(f + FOOTER_PREVIOUS) == found->at ||
+             load_u64(f + FOOTER_GENERATION) == found->generation + 1))
             return true;
     }
     return false;
 }
 
-/* How much of a file's end is asked for to begin with, and of what lies before an older footer: tables are small. */
+/* How much of a file's end is asked for to begin with, and of what lies before an older footer:
+ * tables are small. */
 enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 30, TABLE_GUESS = 1 << 16 };
 
 /* Moves the start of the window at the file's end down to at or below it, doubling it. */
-static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *from, struct rag_fault *fault) {
+static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *from,
+                             struct rag_fault *fault) {
     const uint64_t end = *from, window = r->size - end;
-    if (window >= WINDOW_MAX) return rag_fail(fault, RAG_LIMIT, end, "no commit in the last GiB: too far to look for one from afar");
-    *from = window == 0 ? r->size - (r->size < WINDOW ? r->size : WINDOW) : window < end ? end - window : 0;
+    if (window >= WINDOW_MAX)
+        return rag_fail(fault, RAG_LIMIT, end,
+                        "no commit in the last GiB: too far to look for one from afar");
+    *from = window == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
+            : window < end ? end - window
+                           : 0;
     if (*from > at) *from = at;
     return need(r, *from, end - *from, fault);
 }
 
-/* The newest commit: the first footer from the end that stands on a table that holds. A commit behind it that was made and
- * is damaged is lost_generation. */
-static enum rag_status find_newest(struct rag_reader *r, const struct front *front, struct footer *found,
-                                   struct rag_fault *fault) {
+/* The newest commit: the first footer from the end that stands on a table that holds. A commit
+ * behind it that was made and is damaged is lost_generation. */
+static enum rag_status find_newest(struct rag_reader *r, const struct front *front,
+                                   struct footer *found, struct rag_fault *fault) {
     uint64_t budget = r->size + TOC_SIZE_MAX, from = r->size;
     enum rag_status status = RAG_OK;
-    for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE; at >= front->footer_at; at -= FOOTER_SIZE) {
-        if (r->source && at < from && (status = widen(r, at, &from, fault)) != RAG_OK) return status;
+    for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE;
+         at >= front->footer_at; at -= FOOTER_SIZE) {
+        if (r->source && at < from && (status = widen(r, at, &from, fault)) != RAG_OK)
+            return status;
         if (!rag_footer_read(r->bytes, at, front->identity, found)) continue;
-        if ((found->generation == 1) != (at == front->footer_at)) continue; /* the front page says where the base ends */
-        if (found->toc_size > budget) return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
+        if ((found->generation == 1) != (at == front->footer_at))
+            continue; /* the front page says where the base ends */
+        if (found->toc_size > budget)
+            return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
         budget -= found->toc_size;
         if ((status = need(r, found->toc_at, found->toc_size, fault)) != RAG_OK) return status;
         if (!toc_holds(r->bytes, found)) continue;
@@ -152,34 +183,42 @@ static enum rag_status find_newest(struct rag_reader *r, const struct front *fro
     return rag_fail(fault, RAG_CORRUPT, front->footer_at, "no commit is whole");
 }
 
-static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, uint64_t generation, struct footer *footer,
-                                       struct rag_fault *fault) {
-    if (generation > footer->generation) return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
+static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, uint64_t generation,
+                                       struct footer *footer, struct rag_fault *fault) {
+    if (generation > footer->generation)
+        return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
     while (footer->generation > generation) {
         const struct footer later = *footer;
         const uint64_t guess = later.previous < TABLE_GUESS ? later.previous : TABLE_GUESS;
         const enum rag_status status = need(r, later.previous - guess, guess + FOOTER_SIZE, fault);
         if (status != RAG_OK) return status;
-        if (!rag_footer_read(r->bytes, later.previous, identity, footer) || footer->generation != later.generation - 1)
+        if (!rag_footer_read(r->bytes, later.previous, identity, footer) ||
+            footer->generation != later.generation - 1)
             return rag_fail(fault, RAG_CORRUPT, later.previous, "the chain of commits is broken");
     }
     const enum rag_status status = need(r, footer->toc_at, footer->toc_size, fault);
     if (status != RAG_OK) return status;
-    if (!toc_holds(r->bytes, footer)) return rag_fail(fault, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match");
+    if (!toc_holds(r->bytes, footer))
+        return rag_fail(fault, RAG_CORRUPT, footer->toc_at,
+                        "table of contents checksum does not match");
     return RAG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- table of contents --- */
+/* ---------------------------------------------------------------------------- table of contents */
 
-static const uint8_t *entry_at(const struct rag_reader *r, uint32_t i) { return r->entries + (size_t)i * ENTRY_SIZE; }
+static const uint8_t *entry_at(const struct rag_reader *r, uint32_t i) {
+    return r->entries + (size_t)i * ENTRY_SIZE;
+}
 static const char *entry_name(const struct rag_reader *r, uint32_t i) {
     return (const char *)r->names + load_u32(entry_at(r, i) + ENTRY_NAME);
 }
 
-static enum rag_status read_head(struct rag_reader *r, const struct footer *footer, struct rag_fault *fault) {
+static enum rag_status read_head(struct rag_reader *r, const struct footer *footer,
+                                 struct rag_fault *fault) {
     const uint8_t *toc = r->bytes + footer->toc_at;
     struct rag_commit *c = &r->commit;
-    if (memcmp(toc, TOC_MAGIC, 8) != 0) return rag_fail(fault, RAG_FORMAT, footer->toc_at, "no table of contents");
+    if (memcmp(toc, TOC_MAGIC, 8) != 0)
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at, "no table of contents");
     c->generation = load_u64(toc + TOC_GENERATION);
     c->created = load_u64(toc + TOC_CREATED);
     c->start = load_u64(toc + TOC_START);
@@ -189,19 +228,24 @@ static enum rag_status read_head(struct rag_reader *r, const struct footer *foot
     c->segments = load_u32(toc + TOC_SEGMENTS);
     const uint64_t next_segment = load_u64(toc + TOC_NEXT_SEGMENT);
     const uint32_t names = load_u32(toc + TOC_NAMES), message = load_u32(toc + TOC_MESSAGE);
-    const uint64_t need = TOC_HEAD_SIZE + (uint64_t)c->entries * ENTRY_SIZE + (uint64_t)c->segments * SEGMENT_SIZE + names + message;
+    const uint64_t need = TOC_HEAD_SIZE + (uint64_t)c->entries * ENTRY_SIZE +
+                          (uint64_t)c->segments * SEGMENT_SIZE + names + message;
     if (c->entries > ENTRIES_MAX || c->segments > SEGMENTS_MAX || message > MESSAGE_MAX_SIZE)
-        return rag_fail(fault, RAG_LIMIT, footer->toc_at + TOC_ENTRIES, "table of contents over its limits");
+        return rag_fail(fault, RAG_LIMIT, footer->toc_at + TOC_ENTRIES,
+                        "table of contents over its limits");
     if (need != footer->toc_size)
         return rag_fail(fault, RAG_FORMAT, footer->toc_at, "table of contents does not add up");
     if (c->generation != footer->generation)
-        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_GENERATION, "table of contents contradicts its footer");
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_GENERATION,
+                        "table of contents contradicts its footer");
     if (next_segment == 0 || next_segment > UINT32_MAX)
-        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_NEXT_SEGMENT, "the next segment's number is out of range");
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_NEXT_SEGMENT,
+                        "the next segment's number is out of range");
     const uint64_t earliest = footer->generation == 1 ? FRONT_SIZE : footer->previous + FOOTER_SIZE;
     if (c->start % SECTION_ALIGN != 0 || c->start < earliest || c->start > footer->toc_at ||
         (footer->generation == 1 && c->start != FRONT_SIZE))
-        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_START, "the commit starts outside its own bytes");
+        return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_START,
+                        "the commit starts outside its own bytes");
     c->next_segment = (uint32_t)next_segment;
     r->toc_at = footer->toc_at;
     r->entries = toc + TOC_HEAD_SIZE;
@@ -219,12 +263,14 @@ static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fau
         struct rag_segment_record s;
         rag_reader_segment(r, i, &s);
         const uint64_t at = (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE;
-        if (s.number <= before || s.number >= r->commit.next_segment || load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
+        if (s.number <= before || s.number >= r->commit.next_segment ||
+            load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
             return rag_fail(fault, RAG_FORMAT, at, "segment numbers are not in order");
         if (s.rows > ROWS_MAX || s.live > s.rows)
             return rag_fail(fault, RAG_FORMAT, at + SEGMENT_ROWS, "a segment's rows do not add up");
         if (s.generation == 0 || s.generation > r->commit.generation)
-            return rag_fail(fault, RAG_FORMAT, at + SEGMENT_GENERATION, "a segment from a later commit");
+            return rag_fail(fault, RAG_FORMAT, at + SEGMENT_GENERATION,
+                            "a segment from a later commit");
         before = s.number;
     }
     return RAG_OK;
@@ -238,46 +284,59 @@ static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault)
             return rag_fail(fault, RAG_FORMAT, place, "section names are not in order");
         const uint8_t *end = memchr(r->names + at, 0, r->names_size - at);
         if (!end || !rag_name_valid((const char *)r->names + at, (size_t)(end - (r->names + at))))
-            return rag_fail(fault, RAG_FORMAT, place, "a section's name is not [A-Za-z0-9_.+@/]{1,64}");
+            return rag_fail(fault, RAG_FORMAT, place,
+                            "a section's name is not [A-Za-z0-9_.+@/]{1,64}");
         at = (uint32_t)(end + 1 - r->names);
     }
-    if (at != r->names_size) return rag_fail(fault, RAG_FORMAT, r->toc_at + TOC_NAMES, "bytes behind the last section name");
+    if (at != r->names_size)
+        return rag_fail(fault, RAG_FORMAT, r->toc_at + TOC_NAMES,
+                        "bytes behind the last section name");
     return RAG_OK;
 }
 
-static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status, const char *what,
-                                  struct rag_fault *fault) {
+static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status,
+                                  const char *what, struct rag_fault *fault) {
     rag_fail(fault, status, (uint64_t)(entry_at(r, i) - r->bytes), what);
-    if (fault) strcpy(fault->section, entry_name(r, i)); /* a valid name: 64 bytes at most, and its NUL */
+    if (fault)
+        strcpy(fault->section, entry_name(r, i)); /* a valid name: 64 bytes at most, and its NUL */
     return status;
 }
 
 /* Sections that this build has code for; any other is skipped unless its flags forbid that. */
 static bool name_known(const char *name) {
-    static const char *const known[] = {"vector",       "keyword",   "rag.keys",  "rag.shadow", "rag.chunks",   "rag.documents",
-                                        "rag.ids",      "rag.text",  "rag.meta",  "rag.terms",  "rag.postings", "rag.tombs",
-                                        "rag.gone",     "rag.config", "rag.origin", "rag.stale"};
+    static const char *const known[] = {"vector",     "keyword",       "rag.keys",     "rag.shadow",
+                                        "rag.chunks", "rag.documents", "rag.ids",      "rag.text",
+                                        "rag.meta",   "rag.terms",     "rag.postings", "rag.tombs",
+                                        "rag.gone",   "rag.config",    "rag.origin",   "rag.stale"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;
 }
 
-static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *end, struct rag_fault *fault) {
+static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *end,
+                                  struct rag_fault *fault) {
     struct rag_entry e;
     rag_reader_entry(r, i, &e);
     const uint8_t *raw = entry_at(r, i);
-    if (e.flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE)) return fail_entry(r, i, RAG_VERSION, "a section flag of a newer version", fault);
+    if (e.flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE))
+        return fail_entry(r, i, RAG_VERSION, "a section flag of a newer version", fault);
     if (load_u32(raw + ENTRY_ZERO) != 0 || load_u64(raw + ENTRY_ZERO_2) != 0)
         return fail_entry(r, i, RAG_FORMAT, "reserved bytes are not zero", fault);
-    if (e.at % SECTION_ALIGN != 0 || e.at < *end || e.extent == 0 || e.extent > r->toc_at || e.at > r->toc_at - e.extent)
-        return fail_entry(r, i, RAG_CORRUPT, "the section lies outside the file or over another", fault);
+    if (e.at % SECTION_ALIGN != 0 || e.at < *end || e.extent == 0 || e.extent > r->toc_at ||
+        e.at > r->toc_at - e.extent)
+        return fail_entry(r, i, RAG_CORRUPT, "the section lies outside the file or over another",
+                          fault);
     const bool own = e.generation == r->commit.generation;
     if (!own && e.at + e.extent > r->commit.previous)
         return fail_entry(r, i, RAG_CORRUPT, "an older section reaches into this commit", fault);
-    if (e.generation == 0 || e.generation > r->commit.generation || own != (e.at >= r->commit.start))
-        return fail_entry(r, i, RAG_FORMAT, "the section's generation contradicts its place", fault);
-    if (e.items > ROWS_MAX) return fail_entry(r, i, RAG_LIMIT, "more items than a section may hold", fault);
-    if (e.segment != 0 && rag_segment_index(r, e.segment) < 0) return fail_entry(r, i, RAG_FORMAT, "the section's segment is not listed", fault);
+    if (e.generation == 0 || e.generation > r->commit.generation ||
+        own != (e.at >= r->commit.start))
+        return fail_entry(r, i, RAG_FORMAT, "the section's generation contradicts its place",
+                          fault);
+    if (e.items > ROWS_MAX)
+        return fail_entry(r, i, RAG_LIMIT, "more items than a section may hold", fault);
+    if (e.segment != 0 && rag_segment_index(r, e.segment) < 0)
+        return fail_entry(r, i, RAG_FORMAT, "the section's segment is not listed", fault);
     if (!name_known(e.name) && (e.flags & ENTRY_MUST_READ))
         return fail_entry(r, i, RAG_VERSION, "a section that must be understood and is not", fault);
     if (!name_known(e.name) && (e.flags & ENTRY_MUST_WRITE)) r->commit.read_only = true;
@@ -333,7 +392,8 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     }
     for (uint32_t i = 1; i < count; i++)
         if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
-            return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1], RAG_FORMAT, "two sections of the same name and segment", fault);
+            return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1],
+                              RAG_FORMAT, "two sections of the same name and segment", fault);
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
         r->seen_at[i] = at;
@@ -351,15 +411,17 @@ static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault
         int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number);
         if (tombs >= 0) rag_reader_entry(r, (uint32_t)tombs, &e);
         if (e.items != s.rows - s.live || (tombs >= 0 && e.size != (s.rows + 63) / 64 * 8))
-            return rag_fail(fault, RAG_FORMAT, (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE,
+            return rag_fail(fault, RAG_FORMAT,
+                            (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE,
                             "a segment's deletions do not add up");
     }
     return RAG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- open, close --- */
+/* ---------------------------------------------------------------------------------- open, close */
 
-enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer, struct rag_fault *fault) {
+enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer,
+                             struct rag_fault *fault) {
     enum rag_status status = read_head(r, footer, fault);
     if (status == RAG_OK) status = read_names(r, fault);
     if (status == RAG_OK) status = read_segments(r, fault);
@@ -368,7 +430,8 @@ enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer, 
     return status == RAG_OK ? check_tombs(r, fault) : status;
 }
 
-static enum rag_status open_newest(struct rag_reader *r, uint64_t generation, struct rag_fault *fault) {
+static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
+                                   struct rag_fault *fault) {
     struct front front;
     struct footer footer;
     enum rag_status status = need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, fault);
@@ -377,11 +440,13 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation, st
     r->commit.identity = front.identity;
     r->commit.read_only = front.read_only;
     status = find_newest(r, &front, &footer, fault);
-    if (status == RAG_OK && generation != 0) status = find_generation(r, front.identity, generation, &footer, fault);
+    if (status == RAG_OK && generation != 0)
+        status = find_generation(r, front.identity, generation, &footer, fault);
     return status == RAG_OK ? rag_toc_read(r, &footer, fault) : status;
 }
 
-static enum rag_status open_bytes(const uint8_t *bytes, size_t size, const struct rag_source *source, uint64_t generation,
+static enum rag_status open_bytes(const uint8_t *bytes, size_t size,
+                                  const struct rag_source *source, uint64_t generation,
                                   struct rag_reader **out, struct rag_fault *fault) {
     struct rag_reader *r = calloc(1, sizeof *r);
     if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
@@ -394,13 +459,14 @@ static enum rag_status open_bytes(const uint8_t *bytes, size_t size, const struc
     return status;
 }
 
-enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, struct rag_reader **out,
-                                struct rag_fault *fault) {
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
+                                struct rag_reader **out, struct rag_fault *fault) {
     return open_bytes(bytes, size, NULL, generation, out, fault);
 }
 
-enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size, uint64_t generation,
-                                       struct rag_reader **out, struct rag_fault *fault) {
+enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size,
+                                       uint64_t generation, struct rag_reader **out,
+                                       struct rag_fault *fault) {
     return open_bytes(source->bytes, size, source, generation, out, fault);
 }
 
@@ -412,33 +478,34 @@ void rag_reader_close(struct rag_reader *r) {
     free(r);
 }
 
-/* ------------------------------------------------------------------------------------------------------- accessors --- */
+/* ------------------------------------------------------------------------------------ accessors */
 
-void rag_reader_commit(const struct rag_reader *r, struct rag_commit *commit) { *commit = r->commit; }
+void rag_reader_commit(const struct rag_reader *r, struct rag_commit *commit) {
+    *commit = r->commit;
+}
 
 void rag_reader_entry(const struct rag_reader *r, uint32_t i, struct rag_entry *entry) {
     const uint8_t *e = entry_at(r, i);
     const uint64_t size = load_u64(e + ENTRY_BYTES);
-    *entry = (struct rag_entry){entry_name(r, i),
-                                load_u32(e + ENTRY_SEGMENT),
-                                load_u32(e + ENTRY_FLAGS),
-                                load_u64(e + ENTRY_GENERATION),
-                                load_u64(e + ENTRY_AT),
-                                size,
-                                load_u64(e + ENTRY_ITEMS),
-                                rag_extent(size)};
+    *entry = (struct rag_entry){entry_name(r, i),          load_u32(e + ENTRY_SEGMENT),
+                                load_u32(e + ENTRY_FLAGS), load_u64(e + ENTRY_GENERATION),
+                                load_u64(e + ENTRY_AT),    size,
+                                load_u64(e + ENTRY_ITEMS), rag_extent(size)};
 }
 
-void rag_reader_segment(const struct rag_reader *r, uint32_t i, struct rag_segment_record *segment) {
+void rag_reader_segment(const struct rag_reader *r, uint32_t i,
+                        struct rag_segment_record *segment) {
     const uint8_t *s = r->segments + (size_t)i * SEGMENT_SIZE;
-    *segment = (struct rag_segment_record){load_u32(s + SEGMENT_NUMBER), load_u64(s + SEGMENT_ROWS), load_u64(s + SEGMENT_LIVE),
-                                    load_u64(s + SEGMENT_GENERATION)};
+    *segment =
+        (struct rag_segment_record){load_u32(s + SEGMENT_NUMBER), load_u64(s + SEGMENT_ROWS),
+                                    load_u64(s + SEGMENT_LIVE), load_u64(s + SEGMENT_GENERATION)};
 }
 
 int64_t rag_segment_index(const struct rag_reader *r, uint32_t number) {
     uint32_t low = 0, high = r->commit.segments;
     while (low < high) {
-        const uint32_t middle = low + (high - low) / 2, found = load_u32(r->segments + (size_t)middle * SEGMENT_SIZE);
+        const uint32_t middle = low + (high - low) / 2,
+                       found = load_u32(r->segments + (size_t)middle * SEGMENT_SIZE);
         if (found == number) return middle;
         if (found < number) low = middle + 1;
         else high = middle;
@@ -450,7 +517,8 @@ int64_t rag_reader_find(const struct rag_reader *r, const char *name, uint32_t s
     uint32_t low = 0, high = r->commit.entries;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2, i = r->order[middle];
-        const int order = compare_key(entry_name(r, i), load_u32(entry_at(r, i) + ENTRY_SEGMENT), name, segment);
+        const int order =
+            compare_key(entry_name(r, i), load_u32(entry_at(r, i) + ENTRY_SEGMENT), name, segment);
         if (order == 0) return i;
         if (order < 0) low = middle + 1;
         else high = middle;
@@ -458,7 +526,8 @@ int64_t rag_reader_find(const struct rag_reader *r, const char *name, uint32_t s
     return -1;
 }
 
-enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_guard *guard, struct rag_fault *fault) {
+enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_guard *guard,
+                                 struct rag_fault *fault) {
     struct rag_entry e;
     rag_reader_entry(r, i, &e);
     const uint8_t *sums = r->bytes + e.at + align_up(e.size, 8);
@@ -466,8 +535,13 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
     const uint64_t hash = load_u64(entry_at(r, i) + ENTRY_HASH);
     if ((!r->source || blocks == 0) && rag_hash(sums, 8 * blocks) != hash)
         return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
-    *guard = (struct rag_guard){r->bytes + e.at, e.size, (const uint64_t *)(const void *)sums, r->seen + r->seen_at[i],
-                                r->source, hash, ""};
+    *guard = (struct rag_guard){r->bytes + e.at,
+                                e.size,
+                                (const uint64_t *)(const void *)sums,
+                                r->seen + r->seen_at[i],
+                                r->source,
+                                hash,
+                                ""};
     memcpy(guard->name, e.name, strnlen(e.name, sizeof guard->name - 1));
     return RAG_OK;
 }

@@ -22,11 +22,13 @@ struct footer {
     uint64_t at, generation, toc_at, toc_size, toc_hash, previous;
 };
 
-/* True when 64 bytes at `at` (inside the file) are a footer of this file that holds by itself; its table is not looked at. */
+/* True when 64 bytes at `at` (inside the file) are a footer of this file that holds by itself; its
+ * table is not looked at. */
 bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer);
 
 /* Checks the table of a commit whose hash holds and fills the reader from it. */
-enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer, struct rag_fault *fault);
+enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer,
+                             struct rag_fault *fault);
 
 /* Index of a segment's record, or -1. */
 int64_t rag_segment_index(const struct rag_reader *reader, uint32_t number);

@@ -1,14 +1,17 @@
 /* records.c - the tables that say which document and which stretch of it a row is.
  *
  *   rag.chunks     32 bytes a row, rows ordered by (document id, chunk index)
- *     0 u32 document   4 u32 index   8 u32 start   12 u32 size   16 u32 char start   20 u32 char size   24 u64 meta
+ *     0 u32 document     4 u32 index        8 u32 start        12 u32 size
+ *     16 u32 char start  20 u32 char size   24 u64 meta
  *   rag.documents  64 bytes a document, ordered by id
- *     0 u64 blob at   8 u32 text size   12 u32 blob size   16 u64 meta at   24 u32 meta size   28 u32 flags
- *     32 u64 first row   40 u32 rows   44 u32 text chars   48 zero
+ *     0 u64 blob at      8 u32 text size    12 u32 blob size   16 u64 meta at
+ *     24 u32 meta size   28 u32 flags       32 u64 first row   40 u32 rows
+ *     44 u32 text chars  48 zero
  *   rag.ids        their ids, as a list of strings
  *
- * A chunk's meta is at << 24 | size, into the metadata stream, as a document's is. Nothing is validated beforehand but the
- * sections' sizes: a record is checked when it is read, so that opening a file of a hundred million rows costs nothing. */
+ * A chunk's meta is at << 24 | size, into the metadata stream, as a document's is. Nothing is
+ * validated beforehand but the sections' sizes: a record is checked when it is read, so that
+ * opening a file of a hundred million rows costs nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +20,12 @@
 
 enum { HAS_TEXT = 1, META_SIZE_BITS = 24 };
 
-static enum rag_status checked(const struct rag_guard *guard, uint64_t at, size_t size, struct rag_fault *fault) {
+static enum rag_status checked(const struct rag_guard *guard, uint64_t at, size_t size,
+                               struct rag_fault *fault) {
     return rag_guard_check(guard, at, size, fault);
 }
 
-/* --------------------------------------------------------------------------------------------------------- strings --- */
+/* -------------------------------------------------------------------------------------- strings */
 
 static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
     if (guard->size < 16) return false;
@@ -30,24 +34,27 @@ static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
 }
 
 /* Where a string lies in its section, without a look at it. */
-static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, uint64_t *at, size_t *size,
-                                    struct rag_fault *fault) {
+static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, uint64_t *at,
+                                    size_t *size, struct rag_fault *fault) {
     uint64_t count;
     enum rag_status status = guard->size < 16 ? RAG_OK : checked(guard, 0, 8, fault);
     if (status != RAG_OK) return status;
-    if (!strings_count(guard, &count) || i >= count) return rag_fail(fault, RAG_CORRUPT, i, "no such string");
+    if (!strings_count(guard, &count) || i >= count)
+        return rag_fail(fault, RAG_CORRUPT, i, "no such string");
     const uint64_t base = 16 + 8 * count;
     status = checked(guard, 8 + 8 * i, 16, fault);
     if (status != RAG_OK) return status;
-    const uint64_t from = load_u64(guard->bytes + 8 + 8 * i), to = load_u64(guard->bytes + 16 + 8 * i);
-    if (from > to || to > guard->size - base) return rag_fail(fault, RAG_CORRUPT, 8 + 8 * i, "a string lies outside its section");
+    const uint64_t from = load_u64(guard->bytes + 8 + 8 * i),
+                   to = load_u64(guard->bytes + 16 + 8 * i);
+    if (from > to || to > guard->size - base)
+        return rag_fail(fault, RAG_CORRUPT, 8 + 8 * i, "a string lies outside its section");
     *at = base + from;
     *size = to - from;
     return RAG_OK;
 }
 
-enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes, size_t *size,
-                                struct rag_fault *fault) {
+enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
+                                size_t *size, struct rag_fault *fault) {
     uint64_t at;
     const enum rag_status status = place_string(guard, i, &at, size, fault);
     if (status != RAG_OK) return status;
@@ -55,7 +62,7 @@ enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const
     return checked(guard, at, *size, fault);
 }
 
-/* --------------------------------------------------------------------------------------------------------- records --- */
+/* -------------------------------------------------------------------------------------- records */
 
 enum rag_status rag_records_open(struct rag_records *r, struct rag_fault *fault) {
     uint64_t ids = 0;
@@ -63,29 +70,38 @@ enum rag_status rag_records_open(struct rag_records *r, struct rag_fault *fault)
     if (status != RAG_OK) return status;
     r->rows = r->chunks.size / RAG_CHUNK_SIZE;
     r->count = r->documents.size / RAG_DOCUMENT_SIZE;
-    if (r->chunks.size % RAG_CHUNK_SIZE != 0) return rag_fail(fault, RAG_FORMAT, r->chunks.size, "half a chunk record");
-    if (r->documents.size % RAG_DOCUMENT_SIZE != 0) return rag_fail(fault, RAG_FORMAT, r->documents.size, "half a document record");
+    if (r->chunks.size % RAG_CHUNK_SIZE != 0)
+        return rag_fail(fault, RAG_FORMAT, r->chunks.size, "half a chunk record");
+    if (r->documents.size % RAG_DOCUMENT_SIZE != 0)
+        return rag_fail(fault, RAG_FORMAT, r->documents.size, "half a document record");
     if (!strings_count(&r->ids, &ids) || ids != r->count)
         return rag_fail(fault, RAG_FORMAT, ids, "as many ids as documents are needed");
     return RAG_OK;
 }
 
-enum rag_status rag_records_chunk(const struct rag_records *r, uint64_t row, struct rag_chunk *chunk, struct rag_fault *fault) {
+enum rag_status rag_records_chunk(const struct rag_records *r, uint64_t row,
+                                  struct rag_chunk *chunk, struct rag_fault *fault) {
     if (row >= r->rows) return rag_fail(fault, RAG_ARGUMENT, row, "no such row");
     const uint64_t at = row * RAG_CHUNK_SIZE;
     enum rag_status status = checked(&r->chunks, at, RAG_CHUNK_SIZE, fault);
     if (status != RAG_OK) return status;
     const uint8_t *c = r->chunks.bytes + at;
     const uint64_t meta = load_u64(c + 24);
-    *chunk = (struct rag_chunk){load_u32(c),      load_u32(c + 4),  load_u32(c + 8),
-                                load_u32(c + 12), load_u32(c + 16), load_u32(c + 20),
-                                meta >> META_SIZE_BITS, (uint32_t)(meta & ((1u << META_SIZE_BITS) - 1))};
-    if (chunk->document >= r->count) return rag_fail(fault, RAG_CORRUPT, at, "a chunk of a document that is not there");
+    *chunk = (struct rag_chunk){load_u32(c),
+                                load_u32(c + 4),
+                                load_u32(c + 8),
+                                load_u32(c + 12),
+                                load_u32(c + 16),
+                                load_u32(c + 20),
+                                meta >> META_SIZE_BITS,
+                                (uint32_t)(meta & ((1u << META_SIZE_BITS) - 1))};
+    if (chunk->document >= r->count)
+        return rag_fail(fault, RAG_CORRUPT, at, "a chunk of a document that is not there");
     return RAG_OK;
 }
 
-enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struct rag_document *d, uint64_t *id_at,
-                                  struct rag_fault *fault) {
+enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struct rag_document *d,
+                                  uint64_t *id_at, struct rag_fault *fault) {
     if (i >= r->count) return rag_fail(fault, RAG_ARGUMENT, i, "no such document");
     const uint64_t at = i * RAG_DOCUMENT_SIZE;
     size_t id_size;
@@ -106,12 +122,14 @@ enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struc
     d->text_chars = load_u32(b + 44);
     if ((load_u32(b + 28) & ~(uint32_t)HAS_TEXT) != 0 || (load_u64(b + 48) | load_u64(b + 56)) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a document's record has bits of a newer version");
-    if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX || d->rows > r->rows || d->first_row > r->rows - d->rows)
+    if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX ||
+        d->rows > r->rows || d->first_row > r->rows - d->rows)
         return rag_fail(fault, RAG_CORRUPT, at, "a document's record does not add up");
     return RAG_OK;
 }
 
-enum rag_status rag_records_document(const struct rag_records *r, uint64_t i, struct rag_document *d, struct rag_fault *fault) {
+enum rag_status rag_records_document(const struct rag_records *r, uint64_t i,
+                                     struct rag_document *d, struct rag_fault *fault) {
     uint64_t id_at;
     const enum rag_status status = rag_records_place(r, i, d, &id_at, fault);
     return status == RAG_OK ? checked(&r->ids, id_at, d->id_size, fault) : status;
@@ -123,7 +141,8 @@ static int compare_ids(const uint8_t *a, size_t a_size, const uint8_t *b, size_t
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-enum rag_status rag_records_find(const struct rag_records *r, const uint8_t *id, size_t size, uint64_t *i, struct rag_fault *fault) {
+enum rag_status rag_records_find(const struct rag_records *r, const uint8_t *id, size_t size,
+                                 uint64_t *i, struct rag_fault *fault) {
     uint64_t low = 0, high = r->count;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -143,8 +162,8 @@ enum rag_status rag_records_find(const struct rag_records *r, const uint8_t *id,
     return RAG_OK;
 }
 
-enum rag_status rag_records_row(const struct rag_records *r, uint64_t document, uint32_t index, uint64_t *row,
-                                struct rag_fault *fault) {
+enum rag_status rag_records_row(const struct rag_records *r, uint64_t document, uint32_t index,
+                                uint64_t *row, struct rag_fault *fault) {
     struct rag_document d = {0};
     struct rag_chunk c;
     enum rag_status status = rag_records_document(r, document, &d, fault);
@@ -186,7 +205,7 @@ void rag_document_store(uint8_t *out, const struct rag_document *d) {
     store_u32(out + 44, d->text_chars);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- sample --- */
+/* --------------------------------------------------------------------------------------- sample */
 
 struct sample {
     uint64_t *hashes, *rows; /* a heap with the largest (hash, row) on top */
@@ -208,7 +227,8 @@ static void sample_add(struct sample *s, uint64_t hash, uint64_t row) {
     if (s->count < s->k) {
         at = s->count++;
         s->hashes[at] = hash, s->rows[at] = row;
-        for (; at > 0 && sample_above(s, at, (at - 1) / 2); at = (at - 1) / 2) sample_swap(s, at, (at - 1) / 2);
+        for (; at > 0 && sample_above(s, at, (at - 1) / 2); at = (at - 1) / 2)
+            sample_swap(s, at, (at - 1) / 2);
         return;
     }
     if (hash > s->hashes[0] || (hash == s->hashes[0] && row > s->rows[0])) return;
@@ -224,7 +244,8 @@ static void sample_add(struct sample *s, uint64_t hash, uint64_t row) {
 }
 
 /* Ids are kilobytes at the most in sane files; a longer one is hashed from the heap. */
-static enum rag_status chunk_hash(const struct rag_document *d, uint32_t index, uint64_t *hash, struct rag_fault *fault) {
+static enum rag_status chunk_hash(const struct rag_document *d, uint32_t index, uint64_t *hash,
+                                  struct rag_fault *fault) {
     uint8_t small[512], *key = small;
     if (d->id_size + 4 > sizeof small) key = malloc((size_t)d->id_size + 4);
     if (!key) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
@@ -235,8 +256,9 @@ static enum rag_status chunk_hash(const struct rag_document *d, uint32_t index, 
     return RAG_OK;
 }
 
-enum rag_status rag_records_sample(const struct rag_records *r, const uint64_t *live, uint64_t *hashes, uint64_t *rows, size_t k,
-                                   size_t *found, struct rag_fault *fault) {
+enum rag_status rag_records_sample(const struct rag_records *r, const uint64_t *live,
+                                   uint64_t *hashes, uint64_t *rows, size_t k, size_t *found,
+                                   struct rag_fault *fault) {
     struct sample sample = {hashes, rows, 0, k};
     struct rag_document d = {0};
     uint32_t document = UINT32_MAX;
@@ -245,7 +267,8 @@ enum rag_status rag_records_sample(const struct rag_records *r, const uint64_t *
         uint64_t hash;
         if (live && !(live[row / 64] >> row % 64 & 1)) continue;
         enum rag_status status = rag_records_chunk(r, row, &c, fault);
-        if (status == RAG_OK && c.document != document) status = rag_records_document(r, document = c.document, &d, fault);
+        if (status == RAG_OK && c.document != document)
+            status = rag_records_document(r, document = c.document, &d, fault);
         if (status == RAG_OK) status = chunk_hash(&d, c.index, &hash, fault);
         if (status != RAG_OK) return status;
         sample_add(&sample, hash, row);

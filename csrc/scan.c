@@ -1,7 +1,8 @@
 /* scan.c - exact top-k over matrices: cutting the work, choosing the way.
  *
- * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the best); finish.c makes
- * the answer of them. It is what scoring every row would give, to the bit, whatever was cut how. */
+ * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the
+ * best); finish.c makes the answer of them. It is what scoring every row would give, to the bit,
+ * whatever was cut how. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,13 +10,13 @@
 
 enum { CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
 
-/* ------------------------------------------------------------------------------------------------------- failing ---
- */
+/* -------------------------------------------------------------------------------------- failing */
 
 bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault) {
     enum rag_status none = RAG_OK;
     if (status == RAG_OK) return true;
-    if (__atomic_compare_exchange_n(&search->status, &none, status, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (__atomic_compare_exchange_n(&search->status, &none, status, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
         if (fault && search->fault) *search->fault = *fault;
         else rag_fail(search->fault, status, 0, "no memory for a search");
     }
@@ -26,15 +27,15 @@ bool rag_search_failed(const struct search *search) {
     return __atomic_load_n(&search->status, __ATOMIC_RELAXED) != RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- scoring ---
- */
+/* -------------------------------------------------------------------------------------- scoring */
 
-bool rag_search_score(struct search *search, const struct query *query, const struct rag_matrix *matrix, uint64_t row,
-                      float *scratch, float *score) {
+bool rag_search_score(struct search *search, const struct query *query,
+                      const struct rag_matrix *matrix, uint64_t row, float *scratch, float *score) {
     struct rag_fault fault;
     double dot, square;
     if (!rag_search_note(search, rag_matrix_touch(matrix, row, 1, &fault), &fault)) return false;
-    rag_kernels()->canonical(rag_matrix_floats(matrix, row, scratch), query->wide, matrix->dim, &dot, &square);
+    rag_kernels()->canonical(rag_matrix_floats(matrix, row, scratch), query->wide, matrix->dim,
+                             &dot, &square);
     *score = rag_score(query, dot, square);
     return isfinite(square);
 }
@@ -44,12 +45,13 @@ static bool best_ready(struct search *search, struct best *best, uint64_t rows) 
     return rag_search_note(search, RAG_MEMORY, NULL);
 }
 
-void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row, float *scratch) {
+void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row,
+                      float *scratch) {
     struct best *best = &slice->hunts[query].best;
     float score;
     if (!best_ready(search, best, slice->end - slice->first)) return;
-    if (!rag_search_score(search, &search->queries[query], search->segments[slice->segment].matrix, row, scratch,
-                          &score))
+    if (!rag_search_score(search, &search->queries[query], search->segments[slice->segment].matrix,
+                          row, scratch, &score))
         return;
     rag_best_offer(best, score, (uint32_t)row);
 }
@@ -58,7 +60,9 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
 static void count_scored(struct search *search, const struct slice *slice, size_t query) {
     struct hunt *hunt = &slice->hunts[query];
     for (size_t i = 0; i < hunt->best.count; i++)
-        rag_sieve_count(&hunt->sieve, rag_floor_of(&search->queries[query], hunt->best.entries[i].score), ROW_SCORED);
+        rag_sieve_count(&hunt->sieve,
+                        rag_floor_of(&search->queries[query], hunt->best.entries[i].score),
+                        ROW_SCORED);
     rag_sieve_tighten(&hunt->sieve);
 }
 
@@ -71,28 +75,34 @@ static void forget(struct sieve *sieve, size_t count) {
     sieve->count = sieve->tight = kept;
 }
 
-static void score_first(struct search *search, const struct slice *slice, size_t query, size_t count, float *scratch) {
+static void score_first(struct search *search, const struct slice *slice, size_t query,
+                        size_t count, float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
     for (size_t i = 0; i < count; i++)
-        if (is_open(&sieve->entries[i])) rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
+        if (is_open(&sieve->entries[i]))
+            rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
     forget(sieve, count);
     count_scored(search, slice, query);
 }
 
-void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch) {
+void rag_search_settle(struct search *search, const struct slice *slice, size_t query,
+                       float *scratch) {
     score_first(search, slice, query, slice->hunts[query].sieve.count, scratch);
 }
 
-void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch) {
+void rag_search_anchor(struct search *search, const struct slice *slice, size_t query,
+                       float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
     rag_sieve_tighten(sieve);
-    if (search->segments[slice->segment].matrix->guard.source) return; /* rows far away are read once, together, at the end */
+    if (search->segments[slice->segment].matrix->guard.source)
+        return; /* rows far away are read once, together, at the end */
     score_first(search, slice, query, sieve->count < search->k ? sieve->count : search->k, scratch);
 }
 
-/* What the slices of a query tell one another: a slice starts from the bounds of those before it, or its floor would be
- * that of a smaller collection. */
-static void recall(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+/* What the slices of a query tell one another: a slice starts from the bounds of those before it,
+ * or its floor would be that of a smaller collection. */
+static void recall(struct search *search, const struct slice *slice, const uint32_t *which,
+                   size_t count) {
     pthread_mutex_lock(&search->lock);
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         const struct best *known = &search->known[which[i]];
@@ -102,20 +112,22 @@ static void recall(struct search *search, const struct slice *slice, const uint3
     pthread_mutex_unlock(&search->lock);
 }
 
-static void learn(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+static void learn(struct search *search, const struct slice *slice, const uint32_t *which,
+                  size_t count) {
     pthread_mutex_lock(&search->lock);
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         struct best *known = &search->known[which[i]];
         const struct sieve *sieve = &slice->hunts[which[i]].sieve;
-        if (!known->entries && !rag_best_open(known, search->k)) rag_search_note(search, RAG_MEMORY, NULL);
+        if (!known->entries && !rag_best_open(known, search->k))
+            rag_search_note(search, RAG_MEMORY, NULL);
         for (size_t j = 0; known->entries && j < sieve->count; j++)
-            if (sieve->entries[j].row != ROW_ELSEWHERE) rag_best_offer(known, sieve->entries[j].lower, 0);
+            if (sieve->entries[j].row != ROW_ELSEWHERE)
+                rag_best_offer(known, sieve->entries[j].lower, 0);
     }
     pthread_mutex_unlock(&search->lock);
 }
 
-/* ------------------------------------------------------------------------------------------------------ scanning ---
- */
+/* ------------------------------------------------------------------------------------- scanning */
 
 static uint64_t passing_rows(const struct rag_segment *segment, const struct slice *slice) {
     const uint64_t *words = segment->where + slice->first / 64;
@@ -128,11 +140,12 @@ static uint64_t passing_rows(const struct rag_segment *segment, const struct sli
 
 /* Where one query meets few rows, most would be refined: reading the rows themselves takes less. */
 static bool shadow_pays(const struct search *search, const struct rag_segment *segment) {
-    return segment->shadow && (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
+    return segment->shadow &&
+           (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
 }
 
-/* What a scan of the slice reads, where that is elsewhere: the rows that pass, when they are few; the whole shadow; or all
- * rows. */
+/* What a scan of the slice reads, where that is elsewhere: the rows that pass, when they are few;
+ * the whole shadow; or all rows. */
 static bool bring(struct search *search, const struct slice *slice, bool few, bool shadow) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     struct rag_wants wants = {0};
@@ -140,15 +153,20 @@ static bool bring(struct search *search, const struct slice *slice, bool few, bo
     if (!segment->matrix->guard.source) return true;
     for (uint64_t row = slice->first; few && row < slice->end; row++)
         if (has_row(segment->where, row)) rag_matrix_want(segment->matrix, row, 1, &wants);
-    if (!few && shadow) rag_wants_add(&wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
-    else if (!few) rag_matrix_want(segment->matrix, slice->first, slice->end - slice->first, &wants);
+    if (!few && shadow)
+        rag_wants_add(&wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
+    else if (!few)
+        rag_matrix_want(segment->matrix, slice->first, slice->end - slice->first, &wants);
     return rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
 }
 
 /* Where one query meets few rows, reading them takes less than finding out which of them matter. */
-static bool is_few(const struct search *search, uint64_t passing) { return passing <= 4 * (uint64_t)search->k + 32; }
+static bool is_few(const struct search *search, uint64_t passing) {
+    return passing <= 4 * (uint64_t)search->k + 32;
+}
 
-static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which,
+                         size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     const uint64_t passing = passing_rows(segment, slice);
     const bool few = is_few(search, passing);
@@ -157,7 +175,8 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
     } else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
-    else if (rag_kernels()->tile && count >= TILE_QUERIES / 2) rag_scan_tiles(search, slice, which, count);
+    else if (rag_kernels()->tile && count >= TILE_QUERIES / 2)
+        rag_scan_tiles(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
 }
 
@@ -166,12 +185,15 @@ static void scan_slice(struct search *search, const struct slice *slice) {
     size_t count = 0, plain_count = 0;
     for (size_t q = 0; q < search->query_count; q++) {
         if (search->queries[q].plain) plain[plain_count++] = (uint32_t)q;
-        else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->queries[q], &search->floors[q]))
+        else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->queries[q],
+                                &search->floors[q]))
             which[count++] = (uint32_t)q;
         else rag_search_note(search, RAG_MEMORY, NULL);
     }
     if (rag_search_failed(search)) return;
-    if (plain_count && bring(search, slice, is_few(search, passing_rows(&search->segments[slice->segment], slice)), false))
+    if (plain_count &&
+        bring(search, slice, is_few(search, passing_rows(&search->segments[slice->segment], slice)),
+              false))
         rag_scan_exhaustive(search, slice, plain, plain_count);
     if (count) {
         recall(search, slice, which, count);
@@ -190,8 +212,7 @@ static void scan_task(void *context, size_t i) {
     rag_float_back(&before);
 }
 
-/* ------------------------------------------------------------------------------------------------------- cutting ---
- */
+/* -------------------------------------------------------------------------------------- cutting */
 
 static void finish_task(void *context, size_t q) {
     rag_float_mode before;
@@ -227,7 +248,8 @@ static void run_chunk(struct search *search, int threads) {
         rag_search_note(search, RAG_MEMORY, NULL);
         return;
     }
-    for (size_t s = 0; s < search->slice_count; s++) search->slices[s].hunts = hunts + s * search->query_count;
+    for (size_t s = 0; s < search->slice_count; s++)
+        search->slices[s].hunts = hunts + s * search->query_count;
     rag_parallel(search->slice_count, threads, scan_task, search);
     if (!rag_search_failed(search)) rag_search_bring(search);
     if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_task, search);
@@ -248,7 +270,8 @@ static size_t chunk_queries(const struct search *search, size_t count) {
 
 static bool any_shadow(const struct search *search) {
     bool any = false;
-    for (size_t s = 0; s < search->segment_count; s++) any |= shadow_pays(search, &search->segments[s]);
+    for (size_t s = 0; s < search->segment_count; s++)
+        any |= shadow_pays(search, &search->segments[s]);
     return any;
 }
 
@@ -258,15 +281,17 @@ static float least_key(const struct search *search, size_t q) {
     return rag_floor_of(&search->queries[q], search->least[q]);
 }
 
-static void run(struct search *search, const struct rag_question *question, uint8_t *memory, int threads) {
-    const size_t chunk = chunk_queries(search, question->count), stride = search->segment_count * search->width;
+static void run(struct search *search, const struct rag_question *question, uint8_t *memory,
+                int threads) {
+    const size_t chunk = chunk_queries(search, question->count),
+                 stride = search->segment_count * search->width;
     const size_t query_size = align_up(rag_query_size(search->dim), 64);
     for (size_t first = 0; first < question->count && !rag_search_failed(search); first += chunk) {
         search->query_count = question->count - first < chunk ? question->count - first : chunk;
         for (size_t q = 0; q < search->query_count; q++) {
             const float *values = question->queries + (first + q) * search->dim;
-            rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim, question->metric,
-                              any_shadow(search));
+            rag_query_prepare(&search->queries[q], memory + q * query_size, values, search->dim,
+                              question->metric, any_shadow(search));
             search->floors[q] = least_key(search, q);
             search->known[q] = (struct best){0};
         }
@@ -277,8 +302,10 @@ static void run(struct search *search, const struct rag_question *question, uint
     }
 }
 
-/* How many threads pay: one below a third of a millisecond of scanning, else as many as asked for, or all. */
-static int threads_for(const struct rag_segment *segments, size_t count, const struct rag_question *question) {
+/* How many threads pay: one below a third of a millisecond of scanning, else as many as asked for,
+ * or all. */
+static int threads_for(const struct rag_segment *segments, size_t count,
+                       const struct rag_question *question) {
     uint64_t work = 0;
     if (question->threads > 0) return question->threads;
     for (size_t s = 0; s < count; s++) work += segments[s].matrix->count * question->dim;
@@ -301,7 +328,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     for (size_t s = 0; s < segment_count; s++) {
         total += segments[s].matrix->count;
         if (segments[s].matrix->dim != question->dim)
-            return rag_fail(fault, RAG_ARGUMENT, segments[s].matrix->dim, "queries and vectors differ in dimensions");
+            return rag_fail(fault, RAG_ARGUMENT, segments[s].matrix->dim,
+                            "queries and vectors differ in dimensions");
     }
     if (question->k == 0 || question->count == 0) return RAG_OK;
     search.k = question->k < total ? question->k : total;
@@ -331,12 +359,14 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     return search.status;
 }
 
-enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question, const int64_t *rows,
-                           size_t row_count, float *scores, struct rag_fault *fault) {
+enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question,
+                           const int64_t *rows, size_t row_count, float *scores,
+                           struct rag_fault *fault) {
     struct search search = {.dim = question->dim, .fault = fault};
     struct query query;
     if (matrix->dim != question->dim)
-        return rag_fail(fault, RAG_ARGUMENT, matrix->dim, "queries and vectors differ in dimensions");
+        return rag_fail(fault, RAG_ARGUMENT, matrix->dim,
+                        "queries and vectors differ in dimensions");
     for (size_t i = 0; i < row_count; i++)
         if (rows[i] < 0 || (uint64_t)rows[i] >= matrix->count)
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
@@ -349,9 +379,11 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
     if (memory && scratch) {
         rag_float_mode before;
         rag_float_plain(&before);
-        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric, false);
+        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric,
+                          false);
         for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)
-            if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i])) scores[i] = NAN;
+            if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i]))
+                scores[i] = NAN;
         rag_float_back(&before);
     } else {
         rag_search_note(&search, RAG_MEMORY, NULL);

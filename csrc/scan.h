@@ -1,7 +1,7 @@
 /* scan.h - one search on its way: what scan.c, scan_shadow.c and scan_rows.c share.
  *
- * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice and query a hunt.
- * Slices are scanned in parallel, then queries are finished in parallel. */
+ * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice
+ * and query a hunt. Slices are scanned in parallel, then queries are finished in parallel. */
 #ifndef RAG_SCAN_H
 #define RAG_SCAN_H
 
@@ -27,9 +27,10 @@ struct search {
     size_t k, width; /* how many are looked for, and how many places each result has */
     uint32_t dim;
     struct query *queries;
-    float *floors; /* per query, shared by all slices */
+    float *floors;      /* per query, shared by all slices */
     const float *least; /* of this chunk: what a score must reach to be found; or NULL */
-    struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under the lock */
+    struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
+                           the lock */
     pthread_mutex_t lock;
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */
@@ -42,19 +43,23 @@ struct search {
 bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault);
 bool rag_search_failed(const struct search *search);
 
-/* The canonical score of a row; false for a row that is never ranked, or (noted) could not be read. */
-bool rag_search_score(struct search *search, const struct query *query, const struct rag_matrix *matrix, uint64_t row,
-                      float *scratch, float *score);
+/* The canonical score of a row; false for a row that is never ranked, or (noted) could not be
+ * read. */
+bool rag_search_score(struct search *search, const struct query *query,
+                      const struct rag_matrix *matrix, uint64_t row, float *scratch, float *score);
 
 /* Scores a row and offers it to the hunt's best. */
-void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row, float *scratch);
+void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row,
+                      float *scratch);
 
 /* Turns a sieve that grew too large into scores. */
-void rag_search_settle(struct search *search, const struct slice *slice, size_t query, float *scratch);
+void rag_search_settle(struct search *search, const struct slice *slice, size_t query,
+                       float *scratch);
 enum { SIEVE_LARGE = 1 << 16 };
 
 /* Scores the k rows of a sieve that have the largest lower bounds, which makes the floor exact. */
-void rag_search_anchor(struct search *search, const struct slice *slice, size_t query, float *scratch);
+void rag_search_anchor(struct search *search, const struct slice *slice, size_t query,
+                       float *scratch);
 
 /* Brings, at once, the rows that may still win where those are elsewhere. */
 void rag_search_bring(struct search *search);
@@ -67,9 +72,13 @@ static inline bool has_row(const uint64_t *where, uint64_t row) {
 }
 
 /* The ways to scan a slice for the queries listed in which. */
-void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
-void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
-void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
-void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which, size_t count);
+void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which,
+                         size_t count);
+void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which,
+                        size_t count);
+void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
+                    size_t count);
+void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which,
+                    size_t count);
 
 #endif

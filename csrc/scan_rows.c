@@ -1,13 +1,16 @@
-/* scan_rows.c - scanning rows themselves: all of them by canonical score, or most of them by a binary32 estimate.
+/* scan_rows.c - scanning rows themselves: all of them by canonical score, or most of them by a
+ * binary32 estimate.
  *
- * The estimate reads each row once at the speed of memory; only rows that it cannot rule out are scored. This is how
- * matrices without a shadow are searched: 0.1.0 pairs, foreign byte orders, odd widths and strides. */
+ * The estimate reads each row once at the speed of memory; only rows that it cannot rule out are
+ * scored. This is how matrices without a shadow are searched: 0.1.0 pairs, foreign byte orders, odd
+ * widths and strides. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "scan.h"
 
-void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which,
+                         size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     float *scratch = malloc((size_t)search->dim * sizeof *scratch);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
@@ -31,7 +34,8 @@ struct strip {
     float *scratch;
 };
 
-static void strip_load(struct strip *strip, const struct rag_matrix *matrix, uint64_t first, uint64_t end) {
+static void strip_load(struct strip *strip, const struct rag_matrix *matrix, uint64_t first,
+                       uint64_t end) {
     strip->first = first;
     strip->count = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
     if (matrix->scalar == RAG_F32 && !matrix->big_endian && !matrix->offsets) {
@@ -48,18 +52,21 @@ static void strip_load(struct strip *strip, const struct rag_matrix *matrix, uin
     }
 }
 
-/* Upper bounds of the keys in binary32, good enough to rule rows out; not a number where it cannot say. */
-static void bound_strip(const struct query *query, const float *dots, const float *squares, float slack, float *upper) {
+/* Upper bounds of the keys in binary32, good enough to rule rows out; not a number where it cannot
+ * say. */
+static void bound_strip(const struct query *query, const float *dots, const float *squares,
+                        float slack, float *upper) {
     const float curve = (float)query->curve * (1 - 1e-6f - slack);
     for (size_t i = 0; i < BLOCK_ROWS; i++) {
         const float norm = sqrtf(squares[i]);
-        upper[i] = query->metric == RAG_COSINE ? dots[i] / norm + slack : dots[i] + norm * (slack - curve * norm);
+        upper[i] = query->metric == RAG_COSINE ? dots[i] / norm + slack
+                                               : dots[i] + norm * (slack - curve * norm);
     }
 }
 
 /* Rows whose squares left the range where estimates are sound are scored at once. */
-static void offer_row(struct search *search, const struct slice *slice, uint32_t q, uint64_t row, float dot,
-                      float square, float *scratch) {
+static void offer_row(struct search *search, const struct slice *slice, uint32_t q, uint64_t row,
+                      float dot, float square, float *scratch) {
     const struct query *query = &search->queries[q];
     struct hunt *hunt = &slice->hunts[q];
     float upper, lower;
@@ -70,16 +77,18 @@ static void offer_row(struct search *search, const struct slice *slice, uint32_t
     const double norm = sqrt(square), slack = ESTIMATE_SLACK(search->dim);
     rag_key_bounds(query, dot / norm, slack + slack * query->curve * norm, norm, &upper, &lower);
     rag_sieve_offer(&hunt->sieve, upper, lower, (uint32_t)row);
-    if (hunt->sieve.count >= SIEVE_LARGE + 4 * search->k) rag_search_settle(search, slice, q, scratch);
+    if (hunt->sieve.count >= SIEVE_LARGE + 4 * search->k)
+        rag_search_settle(search, slice, q, scratch);
 }
 
-static void scan_strip(struct search *search, const struct slice *slice, uint32_t q, const struct strip *strip,
-                       float *scratch) {
+static void scan_strip(struct search *search, const struct slice *slice, uint32_t q,
+                       const struct strip *strip, float *scratch) {
     const struct query *query = &search->queries[q];
     const uint64_t *where = search->segments[slice->segment].where;
     const struct sieve *sieve = &slice->hunts[q].sieve;
     float dots[BLOCK_ROWS] = {0}, squares[BLOCK_ROWS] = {0}, upper[BLOCK_ROWS];
-    rag_kernels()->estimate(strip->rows, strip->stride, strip->count, query->unit, search->dim, dots, squares);
+    rag_kernels()->estimate(strip->rows, strip->stride, strip->count, query->unit, search->dim,
+                            dots, squares);
     bound_strip(query, dots, squares, (float)(2 * ESTIMATE_SLACK(search->dim)), upper);
     for (size_t i = 0; i < strip->count; i++) {
         const bool sound = squares[i] >= 0x1p-80f && squares[i] <= 0x1p80f;
@@ -92,19 +101,23 @@ static bool strip_wanted(const uint64_t *where, uint64_t first) {
     return !where || (where[first / 64] >> first % 64 & 0xffff);
 }
 
-void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which, size_t count) {
+void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which,
+                        size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
-    struct strip strip = {.scratch = malloc((size_t)search->dim * (BLOCK_ROWS + 1) * sizeof(float))};
+    struct strip strip = {.scratch =
+                              malloc((size_t)search->dim * (BLOCK_ROWS + 1) * sizeof(float))};
     struct rag_fault fault;
     if (!strip.scratch) {
         rag_search_note(search, RAG_MEMORY, NULL);
         return;
     }
     float *scratch = strip.scratch + (size_t)search->dim * BLOCK_ROWS;
-    for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search); row += BLOCK_ROWS) {
+    for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
+         row += BLOCK_ROWS) {
         if (!strip_wanted(segment->where, row)) continue;
         const uint64_t rows = slice->end - row < BLOCK_ROWS ? slice->end - row : BLOCK_ROWS;
-        if (!rag_search_note(search, rag_matrix_touch(segment->matrix, row, rows, &fault), &fault)) break;
+        if (!rag_search_note(search, rag_matrix_touch(segment->matrix, row, rows, &fault), &fault))
+            break;
         strip_load(&strip, segment->matrix, row, slice->end);
         for (size_t q = 0; q < count; q++) scan_strip(search, slice, which[q], &strip, scratch);
     }

@@ -3,17 +3,20 @@
  *     0   8  "RAGSHADW"          16  u64 rows             32 .. 63  zero
  *     8   u32 version, 1         24  u32 rows in a group
  *    12   u32 dim                28  u32 zero
- *    64   group 0, group 1, ...  and behind the last one 64 zero bytes, so that wide loads stay inside
+ *    64   group 0, group 1, ...  and after the last one 64 zero bytes: wide loads stay inside
  *
- * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved rows, then row by
- * row in 8 bits. With D = dim rounded up to 8:
+ * A group holds its rows twice, both times as unit vectors: first in 4-bit blocks of 16 interleaved
+ * rows, then row by row in 8 bits. With D = dim rounded up to 8:
  *
- *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of row r, code for code
- * - 7.5 3 x 64      16 scales, 16 residual norms, 16 row norms, binary32 row     12          scale, residual norm, row
- * norm, binary32 D           code for code - 128
+ *     block   8 D bytes   byte 64 g + 4 r + t: components 8 g + t (low nibble) and 8 g + 4 + t of
+ *                         row r; a nibble c stands for c - 7.5
+ *             3 * 64      16 scales, 16 residual norms, 16 row norms, binary32
+ *     row     12          scale, residual norm, row norm, binary32
+ *             D           a byte c stands for c - 128
  *
- * scale times codes is the row's unit vector but for a residual no longer than the residual norm says; that is all that
- * a search relies on, so a shadow may always be rebuilt from its matrix, and is the same bytes on every machine. */
+ * scale times codes is the row's unit vector but for a residual no longer than the residual norm
+ * says; that is all that a search relies on, so a shadow may always be rebuilt from its matrix, and
+ * is the same bytes on every machine. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,10 +43,13 @@ static uint64_t group_rows_of(uint32_t dim) {
 /* With count < 2^32 and dim <= 2^16 nothing here can overflow. */
 static uint64_t size_of(uint64_t count, uint32_t dim, uint64_t group_rows) {
     const uint64_t rest = count % group_rows;
-    return SHADOW_HEAD + count / group_rows * group_size(dim, group_rows) + group_size(dim, rest) + SHADOW_SLACK;
+    return SHADOW_HEAD + count / group_rows * group_size(dim, group_rows) + group_size(dim, rest) +
+           SHADOW_SLACK;
 }
 
-uint64_t rag_shadow_size(uint64_t count, uint32_t dim) { return size_of(count, dim, group_rows_of(dim)); }
+uint64_t rag_shadow_size(uint64_t count, uint32_t dim) {
+    return size_of(count, dim, group_rows_of(dim));
+}
 
 uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group) {
     return SHADOW_HEAD + group * group_size(shadow->dim, shadow->group_rows);
@@ -52,29 +58,36 @@ uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group) {
 uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group) {
     const uint64_t first = group * shadow->group_rows, rest = shadow->count - first;
     const uint64_t rows = rest < shadow->group_rows ? rest : shadow->group_rows;
-    return rag_shadow_blocks_at(shadow, group) + blocks_of(rows) * rag_shadow_block_size(shadow->dim);
+    return rag_shadow_blocks_at(shadow, group) +
+           blocks_of(rows) * rag_shadow_block_size(shadow->dim);
 }
 
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault) {
     const uint8_t *head = section->bytes;
-    if (section->size < SHADOW_HEAD + SHADOW_SLACK) return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
+    if (section->size < SHADOW_HEAD + SHADOW_SLACK)
+        return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
     enum rag_status status = rag_guard_check(section, 0, SHADOW_HEAD, fault);
     if (status != RAG_OK) return status;
-    if (memcmp(head, magic, sizeof magic) != 0) return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
-    if (load_u32(head + 8) != SHADOW_VERSION) return rag_fail(fault, RAG_VERSION, 8, "a shadow of an unknown version");
-    *shadow = (struct rag_shadow){*section, load_u64(head + 16), load_u32(head + 24), load_u32(head + 12)};
+    if (memcmp(head, magic, sizeof magic) != 0)
+        return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
+    if (load_u32(head + 8) != SHADOW_VERSION)
+        return rag_fail(fault, RAG_VERSION, 8, "a shadow of an unknown version");
+    *shadow = (struct rag_shadow){*section, load_u64(head + 16), load_u32(head + 24),
+                                  load_u32(head + 12)};
     if (shadow->dim != matrix->dim || shadow->count != matrix->count)
         return rag_fail(fault, RAG_FORMAT, 12, "the shadow is that of another matrix");
-    if (shadow->group_rows < BLOCK_ROWS || shadow->group_rows > 16 * GROUP_ROWS_MAX || shadow->group_rows % BLOCK_ROWS)
-        return rag_fail(fault, RAG_FORMAT, 24, "a shadow's groups hold a multiple of 16 rows, up to 65536");
+    if (shadow->group_rows < BLOCK_ROWS || shadow->group_rows > 16 * GROUP_ROWS_MAX ||
+        shadow->group_rows % BLOCK_ROWS)
+        return rag_fail(fault, RAG_FORMAT, 24,
+                        "a shadow's groups hold a multiple of 16 rows, up to 65536");
     if (section->size != size_of(shadow->count, shadow->dim, shadow->group_rows))
-        return rag_fail(fault, RAG_CORRUPT, section->size, "the shadow's size is not that of its rows");
+        return rag_fail(fault, RAG_CORRUPT, section->size,
+                        "the shadow's size is not that of its rows");
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ building ---
- */
+/* ------------------------------------------------------------------------------------- building */
 
 /* The room for one row on its way, each array padded to a multiple of 16 components. */
 struct bench {
@@ -101,7 +114,8 @@ struct coded {
     float scale, rest, norm;
 };
 
-/* How far scale * values is from unit, not less than the truth: rounding of unit itself is 2^-24 at most. */
+/* How far scale * values is from unit, not less than the truth: rounding of unit itself is 2^-24 at
+ * most. */
 static float residual(struct bench *bench, uint32_t dim, float scale) {
     double dot, square;
     rag_kernels()->leave(bench->wide, dim, scale, bench->values);
@@ -109,8 +123,9 @@ static float residual(struct bench *bench, uint32_t dim, float scale) {
     return (float)(sqrt(square) * (1 + 1e-6) + 1e-7);
 }
 
-/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes, which leaves the
- * residual orthogonal to what is kept. Steps suit a normal distribution, and a few heavy tails. */
+/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes,
+ * which leaves the residual orthogonal to what is kept. Steps suit a normal distribution, and a few
+ * heavy tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
     static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
@@ -134,7 +149,8 @@ static struct coded encode_bytes(struct bench *bench, uint32_t dim, float larges
     return (struct coded){.scale = scale, .rest = residual(bench, dim, scale)};
 }
 
-static void put_nibbles(uint8_t *block, size_t r, uint32_t dim, const uint8_t *codes, struct coded coded) {
+static void put_nibbles(uint8_t *block, size_t r, uint32_t dim, const uint8_t *codes,
+                        struct coded coded) {
     const size_t groups = dims_of(dim) / GROUP_DIMS;
     for (size_t g = 0; g < groups; g++)
         for (size_t t = 0; t < 4; t++)
@@ -152,9 +168,11 @@ static void put_bytes(uint8_t *row, uint32_t dim, const uint8_t *codes, struct c
     memcpy(row + CODE_HEAD, codes, dims_of(dim));
 }
 
-/* A row without a direction that codes could hold. rest says what becomes of it: infinity always scores it exactly,
- * -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero vector. */
-static void put_special(uint8_t *block, size_t r, uint8_t *row, struct bench *bench, uint32_t dim, double square) {
+/* A row without a direction that codes could hold. rest says what becomes of it: infinity always
+ * scores it exactly, -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero
+ * vector. */
+static void put_special(uint8_t *block, size_t r, uint8_t *row, struct bench *bench, uint32_t dim,
+                        double square) {
     struct coded coded = {0, isfinite(square) ? INFINITY : -INFINITY, 1};
     if (square == 0) coded = (struct coded){0, 0, 0};
     memset(bench->codes, 8, dims_of(dim));
@@ -183,13 +201,15 @@ static void put_row(const struct rag_matrix *matrix, uint64_t index, uint8_t *bl
     put_bytes(row, dim, bench->codes, bytes);
 }
 
-static enum rag_status write_groups(const struct rag_matrix *matrix, struct bench *bench, uint8_t *group,
-                                    rag_write *write, void *context, struct rag_fault *fault) {
+static enum rag_status write_groups(const struct rag_matrix *matrix, struct bench *bench,
+                                    uint8_t *group, rag_write *write, void *context,
+                                    struct rag_fault *fault) {
     const uint32_t dim = matrix->dim;
     const uint64_t group_rows = group_rows_of(dim);
     const size_t block_size = rag_shadow_block_size(dim), row_size = rag_shadow_row_size(dim);
     for (uint64_t first = 0; first < matrix->count; first += group_rows) {
-        const uint64_t rows = matrix->count - first < group_rows ? matrix->count - first : group_rows;
+        const uint64_t rows =
+            matrix->count - first < group_rows ? matrix->count - first : group_rows;
         enum rag_status status = rag_matrix_touch(matrix, first, rows, fault);
         if (status != RAG_OK) return status;
         uint8_t *codes = group + blocks_of(rows) * block_size;
@@ -197,7 +217,8 @@ static enum rag_status write_groups(const struct rag_matrix *matrix, struct benc
         memset(group, 0, (size_t)(codes - group));
         rag_float_plain(&before);
         for (uint64_t i = 0; i < rows; i++)
-            put_row(matrix, first + i, group + i / BLOCK_ROWS * block_size, codes + i * row_size, bench);
+            put_row(matrix, first + i, group + i / BLOCK_ROWS * block_size, codes + i * row_size,
+                    bench);
         rag_float_back(&before);
         status = write(context, group, group_size(dim, rows));
         if (status != RAG_OK) return status;
@@ -227,5 +248,6 @@ enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *wri
     }
     free(bench.memory);
     free(group);
-    return status == RAG_MEMORY ? rag_fail(fault, RAG_MEMORY, 0, "no memory to build a shadow") : status;
+    return status == RAG_MEMORY ? rag_fail(fault, RAG_MEMORY, 0, "no memory to build a shadow")
+                                : status;
 }

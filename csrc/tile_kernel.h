@@ -1,20 +1,22 @@
 /* tile_kernel.h - six coded rows against 64 queries in registers, the inner loop of a batch.
  *
- * 24 sums live in named registers (gcc 12 spills arrays of them); each step takes four dimensions: four loads of packed
- * queries, six broadcasts of four codes, 24 vpdpbusd. The sums become bounds and are compared at once, so that nothing
- * but the few pairs that may matter leaves the tile. All six rows must be readable, however few count. */
+ * 24 sums live in named registers (gcc 12 spills arrays of them); each step takes four dimensions:
+ * four loads of packed queries, six broadcasts of four codes, 24 vpdpbusd. The sums become bounds
+ * and are compared at once, so that nothing but the few pairs that may matter leaves the tile. All
+ * six rows must be readable, however few count. */
 
-#define TILE_SUMS(row) __m512i s##row##0 = zero, s##row##1 = zero, s##row##2 = zero, s##row##3 = zero
-#define TILE_STEP(row, from)                                             \
-    do {                                                                 \
-        const __m512i x = _mm512_set1_epi32((int)load_u32(from));        \
-        s##row##0 = _mm512_dpbusd_epi32(s##row##0, x, q0);               \
-        s##row##1 = _mm512_dpbusd_epi32(s##row##1, x, q1);               \
-        s##row##2 = _mm512_dpbusd_epi32(s##row##2, x, q2);               \
-        s##row##3 = _mm512_dpbusd_epi32(s##row##3, x, q3);               \
+#define TILE_SUMS(row) \
+    __m512i s##row##0 = zero, s##row##1 = zero, s##row##2 = zero, s##row##3 = zero
+#define TILE_STEP(row, from)                                      \
+    do {                                                          \
+        const __m512i x = _mm512_set1_epi32((int)load_u32(from)); \
+        s##row##0 = _mm512_dpbusd_epi32(s##row##0, x, q0);        \
+        s##row##1 = _mm512_dpbusd_epi32(s##row##1, x, q1);        \
+        s##row##2 = _mm512_dpbusd_epi32(s##row##2, x, q2);        \
+        s##row##3 = _mm512_dpbusd_epi32(s##row##3, x, q3);        \
     } while (0)
-#define TILE_STORE(row)                                \
-    do {                                               \
+#define TILE_STORE(row)                                      \
+    do {                                                     \
         _mm512_store_si512(sums + 64 * row, s##row##0);      \
         _mm512_store_si512(sums + 64 * row + 16, s##row##1); \
         _mm512_store_si512(sums + 64 * row + 32, s##row##2); \
@@ -22,7 +24,8 @@
     } while (0)
 
 VNNI static inline __attribute__((always_inline)) void tile_sums(const uint8_t *rows, size_t stride,
-                                                                 const int8_t *panel, size_t fours, int32_t *sums) {
+                                                                 const int8_t *panel, size_t fours,
+                                                                 int32_t *sums) {
     const __m512i zero = _mm512_setzero_si512();
     const uint8_t *rows3 = rows + 3 * stride;
     TILE_SUMS(0);
@@ -49,25 +52,29 @@ VNNI static inline __attribute__((always_inline)) void tile_sums(const uint8_t *
     TILE_STORE(5);
 }
 
-VNNI static size_t tile_avx512vnni(const uint8_t *rows, size_t stride, size_t count, const struct tile_query *queries,
-                                   struct tile_hit *hits) {
+VNNI static size_t tile_avx512vnni(const uint8_t *rows, size_t stride, size_t count,
+                                   const struct tile_query *queries, struct tile_hit *hits) {
     _Alignas(64) int32_t sums[TILE_ROWS * TILE_QUERIES];
     tile_sums(rows + CODE_HEAD, stride, queries->panel, queries->fours, sums);
     size_t found = 0;
     for (size_t r = 0; r < count; r++) {
         const uint8_t *head = rows + r * stride;
-        const __m512 scale = _mm512_set1_ps(load_f32(head)), rest = _mm512_set1_ps(load_f32(head + 4));
+        const __m512 scale = _mm512_set1_ps(load_f32(head)),
+                     rest = _mm512_set1_ps(load_f32(head + 4));
         const __m512 norm = _mm512_set1_ps(queries->unit ? 1.0f : load_f32(head + 8));
         for (int j = 0; j < TILE_QUERIES; j += 16) {
-            const __m512i sum =
-                _mm512_sub_epi32(_mm512_load_si512(sums + TILE_QUERIES * r + j), _mm512_loadu_si512(queries->bias + j));
-            const __m512 score =
-                _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(scale, _mm512_loadu_ps(queries->step + j)));
-            const __m512 bound = _mm512_add_ps(_mm512_fmadd_ps(rest, _mm512_loadu_ps(queries->spread + j), score),
-                                               _mm512_loadu_ps(queries->slack + j));
-            const __m512 upper =
-                _mm512_mul_ps(norm, _mm512_sub_ps(bound, _mm512_mul_ps(_mm512_loadu_ps(queries->curve + j), norm)));
-            unsigned keep = _mm512_cmp_ps_mask(upper, _mm512_loadu_ps(queries->floor + j), _CMP_GE_OQ);
+            const __m512i sum = _mm512_sub_epi32(_mm512_load_si512(sums + TILE_QUERIES * r + j),
+                                                 _mm512_loadu_si512(queries->bias + j));
+            const __m512 score = _mm512_mul_ps(
+                _mm512_cvtepi32_ps(sum), _mm512_mul_ps(scale, _mm512_loadu_ps(queries->step + j)));
+            const __m512 bound =
+                _mm512_add_ps(_mm512_fmadd_ps(rest, _mm512_loadu_ps(queries->spread + j), score),
+                              _mm512_loadu_ps(queries->slack + j));
+            const __m512 upper = _mm512_mul_ps(
+                norm,
+                _mm512_sub_ps(bound, _mm512_mul_ps(_mm512_loadu_ps(queries->curve + j), norm)));
+            unsigned keep =
+                _mm512_cmp_ps_mask(upper, _mm512_loadu_ps(queries->floor + j), _CMP_GE_OQ);
             if (__builtin_expect(keep == 0, 1)) continue;
             float scores[16];
             _mm512_storeu_ps(scores, score);

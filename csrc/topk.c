@@ -1,13 +1,13 @@
 /* topk.c - the k best of many: a heap of exact scores, and a sieve of rows known only by bounds.
  *
- * The order is total (score, then row), so what comes out does not depend on the order of what goes in. */
+ * The order is total (score, then row), so what comes out does not depend on the order of what goes
+ * in. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "vectors.h"
 
-/* ---------------------------------------------------------------------------------------------------------- heap ---
- */
+/* ----------------------------------------------------------------------------------------- heap */
 
 static inline bool worse(struct scored a, struct scored b) {
     return a.score < b.score || (a.score == b.score && a.row > b.row);
@@ -32,7 +32,8 @@ static void sift_down(struct scored *heap, size_t count, size_t i) {
 
 static void sift_up(struct scored *heap, size_t i) {
     const struct scored entry = heap[i];
-    for (size_t parent; i > 0 && worse(entry, heap[parent = (i - 1) / 2]); i = parent) heap[i] = heap[parent];
+    for (size_t parent; i > 0 && worse(entry, heap[parent = (i - 1) / 2]); i = parent)
+        heap[i] = heap[parent];
     heap[i] = entry;
 }
 
@@ -56,19 +57,19 @@ void rag_best_sort(struct best *best) {
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- sieve ---
- */
+/* ---------------------------------------------------------------------------------------- sieve */
 
 void rag_floor_raise(float *shared, float value) {
     float seen = rag_floor_read(shared);
-    while (value > seen &&
-           !__atomic_compare_exchange(shared, &seen, &value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    while (value > seen && !__atomic_compare_exchange(shared, &seen, &value, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED)) {
     }
 }
 
 bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, float *shared) {
     const size_t room = 4 * k + 24;
-    *sieve = (struct sieve){.room = room, .k = k, .floor = rag_floor_read(shared), .shared = shared, .query = query};
+    *sieve = (struct sieve){
+        .room = room, .k = k, .floor = rag_floor_read(shared), .shared = shared, .query = query};
     sieve->entries = malloc(room * sizeof *sieve->entries);
     return sieve->entries != NULL;
 }
@@ -89,7 +90,8 @@ static void select_by_lower(struct candidate *entries, size_t count, size_t k) {
             entries[i++] = entries[j];
             entries[j--] = swap;
         }
-        const size_t right = i == j ? i + 1 : i; /* before i: at least pivot; from right on: at most */
+        const size_t right =
+            i == j ? i + 1 : i; /* before i: at least pivot; from right on: at most */
         if (k < i) to = i - 1;
         else if (k > right) from = right;
         else return;
@@ -106,7 +108,8 @@ static float smallest_lower(const struct candidate *entries, size_t count) {
 void rag_sieve_tighten(struct sieve *sieve) {
     if (sieve->k > 0 && sieve->count >= sieve->k) {
         select_by_lower(sieve->entries, sieve->count, sieve->k);
-        rag_floor_raise(sieve->shared, rag_floor_at(sieve->query, smallest_lower(sieve->entries, sieve->k)));
+        rag_floor_raise(sieve->shared,
+                        rag_floor_at(sieve->query, smallest_lower(sieve->entries, sieve->k)));
     }
     const float floor = rag_floor_read(sieve->shared);
     size_t kept = 0;

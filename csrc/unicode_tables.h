@@ -1,4 +1,5 @@
-/* unicode_tables.h - written by tools/unicode_tables.py from the Unicode Character Database 15.0.0; do not edit.
+/* unicode_tables.h - written by tools/unicode_tables.py from the Unicode Character Database
+ * 15.0.0; do not edit.
  *
  * Derived from data files that are copyright (c) 1991-2022 Unicode, Inc., under the Unicode License
  * (https://www.unicode.org/license.txt, SPDX Unicode-DFS-2016). */
@@ -7,8 +8,8 @@
 
 enum word_class { WORD_OTHER, WORD_SPACED, WORD_DENSE, WORD_MARK, WORD_IGNORED };
 
-/* What folding makes of a code point: count code points; value is the difference for one, an index into the pool for
- * more. */
+/* What folding makes of a code point: count code points; value is the difference for one, an index
+ * into the pool for more. */
 struct unicode_record {
     uint8_t word_class, combining, count;
     int32_t value;

@@ -1,9 +1,16 @@
-/* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves, the k best.
+/* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves,
+ * the k best.
  *
- * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound: with N = |row| and
- * t = <q, row> / (|q| N) it is  cosine: t   ip: N t   l2: N t - N^2 / (2 |q|),  that is w (t - curve w) with w = N, or
- * 1 for cosine. matrix.c reads rows, query.c turns queries into codes and scores into keys, shadow.c knows the planes,
- * topk.c keeps candidates, scan.c and batch.c drive them. */
+ * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound.
+ * With N = |row| and t = <q, row> / (|q| N) it is
+ *
+ *   cosine  t
+ *   ip      N t
+ *   l2      N t - N^2 / (2 |q|)
+ *
+ * that is w (t - curve w) with w = N, or 1 for cosine. matrix.c reads rows, query.c turns queries
+ * into codes and scores into keys, shadow.c knows the planes, topk.c keeps candidates; scan.c,
+ * scan_rows.c and scan_shadow.c drive them. */
 #ifndef RAG_VECTORS_H
 #define RAG_VECTORS_H
 
@@ -17,10 +24,11 @@
 #include "internal.h"
 #include "kernels.h"
 
-/* A host program may have told its thread to flush subnormals to zero or to round otherwise, which would change score
- * bits: arithmetic that must be exact runs between these two. */
+/* A host program may have told its thread to flush subnormals to zero or to round otherwise, which
+ * would change score bits: arithmetic that must be exact runs between these two. */
 #if defined __x86_64__
-typedef unsigned rag_float_mode; /* MXCSR: all arithmetic here is SSE's, and a whole fenv_t takes ten times as long */
+typedef unsigned rag_float_mode; /* MXCSR: all arithmetic here is SSE's, and a whole fenv_t takes
+                                    ten times as long */
 enum { MXCSR_PLAIN = 0x1f80 };
 static inline void rag_float_plain(rag_float_mode *before) {
     *before = _mm_getcsr();
@@ -38,7 +46,7 @@ static inline void rag_float_plain(rag_float_mode *before) {
 static inline void rag_float_back(const rag_float_mode *before) { fesetenv(before); }
 #endif
 
-/* --------------------------------------------------------------------------------------------------------- rows --- */
+/* ----------------------------------------------------------------------------------------- rows */
 
 /* The bytes of a row, as they lie. */
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
@@ -51,9 +59,10 @@ enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, 
                                  struct rag_fault *fault);
 
 /* Adds a range of rows to what is to be brought, where the matrix's bytes are elsewhere. */
-void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count, struct rag_wants *wants);
+void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
+                     struct rag_wants *wants);
 
-/* ------------------------------------------------------------------------------------------------------ queries --- */
+/* -------------------------------------------------------------------------------------- queries */
 
 /* A quantised unit query: <q, v> is within error |v| of step * sum(codes * v). */
 struct query_codes {
@@ -62,44 +71,49 @@ struct query_codes {
 };
 
 struct query {
-    const double *wide; /* the query, zero-padded to a multiple of 16 */
-    const float *unit;  /* the query over its norm, zero-padded likewise */
-    const int8_t *code; /* the unit query in 8 bits ... */
+    const double *wide;       /* the query, zero-padded to a multiple of 16 */
+    const float *unit;        /* the query over its norm, zero-padded likewise */
+    const int8_t *code;       /* the unit query in 8 bits ... */
     const int8_t *high, *low; /* ... and in 16: 256 * high + low */
     struct query_codes coarse, fine;
     int64_t biases[2]; /* 128 times the sums of high and of low */
     double norm, square, curve;
     enum rag_metric metric;
-    bool plain; /* a norm of zero, or one so far from 1 that bounds are not worth having: score every row */
+    bool plain; /* a norm of zero, or one so far from 1 that bounds are not worth having: score
+                   every row */
 };
 
-/* Slack for arithmetic in binary32, relative to |q||v|, with room for the rounding of scores; see the spec's proof. */
+/* Slack for arithmetic in binary32, relative to |q||v|, with room for the rounding of scores; see
+ * the spec's proof. */
 #define ESTIMATE_SLACK(dim) (((double)(dim) / 8 + 48) * 0x1p-24)
 #define CODE_SLACK 1e-5
 
 size_t rag_query_size(uint32_t dim);
 /* coded: its codes will be needed. */
-void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim, enum rag_metric metric,
-                       bool coded);
+void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim,
+                       enum rag_metric metric, bool coded);
 
-/* The canonical score from canonical products, and the key below which nothing scores as high as score. */
+/* The canonical score from canonical products, and the key below which nothing scores as high as
+ * score. */
 float rag_score(const struct query *query, double dot, double square);
 float rag_floor_of(const struct query *query, float score);
 
-/* The same for the score that a row has at least when its key is at least key: keys that differ may round to one score,
- * and such rows tie. */
+/* The same for the score that a row has at least when its key is at least key: keys that differ may
+ * round to one score, and such rows tie. */
 float rag_floor_at(const struct query *query, float key);
 
 /* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
-void rag_key_bounds(const struct query *query, double estimate, double error, double norm, float *upper, float *lower);
+void rag_key_bounds(const struct query *query, double estimate, double error, double norm,
+                    float *upper, float *lower);
 
 /* The upper one alone, not rounded. */
-static inline double rag_key_above(const struct query *query, double estimate, double error, double norm) {
+static inline double rag_key_above(const struct query *query, double estimate, double error,
+                                   double norm) {
     const double weight = query->metric == RAG_COSINE ? 1 : norm;
     return weight * (estimate + error - query->curve * weight * (1 - 1e-6));
 }
 
-/* --------------------------------------------------------------------------------------------------- the shadow --- */
+/* ----------------------------------------------------------------------------------- the shadow */
 
 enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
 
@@ -110,7 +124,7 @@ size_t rag_shadow_row_size(uint32_t dim);
 uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
 uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
 
-/* ------------------------------------------------------------------------------------------------ the best rows --- */
+/* -------------------------------------------------------------------------------- the best rows */
 
 struct scored {
     float score;
@@ -128,8 +142,9 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for rows that are
- * accounted for elsewhere and only count towards the floor: rows of finished slices, and rows that have been scored. */
+/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for
+ * rows that are accounted for elsewhere and only count towards the floor: rows of finished slices,
+ * and rows that have been scored. */
 struct candidate {
     float upper, lower;
     uint32_t row;
@@ -138,9 +153,9 @@ struct candidate {
 #define ROW_SCORED (UINT32_MAX - 1)
 static inline bool is_open(const struct candidate *entry) { return entry->row < ROW_SCORED; }
 
-/* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known to have keys of at
- * least floor, so rows whose upper bound is below it are dropped. shared carries the floor between the sieves of one
- * query, in other threads and segments. */
+/* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known
+ * to have keys of at least floor, so rows whose upper bound is below it are dropped. shared carries
+ * the floor between the sieves of one query, in other threads and segments. */
 struct sieve {
     struct candidate *entries;
     size_t count, room, k;

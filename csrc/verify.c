@@ -1,8 +1,9 @@
 /* verify.c - every byte of a 1.0 file against what the format says it must be.
  *
- * A generation is right when its front page, its table and each of its sections are. The full walk does the same for every
- * older commit, so that superseded sections and tables are read too, and accounts for all bytes: commits tile the file, what
- * lies between two of them was left behind by a writer that died and is counted as abandoned. */
+ * A generation is right when its front page, its table and each of its sections are. The full walk
+ * does the same for every older commit, so that superseded sections and tables are read too, and
+ * accounts for all bytes: commits tile the file, what lies between two of them was left behind by a
+ * writer that died and is counted as abandoned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ struct walk {
     uint32_t left; /* entries of the generation whose commits were not met yet */
 };
 
-static void found(struct walk *walk, enum rag_status status, uint64_t at, const char *what, const char *section) {
+static void found(struct walk *walk, enum rag_status status, uint64_t at, const char *what,
+                  const char *section) {
     struct rag_fault fault;
     rag_fail(&fault, status, at, what);
     memset(fault.section, 0, sizeof fault.section);
@@ -35,7 +37,7 @@ static void check_zero(struct walk *walk, uint64_t from, uint64_t to, const char
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- directory --- */
+/* ------------------------------------------------------------------------------------ directory */
 
 /* "name-(start,end)" with 20-digit numbers; returns the bytes written. */
 static size_t put_entry(uint8_t *out, const char *name, uint64_t start, uint64_t end) {
@@ -45,7 +47,8 @@ static size_t put_entry(uint8_t *out, const char *name, uint64_t start, uint64_t
     *at++ = '-', *at++ = '(';
     for (int number = 0; number < 2; number++) {
         uint64_t rest = number == 0 ? start : end;
-        for (int digit = 19; digit >= 0; digit--, rest /= 10) at[digit] = (uint8_t)('0' + rest % 10);
+        for (int digit = 19; digit >= 0; digit--, rest /= 10)
+            at[digit] = (uint8_t)('0' + rest % 10);
         at[20] = number == 0 ? ',' : ')';
         at += 21;
     }
@@ -60,7 +63,8 @@ static bool listed_before(const struct rag_entry *entries, size_t i) {
     return strcmp(entries[i].name, HEAD_NAME) == 0 || strcmp(entries[i].name, TOC_NAME) == 0;
 }
 
-size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count, uint64_t toc_at, uint64_t footer_at) {
+size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count,
+                           uint64_t toc_at, uint64_t footer_at) {
     size_t size = strlen(HEAD_NAME) + ENTRY_TEXT, listed = 0;
     for (; listed < count && !listed_before(entries, listed); listed++) {
         const size_t more = 1 + strlen(entries[listed].name) + ENTRY_TEXT;
@@ -73,7 +77,8 @@ size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t
     size_t at = put_entry(out, HEAD_NAME, HEADER_SIZE + size + 1, FRONT_SIZE - 2);
     for (size_t i = 0; i < listed; i++) {
         out[at++] = 0;
-        at += put_entry(out + at, entries[i].name, entries[i].at, entries[i].at + entries[i].extent - 2);
+        at += put_entry(out + at, entries[i].name, entries[i].at,
+                        entries[i].at + entries[i].extent - 2);
     }
     if (whole) {
         out[at++] = 0;
@@ -92,21 +97,24 @@ static void check_front(struct walk *walk, const struct rag_reader *first, uint6
         return;
     }
     for (uint32_t i = 0; i < first->commit.entries; i++) rag_reader_entry(first, i, &entries[i]);
-    rag_front_directory(expected + HEADER_SIZE, entries, first->commit.entries, first->toc_at, footer_at);
+    rag_front_directory(expected + HEADER_SIZE, entries, first->commit.entries, first->toc_at,
+                        footer_at);
     free(entries);
     for (size_t at = HEADER_SIZE; at < SUPER_AT; at++)
         if (bytes[at] != expected[at]) {
-            found(walk, RAG_FORMAT, at, "the directory contradicts the table of contents", HEAD_NAME);
+            found(walk, RAG_FORMAT, at, "the directory contradicts the table of contents",
+                  HEAD_NAME);
             break;
         }
     const uint8_t *footer = bytes + footer_at;
-    if (load_u64(super + SUPER_TOC_AT) != first->toc_at || load_u64(super + SUPER_FOOTER_AT) != footer_at ||
+    if (load_u64(super + SUPER_TOC_AT) != first->toc_at ||
+        load_u64(super + SUPER_FOOTER_AT) != footer_at ||
         load_u64(super + SUPER_TOC_SIZE) != load_u64(footer + FOOTER_TOC_SIZE) ||
         load_u64(super + SUPER_CREATED) != first->commit.created)
         found(walk, RAG_FORMAT, SUPER_AT, "the superblock contradicts the first commit", HEAD_NAME);
 }
 
-/* -------------------------------------------------------------------------------------------------------- sections --- */
+/* ------------------------------------------------------------------------------------- sections */
 
 /* As many bits as the entry counts, none of them behind the segment's last row. */
 static void check_tombs(struct walk *walk, const struct rag_reader *r, const struct rag_entry *e) {
@@ -115,10 +123,14 @@ static void check_tombs(struct walk *walk, const struct rag_reader *r, const str
     rag_reader_segment(r, (uint32_t)rag_segment_index(r, e->segment), &s);
     for (uint64_t at = 0; at < e->size; at += 8) {
         const uint64_t bits = load_u64(r->bytes + e->at + at), first = at * 8;
-        if (s.rows - first < 64 && bits >> (s.rows - first)) found(walk, RAG_FORMAT, e->at + at, "a deleted row that the segment does not have", e->name);
+        if (s.rows - first < 64 && bits >> (s.rows - first))
+            found(walk, RAG_FORMAT, e->at + at, "a deleted row that the segment does not have",
+                  e->name);
         dead += (uint64_t)__builtin_popcountll(bits);
     }
-    if (dead != e->items) found(walk, RAG_FORMAT, e->at, "the bitmap has not as many rows as its entry says", e->name);
+    if (dead != e->items)
+        found(walk, RAG_FORMAT, e->at, "the bitmap has not as many rows as its entry says",
+              e->name);
 }
 
 static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
@@ -143,10 +155,11 @@ static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
     if (e.segment != 0 && strcmp(e.name, TOMBS_NAME) == 0) check_tombs(walk, r, &e);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the chain --- */
+/* ------------------------------------------------------------------------------------ the chain */
 
 /* A commit's own extents fill its bytes from start to its table. */
-static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t footer_at, uint64_t toc_size) {
+static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t footer_at,
+                         uint64_t toc_size) {
     uint64_t at = r->commit.start;
     for (uint32_t i = 0; i < r->commit.entries; i++) {
         struct rag_entry e;
@@ -155,13 +168,17 @@ static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t
         if (e.at != at) found(walk, RAG_FORMAT, at, "a hole before the section", e.name);
         at = e.at + e.extent;
     }
-    if (at != r->toc_at) found(walk, RAG_FORMAT, at, "a hole before the table of contents", TOC_NAME);
+    if (at != r->toc_at)
+        found(walk, RAG_FORMAT, at, "a hole before the table of contents", TOC_NAME);
     check_zero(walk, r->toc_at + toc_size, footer_at, TOC_NAME);
 }
 
-/* What a writer that died left behind is not read by anybody, but a flipped bit in it is a failing disk all the same. */
-static void check_abandoned(struct walk *walk, const struct rag_reader *r, const struct footer *footer) {
-    const uint64_t before = footer->previous ? footer->previous + FOOTER_SIZE : FRONT_SIZE, size = r->commit.start - before;
+/* What a writer that died left behind is not read by anybody, but a flipped bit in it is a failing
+ * disk all the same. */
+static void check_abandoned(struct walk *walk, const struct rag_reader *r,
+                            const struct footer *footer) {
+    const uint64_t before = footer->previous ? footer->previous + FOOTER_SIZE : FRONT_SIZE,
+                   size = r->commit.start - before;
     uint64_t hash = 0;
     walk->verdict->abandoned += size;
     if (size > 0) (void)rag_hash_blocks(r->bytes + before, size, &hash, NULL);
@@ -169,12 +186,15 @@ static void check_abandoned(struct walk *walk, const struct rag_reader *r, const
         found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");
 }
 
-static bool is_same_section(const struct rag_reader *a, uint32_t i, const struct rag_reader *b, uint32_t j) {
+static bool is_same_section(const struct rag_reader *a, uint32_t i, const struct rag_reader *b,
+                            uint32_t j) {
     struct rag_entry one, other;
     rag_reader_entry(a, i, &one);
     rag_reader_entry(b, j, &other);
-    return one.at == other.at && one.size == other.size && one.items == other.items && one.flags == other.flags &&
-           load_u64(a->entries + (size_t)i * ENTRY_SIZE + ENTRY_HASH) == load_u64(b->entries + (size_t)j * ENTRY_SIZE + ENTRY_HASH);
+    return one.at == other.at && one.size == other.size && one.items == other.items &&
+           one.flags == other.flags &&
+           load_u64(a->entries + (size_t)i * ENTRY_SIZE + ENTRY_HASH) ==
+               load_u64(b->entries + (size_t)j * ENTRY_SIZE + ENTRY_HASH);
 }
 
 /* A section that the newest generation lists as its commit did was checked with that generation. */
@@ -185,8 +205,9 @@ static bool is_live(const struct walk *walk, const struct rag_reader *r, uint32_
     return now >= 0 && is_same_section(r, i, walk->reader, (uint32_t)now);
 }
 
-/* The generation lists a section exactly as the commit that wrote it does. Commits are met newest first and entries lie in
- * file order, so one pass from the last entry to the first meets them all. */
+/* The generation lists a section exactly as the commit that wrote it does. Commits are met newest
+ * first and entries lie in file order, so one pass from the last entry to the first meets them
+ * all. */
 static void check_kept(struct walk *walk, const struct rag_reader *r) {
     for (; walk->left > 0; walk->left--) {
         struct rag_entry e;
@@ -195,7 +216,8 @@ static void check_kept(struct walk *walk, const struct rag_reader *r) {
         const int64_t i = rag_reader_find(r, e.name, e.segment);
         const uint8_t *now = walk->reader->entries + (size_t)(walk->left - 1) * ENTRY_SIZE;
         if (i < 0 || !is_same_section(walk->reader, walk->left - 1, r, (uint32_t)i))
-            found(walk, RAG_FORMAT, (uint64_t)(now - r->bytes), "the section is not the one that its commit wrote", e.name);
+            found(walk, RAG_FORMAT, (uint64_t)(now - r->bytes),
+                  "the section is not the one that its commit wrote", e.name);
     }
 }
 
@@ -205,16 +227,20 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
     r.commit.identity = walk->reader->commit.identity;
     walk->verdict->commits++;
     bool good = rag_hash(r.bytes + footer->toc_at, footer->toc_size) == footer->toc_hash;
-    if (!good) found(walk, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match", TOC_NAME);
+    if (!good)
+        found(walk, RAG_CORRUPT, footer->toc_at, "table of contents checksum does not match",
+              TOC_NAME);
     if (good && rag_toc_read(&r, footer, &fault) != RAG_OK) {
-        found(walk, fault.status, fault.at, fault.what, fault.section[0] ? fault.section : TOC_NAME);
+        found(walk, fault.status, fault.at, fault.what,
+              fault.section[0] ? fault.section : TOC_NAME);
         good = false;
     }
     if (good) {
         for (uint32_t i = 0; i < r.commit.entries; i++) {
             struct rag_entry e;
             rag_reader_entry(&r, i, &e);
-            if (newest || (e.generation == r.commit.generation && !is_live(walk, &r, i))) check_section(walk, &r, i);
+            if (newest || (e.generation == r.commit.generation && !is_live(walk, &r, i)))
+                check_section(walk, &r, i);
         }
         if (full) check_tiling(walk, &r, footer->at, footer->toc_size);
         if (full) check_kept(walk, &r);
@@ -227,25 +253,31 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
     return good;
 }
 
-void rag_reader_verify(struct rag_reader *reader, bool full, void (*report)(void *context, const struct rag_fault *fault),
-                       void *context, struct rag_verdict *verdict) {
+void rag_reader_verify(struct rag_reader *reader, bool full,
+                       void (*report)(void *context, const struct rag_fault *fault), void *context,
+                       struct rag_verdict *verdict) {
     struct walk walk = {reader, report, context, verdict, reader->commit.entries};
     struct footer footer;
     const uint64_t newest = reader->commit.generation, identity = reader->commit.identity;
     uint64_t at = reader->commit.end - FOOTER_SIZE;
     bool good = true;
     memset(verdict, 0, sizeof *verdict);
-    for (uint64_t generation = newest; generation > 0; generation--) { /* ends: each footer lies before the one that names it */
-        if (!rag_footer_read(reader->bytes, at, identity, &footer) || footer.generation != generation) {
+    for (uint64_t generation = newest; generation > 0;
+         generation--) { /* ends: each footer lies before the one that names it */
+        if (!rag_footer_read(reader->bytes, at, identity, &footer) ||
+            footer.generation != generation) {
             found(&walk, RAG_CORRUPT, at, "the chain of commits is broken", TOC_NAME);
             good = false;
             break;
         }
-        if (generation == newest || full || generation == 1) good &= check_commit(&walk, &footer, generation == newest, full);
+        if (generation == newest || full || generation == 1)
+            good &= check_commit(&walk, &footer, generation == newest, full);
         at = footer.previous;
     }
     if (full && good && walk.left > 0)
-        found(&walk, RAG_FORMAT, reader->toc_at + TOC_HEAD_SIZE, "a section of a commit that is not in the chain", TOC_NAME);
+        found(&walk, RAG_FORMAT, reader->toc_at + TOC_HEAD_SIZE,
+              "a section of a commit that is not in the chain", TOC_NAME);
     if (reader->commit.tail > 0)
-        found(&walk, RAG_CORRUPT, reader->size - reader->commit.tail, "bytes behind the newest commit belong to none", "");
+        found(&walk, RAG_CORRUPT, reader->size - reader->commit.tail,
+              "bytes behind the newest commit belong to none", "");
 }

@@ -1,12 +1,14 @@
 /* wordpiece.c - text to the ids of word pieces, as BERT's uncased models read it.
  *
- * A character is dropped (controls, combining marks, what is not UTF-8), ends a word (white space), is a word of its own
- * (punctuation, CJK ideographs), or joins the word being gathered, in lower case and without accents; each of these
- * depends on that character alone, so one pass with a table does it. A finished word is cut into the longest pieces that
- * the vocabulary has, from the left; a word that cannot be cut, or has more than 100 characters, is [UNK].
+ * A character is dropped (controls, combining marks, what is not UTF-8), ends a word (white space),
+ * is a word of its own (punctuation, CJK ideographs), or joins the word being gathered, in lower
+ * case and without accents; each of these depends on that character alone, so one pass with a table
+ * does it. A finished word is cut into the longest pieces that the vocabulary has, from the left; a
+ * word that cannot be cut, or has more than 100 characters, is [UNK].
  *
- * The reference also puts combining marks in canonical order. That changes no token: what is left after the marks are
- * dropped and could still change places (musical stems, Hangul tone marks) is in no vocabulary. */
+ * The reference also puts combining marks in canonical order. That changes no token: what is left
+ * after the marks are dropped and could still change places (musical stems, Hangul tone marks) is
+ * in no vocabulary. */
 #include "wordpiece.h"
 #include "wordpiece_tables.h"
 
@@ -17,10 +19,11 @@ struct word {
     struct id_sink *sink;
     size_t chars; /* those past WORD_CHARS_MAX are counted and not kept */
     size_t size;
-    uint8_t bytes[4 * WORD_CHARS_MAX + 16]; /* the last 16 are never written: slack for wide loads */
+    uint8_t
+        bytes[4 * WORD_CHARS_MAX + 16]; /* the last 16 are never written: slack for wide loads */
 };
 
-/* ------------------------------------------------------------------------------------------------------- pieces --- */
+/* --------------------------------------------------------------------------------------- pieces */
 
 static void sink_put(struct id_sink *sink, uint32_t id) {
     sink->ids[sink->count++] = id;
@@ -28,15 +31,19 @@ static void sink_put(struct id_sink *sink, uint32_t id) {
 }
 
 /* The id of a piece, or -1. */
-static int32_t find_piece(const struct rag_model *model, const uint8_t *at, size_t size, unsigned kind) {
+static int32_t find_piece(const struct rag_model *model, const uint8_t *at, size_t size,
+                          unsigned kind) {
     const struct piece_key key = piece_key(at, size);
-    const uint8_t *bucket = model->buckets + 4 * (size_t)piece_bucket(key, size, kind, model->bucket_bits);
-    const uint8_t *piece = model->words + load_u32(bucket), *end = model->words + load_u32(bucket + 4);
+    const uint8_t *bucket =
+        model->buckets + 4 * (size_t)piece_bucket(key, size, kind, model->bucket_bits);
+    const uint8_t *piece = model->words + load_u32(bucket),
+                  *end = model->words + load_u32(bucket + 4);
     for (; piece < end; piece += PIECE_HEAD + piece[2]) {
         if (piece[2] != size || piece[3] != kind) continue;
         const struct piece_key other = piece_key(piece + PIECE_HEAD, size);
         if (key.first != other.first || key.second != other.second) continue;
-        if (size <= 16 || memcmp(at + 16, piece + PIECE_HEAD + 16, size - 16) == 0) return load_u16(piece);
+        if (size <= 16 || memcmp(at + 16, piece + PIECE_HEAD + 16, size - 16) == 0)
+            return load_u16(piece);
     }
     return -1;
 }
@@ -47,7 +54,8 @@ static size_t longest_piece(const struct word *word, size_t at, int32_t *id) {
     const unsigned kind = at ? PIECE_CONTINUATION : PIECE_START;
     size_t size = word->size - at < model->longest ? word->size - at : model->longest;
     for (; size > 0; size--) {
-        if (at + size < word->size && (word->bytes[at + size] & 0xC0) == 0x80) continue; /* inside a character */
+        if (at + size < word->size && (word->bytes[at + size] & 0xC0) == 0x80)
+            continue; /* inside a character */
         if ((*id = find_piece(model, word->bytes + at, size, kind)) >= 0) return size;
     }
     return 0;
@@ -70,7 +78,7 @@ static void end_word(struct word *word) {
     word->chars = word->size = 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- characters --- */
+/* ----------------------------------------------------------------------------------- characters */
 
 static void word_put(struct word *word, const uint8_t *bytes, size_t size) {
     if (word->chars++ >= WORD_CHARS_MAX) return;
@@ -87,7 +95,8 @@ static size_t encode(uint32_t c, uint8_t *out) {
     return more + 1;
 }
 
-/* The next character; NO_CHARACTER for the longest run that begins one and does not go on, as everywhere on the Web. */
+/* The next character; NO_CHARACTER for the longest run that begins one and does not go on, as
+ * everywhere on the Web. */
 static uint32_t decode(const uint8_t **text, const uint8_t *end) {
     const uint8_t *at = *text;
     const uint8_t lead = *at++;
@@ -115,7 +124,9 @@ static uint32_t decode(const uint8_t **text, const uint8_t *end) {
     return c;
 }
 
-static uint16_t fold_of(uint32_t c) { return fold_copies[fold_numbers[c / FOLD_BLOCK] * FOLD_BLOCK + c % FOLD_BLOCK]; }
+static uint16_t fold_of(uint32_t c) {
+    return fold_copies[fold_numbers[c / FOLD_BLOCK] * FOLD_BLOCK + c % FOLD_BLOCK];
+}
 
 /* A character that the table keeps, in its word or as one. */
 static void put_kept(struct word *word, const uint8_t *bytes, size_t size, bool alone) {
@@ -134,7 +145,8 @@ static void put_replacement(struct word *word, const uint8_t *entry) {
 
 static void put_hangul(struct word *word, uint32_t c) {
     const uint32_t syllable = c - 0xAC00, last = syllable % 28;
-    const uint32_t letters[3] = {0x1100 + syllable / 588, 0x1161 + syllable % 588 / 28, 0x11A7 + last};
+    const uint32_t letters[3] = {0x1100 + syllable / 588, 0x1161 + syllable % 588 / 28,
+                                 0x11A7 + last};
     uint8_t bytes[4];
     for (size_t i = 0; i < (last ? 3 : 2); i++) word_put(word, bytes, encode(letters[i], bytes));
 }
@@ -143,20 +155,23 @@ static void put_wide(struct word *word, const uint8_t **text, const uint8_t *end
     const uint8_t *from = *text;
     const uint32_t c = decode(text, end);
     const uint16_t fold = fold_of(c);
-    if (fold == FOLD_KEEP || fold == FOLD_ALONE) put_kept(word, from, (size_t)(*text - from), fold == FOLD_ALONE);
+    if (fold == FOLD_KEEP || fold == FOLD_ALONE)
+        put_kept(word, from, (size_t)(*text - from), fold == FOLD_ALONE);
     else if (fold == FOLD_SPACE) end_word(word);
     else if (fold == FOLD_HANGUL) put_hangul(word, c);
     else if (fold >= FOLD_REPLACED) put_replacement(word, fold_pool + (fold - FOLD_REPLACED));
 }
 
-/* -------------------------------------------------------------------------------------------------------- texts --- */
+/* ---------------------------------------------------------------------------------------- texts */
 
 /* The longest special piece that stands here, letter by letter; NULL if none does. */
-static const uint8_t *special_at(const struct rag_model *model, const uint8_t *text, const uint8_t *end) {
+static const uint8_t *special_at(const struct rag_model *model, const uint8_t *text,
+                                 const uint8_t *end) {
     const uint8_t *best = NULL;
     for (size_t i = 0; i < model->special_count; i++) {
         const uint8_t *piece = model->specials[i];
-        if ((size_t)(end - text) < piece[2] || memcmp(text, piece + PIECE_HEAD, piece[2]) != 0) continue;
+        if ((size_t)(end - text) < piece[2] || memcmp(text, piece + PIECE_HEAD, piece[2]) != 0)
+            continue;
         if (!best || piece[2] > best[2]) best = piece;
     }
     return best;
@@ -182,8 +197,10 @@ static const uint8_t *put_letters(struct word *word, const uint8_t *text, const 
     return text;
 }
 
-void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size, struct id_sink *sink) {
-    struct word word = {.model = model, .sink = sink}; /* all of it zero: loads past a word's end are defined */
+void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
+                    struct id_sink *sink) {
+    struct word word = {.model = model,
+                        .sink = sink}; /* all of it zero: loads past a word's end are defined */
     const uint8_t *at = text, *end = text + size;
     while (at < end) {
         const uint8_t fold = fold_ascii[*at];

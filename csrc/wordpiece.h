@@ -1,6 +1,7 @@
 /* wordpiece.h - the tokeniser of the embedded model, for the files of the core that use it.
  *
- * The model file, little-endian, its offsets from its own start; the sections stand in this order, each 64-aligned:
+ * The model file, little-endian, its offsets from its own start; the sections stand in this order,
+ * each 64-aligned:
  *
  *     0     8   "RAGMODEL"
  *     8     4   version, 1
@@ -9,9 +10,9 @@
  *     20    4   bucket_bits, 1 .. 20
  *     24    4   unknown: the id of [UNK]
  *     28    4   longest: bytes of the longest piece, 1 .. 255
- *     32    8   rows_at           words * dims / 2 bytes: dim j in the low half of byte j, dim j + dims/2 in the high
+ *     32    8   rows_at           words * dims / 2 bytes; byte j: dim j low, dim j + dims/2 high
  *     40    8   coefficients_at   words * i16
- *     48    8   buckets_at        (2^bucket_bits + 1) * u32: where a bucket's words begin, from words_at
+ *     48    8   buckets_at        (2^bucket_bits + 1) * u32: a bucket's first word, from words_at
  *     56    8   words_at          u16 id, u8 size, u8 kind, then size bytes; one after the other
  *     64    8   size of the whole file: the words are followed by at least 16 bytes
  *     72    8   xxh3-64 of everything from byte 80 on
@@ -61,13 +62,16 @@ static inline struct piece_key piece_key(const uint8_t *at, size_t size) {
 }
 
 /* The bucket that holds a piece, if the vocabulary does. */
-static inline uint32_t piece_bucket(struct piece_key key, size_t size, unsigned kind, unsigned bucket_bits) {
-    uint64_t h = (key.first + key.second * 0x9E3779B97F4A7C15ull + (4 * size + kind)) * 0xD6E8FEB86659FD93ull;
+static inline uint32_t piece_bucket(struct piece_key key, size_t size, unsigned kind,
+                                    unsigned bucket_bits) {
+    uint64_t h = (key.first + key.second * 0x9E3779B97F4A7C15ull + (4 * size + kind)) *
+                 0xD6E8FEB86659FD93ull;
     h = (h ^ h >> 32) * 0xD6E8FEB86659FD93ull;
     return (uint32_t)(h >> (64 - bucket_bits));
 }
 
-/* Where tokens go: ids gather here; flush takes them when there are IDS_MAX, and once more at the end of the text. */
+/* Where tokens go: ids gather here; flush takes them when there are IDS_MAX, and once more at the
+ * end of the text. */
 enum { IDS_MAX = 256 };
 struct id_sink {
     void (*flush)(struct id_sink *sink);
@@ -75,7 +79,9 @@ struct id_sink {
     uint32_t ids[IDS_MAX];
 };
 
-/* Sends the ids of a text's pieces to the sink. Any bytes are a text: what is not UTF-8 is as if it were not there. */
-void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size, struct id_sink *sink);
+/* Sends the ids of a text's pieces to the sink. Any bytes are a text: what is not UTF-8 is as if it
+ * were not there. */
+void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
+                    struct id_sink *sink);
 
 #endif

@@ -1,9 +1,10 @@
 /* writer.c - sections to bytes, and commits.
  *
- * A section streams through a buffer of sixteen blocks: each full block is hashed and the buffer written where it belongs, so
- * memory does not grow with the file. A commit is: extents and table of contents, sync, footer, sync. Nothing that was
- * written before is changed; bytes left behind by a writer that died stay where they are and are stepped over. Two syncs
- * instead of one mean that a footer never stands on sections or a table that are not durable: opening need not read the
+ * A section streams through a buffer of sixteen blocks: each full block is hashed and the buffer
+ * written where it belongs, so memory does not grow with the file. A commit is: extents and table
+ * of contents, sync, footer, sync. Nothing that was written before is changed; bytes left behind by
+ * a writer that died stay where they are and are stepped over. Two syncs instead of one mean that a
+ * footer never stands on sections or a table that are not durable: opening need not read the
  * sections, and a whole footer over a broken table is damage, never a commit that was cut short. */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct rag_writer {
     struct rag_file *file;
     struct rag_map map;        /* of an edited file */
     struct rag_reader *reader; /* over that map */
-    bool replaces;             /* publishes over a file whose lock another writer object of ours holds */
+    bool replaces; /* publishes over a file whose lock another writer object of ours holds */
     uint64_t identity, generation, previous, start, end;
     uint64_t abandoned; /* hash of the bytes between previous and start */
     uint32_t next_segment;
@@ -32,16 +33,16 @@ struct rag_writer {
     size_t count, room;
     struct rag_segment_record *segments;
     size_t segment_count;
-    bool spoilt;        /* a write, a sync or an allocation failed: nothing may be committed any more */
-    bool open;          /* between begin and end */
-    uint8_t *buffer;    /* of the open section */
+    bool spoilt; /* a write, a sync or an allocation failed: nothing may be committed any more */
+    bool open;   /* between begin and end */
+    uint8_t *buffer; /* of the open section */
     size_t buffered;
-    uint64_t written;   /* bytes of the open section already on disk */
+    uint64_t written; /* bytes of the open section already on disk */
     uint64_t *sums;
     size_t sum_count, sum_room;
 };
 
-/* ------------------------------------------------------------------------------------------------------ begin, end --- */
+/* ----------------------------------------------------------------------------------- begin, end */
 
 static enum rag_status writer_new(struct rag_writer **out, struct rag_fault *fault) {
     struct rag_writer *w = calloc(1, sizeof *w);
@@ -57,7 +58,8 @@ static enum rag_status writer_new(struct rag_writer **out, struct rag_fault *fau
     return RAG_OK;
 }
 
-enum rag_status rag_writer_create(const char *path, struct rag_writer **out, struct rag_fault *fault) {
+enum rag_status rag_writer_create(const char *path, struct rag_writer **out,
+                                  struct rag_fault *fault) {
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
     if (status == RAG_OK) status = rag_file_create(path, &w->file, fault);
@@ -66,13 +68,15 @@ enum rag_status rag_writer_create(const char *path, struct rag_writer **out, str
     return status;
 }
 
-enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **out, struct rag_fault *fault) {
+enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **out,
+                                   struct rag_fault *fault) {
     enum rag_status status = rag_writer_create(rag_file_path(editor->file), out, fault);
     if (status == RAG_OK) (*out)->replaces = true;
     return status;
 }
 
-static enum rag_status grow(void **array, size_t count, size_t *room, size_t each, struct rag_fault *fault) {
+static enum rag_status grow(void **array, size_t count, size_t *room, size_t each,
+                            struct rag_fault *fault) {
     if (count < *room) return RAG_OK;
     const size_t more = *room ? *room * 2 : 16;
     void *grown = realloc(*array, more * each);
@@ -89,16 +93,21 @@ static enum rag_status spoil(struct rag_writer *w, enum rag_status status) {
 }
 
 static enum rag_status usable(const struct rag_writer *w, struct rag_fault *fault) {
-    return w->spoilt ? rag_fail(fault, RAG_ARGUMENT, w->generation, "the writer failed before and can only be closed") : RAG_OK;
+    return w->spoilt ? rag_fail(fault, RAG_ARGUMENT, w->generation,
+                                "the writer failed before and can only be closed")
+                     : RAG_OK;
 }
 
-/* A footer of which a full disk took only a part: filled up it would look like a commit that was made and damaged. */
+/* A footer of which a full disk took only a part: filled up it would look like a commit that was
+ * made and damaged. */
 static bool ends_in_half_a_footer(const struct rag_reader *r, uint64_t boundary) {
     return r->size - boundary >= 8 && memcmp(r->bytes + boundary, FOOTER_MAGIC, 8) == 0;
 }
 
-/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over; half a footer becomes zero. */
-static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
+/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over;
+ * half a footer becomes zero. */
+static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
+                                      struct rag_fault *fault) {
     const uint8_t zero[SECTION_ALIGN] = {0};
     struct rag_map filled;
     const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
@@ -121,7 +130,12 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
         struct rag_entry e;
         struct planned *p = &w->entries[w->count];
         rag_reader_entry(w->reader, (uint32_t)w->count, &e);
-        *p = (struct planned){.segment = e.segment, .flags = e.flags, .generation = e.generation, .at = e.at, .size = e.size, .items = e.items};
+        *p = (struct planned){.segment = e.segment,
+                              .flags = e.flags,
+                              .generation = e.generation,
+                              .at = e.at,
+                              .size = e.size,
+                              .items = e.items};
         strcpy(p->name, e.name);
         p->hash = load_u64(w->reader->entries + w->count * ENTRY_SIZE + ENTRY_HASH);
     }
@@ -135,14 +149,16 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
     return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
 }
 
-enum rag_status rag_writer_edit(const char *path, struct rag_writer **out, struct rag_fault *fault) {
+enum rag_status rag_writer_edit(const char *path, struct rag_writer **out,
+                                struct rag_fault *fault) {
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
     if (status == RAG_OK) status = rag_file_edit(path, &w->file, fault);
     if (status == RAG_OK) status = rag_file_map(w->file, &w->map, fault);
     if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
     if (status == RAG_OK && w->reader->commit.read_only)
-        status = rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
+        status =
+            rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
     if (status == RAG_OK) status = take_over(w, fault);
     if (status == RAG_OK) rag_file_settled(w->file, w->start);
     if (status == RAG_OK) *out = w;
@@ -164,23 +180,28 @@ void rag_writer_discard(struct rag_writer *w) {
     free(w);
 }
 
-/* -------------------------------------------------------------------------------------------------------- segments --- */
+/* ------------------------------------------------------------------------------------- segments */
 
-enum rag_status rag_writer_segment(struct rag_writer *w, uint32_t *number, struct rag_fault *fault) {
+enum rag_status rag_writer_segment(struct rag_writer *w, uint32_t *number,
+                                   struct rag_fault *fault) {
     if (w->segment_count >= SEGMENTS_MAX || w->next_segment == UINT32_MAX)
         return rag_fail(fault, RAG_LIMIT, w->segment_count, "too many segments: compact the file");
     *number = w->next_segment++;
     return RAG_OK;
 }
 
-enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t rows, uint64_t live, struct rag_fault *fault) {
+enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t rows,
+                                uint64_t live, struct rag_fault *fault) {
     size_t i = 0;
     while (i < w->segment_count && w->segments[i].number < segment) i++;
     bool known = i < w->segment_count && w->segments[i].number == segment;
-    if (segment == 0 || segment >= w->next_segment) return rag_fail(fault, RAG_ARGUMENT, segment, "no such segment");
-    if (rows > ROWS_MAX || live > rows) return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
+    if (segment == 0 || segment >= w->next_segment)
+        return rag_fail(fault, RAG_ARGUMENT, segment, "no such segment");
+    if (rows > ROWS_MAX || live > rows)
+        return rag_fail(fault, RAG_ARGUMENT, rows, "a segment's rows do not add up");
     if (!known) {
-        struct rag_segment_record *grown = realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
+        struct rag_segment_record *grown =
+            realloc(w->segments, (w->segment_count + 1) * sizeof *grown);
         if (!grown) return spoil(w, rag_fail(fault, RAG_MEMORY, 0, "no memory"));
         w->segments = grown;
         memmove(&grown[i + 1], &grown[i], (w->segment_count++ - i) * sizeof *grown);
@@ -194,28 +215,33 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
 void rag_writer_forget(struct rag_writer *w, uint32_t segment) {
     for (size_t i = 0; i < w->segment_count; i++)
         if (w->segments[i].number == segment)
-            memmove(&w->segments[i], &w->segments[i + 1], (--w->segment_count - i) * sizeof *w->segments);
+            memmove(&w->segments[i], &w->segments[i + 1],
+                    (--w->segment_count - i) * sizeof *w->segments);
 }
 
-/* -------------------------------------------------------------------------------------------------------- sections --- */
+/* ------------------------------------------------------------------------------------- sections */
 
 static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
     for (size_t at = 0; at < w->buffered; at += RAG_BLOCK) {
-        enum rag_status status = grow((void **)&w->sums, w->sum_count, &w->sum_room, sizeof *w->sums, fault);
+        enum rag_status status =
+            grow((void **)&w->sums, w->sum_count, &w->sum_room, sizeof *w->sums, fault);
         if (status != RAG_OK) return status;
         const size_t size = w->buffered - at < RAG_BLOCK ? w->buffered - at : RAG_BLOCK;
         w->sums[w->sum_count++] = rag_hash(w->buffer + at, size);
     }
-    enum rag_status status = rag_file_write(w->file, w->end + w->written, w->buffer, w->buffered, fault);
+    enum rag_status status =
+        rag_file_write(w->file, w->end + w->written, w->buffer, w->buffered, fault);
     w->written += w->buffered;
     w->buffered = 0;
     return status;
 }
 
-enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment, struct rag_fault *fault) {
+enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment,
+                                 struct rag_fault *fault) {
     for (size_t i = 0; i < w->count; i++)
         if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
-            if (w->entries[i].generation == w->generation) /* would leave a hole, and nothing is ever written twice */
+            if (w->entries[i].generation ==
+                w->generation) /* would leave a hole, and nothing is ever written twice */
                 return rag_fail(fault, RAG_ARGUMENT, segment, "this commit wrote the section");
             memmove(&w->entries[i], &w->entries[i + 1], (--w->count - i) * sizeof *w->entries);
             return RAG_OK;
@@ -223,23 +249,29 @@ enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_
     return rag_fail(fault, RAG_ARGUMENT, segment, "no such section");
 }
 
-enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
-                                  struct rag_fault *fault) {
+enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32_t segment,
+                                  uint32_t flags, uint64_t *at, struct rag_fault *fault) {
     if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the section before was not ended");
-    if (!rag_name_valid(name, strlen(name)) || strcmp(name, HEAD_NAME) == 0 || strcmp(name, TOC_NAME) == 0)
-        return rag_fail(fault, RAG_ARGUMENT, 0, "a section's name is [A-Za-z0-9_.+@/]{1,64}, and not rag.head or rag.toc");
-    if (flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE)) return rag_fail(fault, RAG_ARGUMENT, flags, "no such section flag");
-    if (w->count >= ENTRIES_MAX) return rag_fail(fault, RAG_LIMIT, w->count, "too many sections: compact the file");
+    if (!rag_name_valid(name, strlen(name)) || strcmp(name, HEAD_NAME) == 0 ||
+        strcmp(name, TOC_NAME) == 0)
+        return rag_fail(fault, RAG_ARGUMENT, 0,
+                        "a section's name is [A-Za-z0-9_.+@/]{1,64}, and not rag.head or rag.toc");
+    if (flags & ~(ENTRY_MUST_READ | ENTRY_MUST_WRITE))
+        return rag_fail(fault, RAG_ARGUMENT, flags, "no such section flag");
+    if (w->count >= ENTRIES_MAX)
+        return rag_fail(fault, RAG_LIMIT, w->count, "too many sections: compact the file");
     for (size_t i = 0; i < w->count; i++)
         if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
             enum rag_status dropped = rag_section_drop(w, name, segment, fault);
             if (dropped != RAG_OK) return dropped;
         }
-    enum rag_status status = grow((void **)&w->entries, w->count, &w->room, sizeof *w->entries, fault);
+    enum rag_status status =
+        grow((void **)&w->entries, w->count, &w->room, sizeof *w->entries, fault);
     if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
-    *p = (struct planned){.segment = segment, .flags = flags, .generation = w->generation, .at = w->end};
+    *p = (struct planned){
+        .segment = segment, .flags = flags, .generation = w->generation, .at = w->end};
     strcpy(p->name, name);
     w->open = true;
     w->written = w->buffered = w->sum_count = 0;
@@ -247,7 +279,8 @@ enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32
     return RAG_OK;
 }
 
-enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_t size, struct rag_fault *fault) {
+enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_t size,
+                                  struct rag_fault *fault) {
     if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
     for (const uint8_t *from = bytes; size > 0;) {
@@ -264,17 +297,21 @@ enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_
 enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag_fault *fault) {
     if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
-    if (items > ROWS_MAX) return rag_fail(fault, RAG_ARGUMENT, items, "more items than a section may hold");
+    if (items > ROWS_MAX)
+        return rag_fail(fault, RAG_ARGUMENT, items, "more items than a section may hold");
     enum rag_status status = flush(w, fault);
     if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
-    const uint64_t sums_at = align_up(w->written, 8), sums_end = sums_at + 8 * w->sum_count, extent = rag_extent(w->written);
+    const uint64_t sums_at = align_up(w->written, 8), sums_end = sums_at + 8 * w->sum_count,
+                   extent = rag_extent(w->written);
     const uint8_t zero[SECTION_ALIGN] = {0};
     if (extent == 0 || p->at + extent > FILE_SIZE_MAX)
         return spoil(w, rag_fail(fault, RAG_LIMIT, p->at, "the file would be too large"));
     status = rag_file_write(w->file, p->at + w->written, zero, sums_at - w->written, fault);
-    if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_at, w->sums, 8 * w->sum_count, fault);
-    if (status == RAG_OK) status = rag_file_write(w->file, p->at + sums_end, zero, extent - sums_end, fault);
+    if (status == RAG_OK)
+        status = rag_file_write(w->file, p->at + sums_at, w->sums, 8 * w->sum_count, fault);
+    if (status == RAG_OK)
+        status = rag_file_write(w->file, p->at + sums_end, zero, extent - sums_end, fault);
     if (status != RAG_OK) return spoil(w, status);
     p->size = w->written;
     p->items = items;
@@ -285,7 +322,7 @@ enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag
     return RAG_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- commits --- */
+/* -------------------------------------------------------------------------------------- commits */
 
 static uint8_t *put_names(const struct rag_writer *w, uint8_t *at) {
     for (size_t i = 0; i < w->count; i++) {
@@ -322,10 +359,12 @@ static void put_segments(const struct rag_writer *w, uint8_t *at) {
 }
 
 /* The table of contents and its padding; calloc, so what is not stored is zero. */
-static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message, size_t message_size, uint64_t *toc_size) {
+static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message,
+                         size_t message_size, uint64_t *toc_size) {
     size_t names = 0;
     for (size_t i = 0; i < w->count; i++) names += strlen(w->entries[i].name) + 1;
-    const uint64_t entries = (uint64_t)w->count * ENTRY_SIZE, segments = (uint64_t)w->segment_count * SEGMENT_SIZE;
+    const uint64_t entries = (uint64_t)w->count * ENTRY_SIZE,
+                   segments = (uint64_t)w->segment_count * SEGMENT_SIZE;
     *toc_size = TOC_HEAD_SIZE + entries + segments + names + message_size;
     uint8_t *toc = calloc(align_up(*toc_size + 1, SECTION_ALIGN), 1);
     if (!toc) return NULL;
@@ -346,7 +385,8 @@ static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const cha
     return toc;
 }
 
-static void put_footer(const struct rag_writer *w, uint8_t *footer, uint64_t toc_size, uint64_t toc_hash) {
+static void put_footer(const struct rag_writer *w, uint8_t *footer, uint64_t toc_size,
+                       uint64_t toc_hash) {
     memcpy(footer, FOOTER_MAGIC, 8);
     store_u64(footer + FOOTER_GENERATION, w->generation);
     store_u64(footer + FOOTER_TOC_AT, w->end);
@@ -357,15 +397,16 @@ static void put_footer(const struct rag_writer *w, uint8_t *footer, uint64_t toc
     store_u64(footer + FOOTER_HASH, rag_hash(footer, FOOTER_HASH));
 }
 
-static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint64_t toc_size, uint64_t toc_hash,
-                                   uint64_t footer_at, struct rag_fault *fault) {
+static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint64_t toc_size,
+                                   uint64_t toc_hash, uint64_t footer_at, struct rag_fault *fault) {
     uint8_t front[FRONT_SIZE] = {'R', 'A', 'G', 'F', 'I', 'L', 'E', 1, 0, 0, 0};
     uint8_t *super = front + SUPER_AT;
     struct rag_entry *entries = calloc(w->count + 1, sizeof *entries);
     if (!entries) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     for (size_t i = 0; i < w->count; i++) {
         const struct planned *p = &w->entries[i];
-        entries[i] = (struct rag_entry){.name = p->name, .at = p->at, .size = p->size, .extent = rag_extent(p->size)};
+        entries[i] = (struct rag_entry){
+            .name = p->name, .at = p->at, .size = p->size, .extent = rag_extent(p->size)};
     }
     rag_front_directory(front + HEADER_SIZE, entries, w->count, w->end, footer_at);
     free(entries);
@@ -379,33 +420,41 @@ static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint6
     return rag_file_write(w->file, 0, front, sizeof front, fault);
 }
 
-/* Deleted rows are counted by the bitmap section of their segment; a table whose sums are wrong is not written. */
+/* Deleted rows are counted by the bitmap section of their segment; a table whose sums are wrong is
+ * not written. */
 static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *fault) {
     for (size_t i = 0; i < w->count; i++) {
         size_t s = 0;
         while (s < w->segment_count && w->segments[s].number != w->entries[i].segment) s++;
         if (w->entries[i].segment != 0 && s == w->segment_count)
-            return rag_fail(fault, RAG_ARGUMENT, w->entries[i].segment, "a section of a segment that has no rows");
+            return rag_fail(fault, RAG_ARGUMENT, w->entries[i].segment,
+                            "a section of a segment that has no rows");
     }
     for (size_t s = 0; s < w->segment_count; s++) {
         const struct planned *tombs = NULL;
         for (size_t i = 0; i < w->count && !tombs; i++)
-            if (w->entries[i].segment == w->segments[s].number && strcmp(w->entries[i].name, TOMBS_NAME) == 0) tombs = &w->entries[i];
+            if (w->entries[i].segment == w->segments[s].number &&
+                strcmp(w->entries[i].name, TOMBS_NAME) == 0)
+                tombs = &w->entries[i];
         const uint64_t dead = tombs ? tombs->items : 0, size = (w->segments[s].rows + 63) / 64 * 8;
         if (dead != w->segments[s].rows - w->segments[s].live || (tombs && tombs->size != size))
-            return rag_fail(fault, RAG_ARGUMENT, w->segments[s].number, "a segment's deletions do not add up");
+            return rag_fail(fault, RAG_ARGUMENT, w->segments[s].number,
+                            "a segment's deletions do not add up");
     }
     return RAG_OK;
 }
 
-/* The footer alone, once all it stands on is durable; a new file becomes durable as a whole and then gets its name. */
-static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_t *footer, uint64_t footer_at,
-                            struct rag_fault *fault) {
-    const uint64_t toc_size = load_u64(footer + FOOTER_TOC_SIZE), toc_hash = load_u64(footer + FOOTER_TOC_HASH);
+/* The footer alone, once all it stands on is durable; a new file becomes durable as a whole and
+ * then gets its name. */
+static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_t *footer,
+                            uint64_t footer_at, struct rag_fault *fault) {
+    const uint64_t toc_size = load_u64(footer + FOOTER_TOC_SIZE),
+                   toc_hash = load_u64(footer + FOOTER_TOC_HASH);
     const bool first = w->generation == 1;
     enum rag_status status = first ? RAG_OK : rag_file_sync(w->file, fault);
     if (status == RAG_OK && !first) status = rag_file_named(w->file, fault);
-    if (status == RAG_OK && !first) rag_file_settled(w->file, 0); /* from now on there is something to find */
+    if (status == RAG_OK && !first)
+        rag_file_settled(w->file, 0); /* from now on there is something to find */
     if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
     if (status != RAG_OK) return status;
     if (!first) return rag_file_sync(w->file, fault);
@@ -413,13 +462,14 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
     return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;
 }
 
-enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const char *message, size_t message_size,
-                                  struct rag_fault *fault) {
+enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const char *message,
+                                  size_t message_size, struct rag_fault *fault) {
     uint64_t toc_size;
     uint8_t footer[FOOTER_SIZE];
     if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "the last section was not ended");
-    if (message_size > MESSAGE_MAX_SIZE) return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
+    if (message_size > MESSAGE_MAX_SIZE)
+        return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
     w->spoilt = true; /* from here on there is one try */
@@ -427,7 +477,8 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
     if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN);
     put_footer(w, footer, toc_size, rag_hash(toc, toc_size));
-    if (toc_size > TOC_SIZE_MAX) status = rag_fail(fault, RAG_LIMIT, toc_size, "the table of contents would be too large");
+    if (toc_size > TOC_SIZE_MAX)
+        status = rag_fail(fault, RAG_LIMIT, toc_size, "the table of contents would be too large");
     if (status == RAG_OK) status = rag_file_write(w->file, w->end, toc, padded, fault);
     free(toc);
     return status == RAG_OK ? seal(w, created, footer, w->end + padded, fault) : status;

@@ -41,13 +41,27 @@ def prepare(
     """
     hits = rf.search(question, k, **search)
     found = [
-        Candidate(h.doc_id, h.chunk_index, h.text, h.score, h.tags, {"source": h.source, **h.metadata}, h.start, h.end)
+        Candidate(
+            h.doc_id,
+            h.chunk_index,
+            h.text,
+            h.score,
+            h.tags,
+            {"source": h.source, **h.metadata},
+            h.start,
+            h.end,
+        )
         for h in hits
     ]
     if rerank:
         found = reranked(question, found, None if rerank is True else rerank)
     packed = pack(
-        found, budget, count=count, frame=_frame(question, found, template, count), limit=limit, per_file=per_file
+        found,
+        budget,
+        count=count,
+        frame=_frame(question, found, template, count),
+        limit=limit,
+        per_file=per_file,
     )
     return Ready(
         render(question, packed.contexts, template, system=system), sources(packed.contexts), packed.contexts, packed.dropped,
@@ -58,4 +72,7 @@ def prepare(
 def _frame(question, candidates, template, count):
     """The most tokens that a template puts around one of these passages."""
     alone = count(render(question, [], template))
-    return max((count(render(question, [c.without_text()], template)) - alone for c in candidates), default=0)
+    return max(
+        (count(render(question, [c.without_text()], template)) - alone for c in candidates),
+        default=0,
+    )

@@ -59,7 +59,9 @@ def _document(value):
         return Document("", normalize(value).text)
     pieces, segments, at = [], [], 0
     for one in value:
-        text, metadata = (one, {}) if isinstance(one, str) else (_content(one), one.get("metadata") or {})
+        text, metadata = (
+            (one, {}) if isinstance(one, str) else (_content(one), one.get("metadata") or {})
+        )
         text = normalize(text).text
         segments.append(Segment(at, at + len(text), dict(metadata)))
         pieces.append(text)
@@ -117,7 +119,16 @@ def retrieve(query, plan, store) -> list[Candidate]:
         fusion=(plan.fusion, params),
     )  # fmt: skip
     return [
-        Candidate(hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.tags, hit.metadata, hit.start, hit.end)
+        Candidate(
+            hit.doc_id,
+            hit.chunk_index,
+            hit.text,
+            hit.score,
+            hit.tags,
+            hit.metadata,
+            hit.start,
+            hit.end,
+        )
         for hit in hits
     ]
 

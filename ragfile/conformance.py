@@ -32,14 +32,20 @@ VECTORS = os.path.join("spec", "vectors")
 
 def read(data, dim=None):
     """Everything in the file whose bytes are `data`, as spec/reader.py gives it; FormatError for one that is refused."""
-    return _read_container(data) if data[:7] == b"RAGFILE" and data[7:8] == b"\1" else _read_pairs(data, dim)
+    return (
+        _read_container(data)
+        if data[:7] == b"RAGFILE" and data[7:8] == b"\1"
+        else _read_pairs(data, dim)
+    )
 
 
 def _read_pairs(data, dim):
     file = PairFile.over(data, dim=dim, dialect="strict")
     ranges, big = file.sections, file.byteorder == "big"
     found = {"version": list(file.version), "byteorder": file.byteorder, "size": len(data)}
-    found["sections"] = [{"name": name, "start": start, "end": end} for name, (start, end) in ranges.items()]
+    found["sections"] = [
+        {"name": name, "start": start, "end": end} for name, (start, end) in ranges.items()
+    ]
     for name in ("keyword", "vector"):
         if name in ranges:
             file.verify(name)
@@ -66,9 +72,19 @@ def _range(pairs):
 def _vectors(pairs, dim, walked):
     extension = None
     if pairs.extended:
-        extension = {"dim": pairs.dim, "count": pairs.count, "stride": pairs.stride, "hash": pairs.hash}
+        extension = {
+            "dim": pairs.dim,
+            "count": pairs.count,
+            "stride": pairs.stride,
+            "hash": pairs.hash,
+        }
     listed = [[[_number(x) for x in vector.tolist()], content] for vector, content in walked]
-    return _range(pairs) | {"precision": pairs.precision, "dim": dim, "extension": extension, "pairs": listed}
+    return _range(pairs) | {
+        "precision": pairs.precision,
+        "dim": dim,
+        "extension": extension,
+        "pairs": listed,
+    }
 
 
 def _number(x):
@@ -84,7 +100,9 @@ def _order(pairs, section, at, big=False):
         starts[offset] = number
     entries = memoryview(section)[32 : 32 + 16 * len(keys)]
     for entry in range(0, len(entries), 16):
-        order.append(starts[int.from_bytes(entries[entry + 8 : entry + 16], "big" if big else "little")])
+        order.append(
+            starts[int.from_bytes(entries[entry + 8 : entry + 16], "big" if big else "little")]
+        )
     return order
 
 
@@ -101,7 +119,9 @@ def _read_container(data):
     faults, counts = reader.verify(True)
     for kind, at, what, section in faults:
         if not (commit["tail"] and at == commit["end"] and kind == "CorruptError"):
-            raise (VersionError if kind == "VersionError" else FormatError)(what, at=at, section=section)
+            raise (VersionError if kind == "VersionError" else FormatError)(
+                what, at=at, section=section
+            )
     keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     head = memoryview(data)[3968:4096].cast("Q")
     return {
@@ -130,9 +150,15 @@ def _segment(reader, number, rows, live, generation):
         pairs = segment.keyword_pairs()
         found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}
         if segment.section("rag.keys") is not None:
-            found["keys"] = _order(pairs, segment.section("rag.keys"), reader.entry("rag.keys", number)["at"])
-    if any(segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")):
-        found["documents"] = [_document(segment, number) for number in range(segment.records.documents)]
+            found["keys"] = _order(
+                pairs, segment.section("rag.keys"), reader.entry("rag.keys", number)["at"]
+            )
+    if any(
+        segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")
+    ):
+        found["documents"] = [
+            _document(segment, number) for number in range(segment.records.documents)
+        ]
     return found
 
 
@@ -146,7 +172,9 @@ def _document(segment, number):
         "text": text if own else None, "meta": meta if meta_size else None, "chunks": chunks,
     }  # fmt: skip
     if meta.get("body", 0) > len(text):
-        raise CorruptError(f"the body of document {id_!r} begins behind its text", section="rag.meta")
+        raise CorruptError(
+            f"the body of document {id_!r} begins behind its text", section="rag.meta"
+        )
     if "original" in meta:
         found["original"] = Document(id_, text, edits=meta["original"]).original
     return found
@@ -172,7 +200,14 @@ def answer(reader, data, dim=None):
     except ValueError as error:
         if not hasattr(error, "kind"):
             raise
-        return {"refused": {"kind": error.kind, "at": error.at, "rule": error.rule, "reason": error.reason}}
+        return {
+            "refused": {
+                "kind": error.kind,
+                "at": error.at,
+                "rule": error.rule,
+                "reason": error.reason,
+            }
+        }
 
 
 def _module(path):
@@ -192,7 +227,9 @@ def _program(path):
         try:
             return json.loads(done.stdout)
         except ValueError:
-            raise SystemExit(f"{path} printed no JSON: {done.stderr.decode(errors='replace')[-500:]}") from None
+            raise SystemExit(
+                f"{path} printed no JSON: {done.stderr.decode(errors='replace')[-500:]}"
+            ) from None
 
     return ask
 
@@ -221,7 +258,9 @@ def difference(expected, found, packed=False, path=""):
         same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
         same = same and (expected != 0 or str(expected)[0] == str(found)[0])  # -0.0 is not 0.0
         return None if same or unread else f"{path or '/'}: {expected!r} expected, {found!r} found"
-    return next((d for key, a, b in pairs if (d := difference(a, b, packed, f"{path}/{key}"))), None)
+    return next(
+        (d for key, a, b in pairs if (d := difference(a, b, packed, f"{path}/{key}"))), None
+    )
 
 
 def compare(expected, found):
@@ -235,7 +274,11 @@ def compare(expected, found):
     wanted, given = expected["refused"], found["refused"]
     if (wanted["kind"] == "version") != (given["kind"] == "version"):
         return f"refused as {given['kind']}, not as {wanted['kind']}"
-    return None if wanted.get("at", given["at"]) == given["at"] else f"refused at {given['at']}, not at {wanted['at']}"
+    return (
+        None
+        if wanted.get("at", given["at"]) == given["at"]
+        else f"refused at {given['at']}, not at {wanted['at']}"
+    )
 
 
 def vectors(folder):
@@ -275,21 +318,27 @@ def pipeline(folder, say=print):
             outcomes = list(check(json.load(file)))
         wrong = [number for number, good in enumerate(outcomes) if not good]
         passed, failed = passed + len(outcomes) - len(wrong), failed + len(wrong)
-        say(f"{'FAIL' if wrong else 'pass'}  {name}: {len(outcomes)} cases{f', wrong are {wrong}' if wrong else ''}")
+        say(
+            f"{'FAIL' if wrong else 'pass'}  {name}: {len(outcomes)} cases{f', wrong are {wrong}' if wrong else ''}"
+        )
     return passed, failed
 
 
 def _normalizes(cases):
     for case in cases:
         made = normalize(case["raw"])
-        spans = all(made.raw_span(start, end) == (first, last) for start, end, first, last in case["spans"])
+        spans = all(
+            made.raw_span(start, end) == (first, last) for start, end, first, last in case["spans"]
+        )
         yield made.text == case["text"] and spans
 
 
 def _cuts(cases):
     for case in cases:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some policies warn of chunks that a small model would cut short
+            warnings.simplefilter(
+                "ignore"
+            )  # some policies warn of chunks that a small model would cut short
             chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
         found = [(c.start, c.end, c.metadata.get("headers", ""), c.content) for c in chunks]
         yield found == [(c["start"], c["end"], c["headers"], c["content"]) for c in case["chunks"]]
@@ -299,7 +348,9 @@ def _fuses(cases):
     for case in cases:
         sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
         found = fusion.fuse(sets, case["method"], case["params"])
-        yield [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in found] == case["fused"]
+        yield [
+            {"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in found
+        ] == case["fused"]
 
 
 def _searches(golden):
@@ -312,7 +363,10 @@ def _searches(golden):
         path = os.path.join(folder, "kb")
         with create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
             vectors = [chunk["vector"] for chunk in golden["corpus"]]
-            w.add([{k: v for k, v in chunk.items() if k != "vector"} for chunk in golden["corpus"]], vectors)
+            w.add(
+                [{k: v for k, v in chunk.items() if k != "vector"} for chunk in golden["corpus"]],
+                vectors,
+            )
         with KnowledgeBase(path) as rf:
             for case in golden["cases"]:
                 yield _answers(rf, case, golden["params"].get(case["method"], {}))
@@ -321,7 +375,14 @@ def _searches(golden):
 def _answers(rf, case, params):
     alone = case["method"] in ("bm25", "vector")
     options = {"mode": case["method"]} if alone else {"fusion": (case["method"], params)}
-    hits = rf.search(case["query"], case["k"], vector=case["vector"], where=case["where"], pool=case["pool"], **options)
+    hits = rf.search(
+        case["query"],
+        case["k"],
+        vector=case["vector"],
+        where=case["where"],
+        pool=case["pool"],
+        **options,
+    )
     if [hit.id for hit in hits] != [expected["id"] for expected in case["hits"]]:
         return False
     return all(
@@ -336,7 +397,10 @@ def _filters(cases):
         yield _passing(filters.Dicts(cases["rows"]), where=case["where"]) == case["rows"]
     for case in cases["tag_filters"]:
         columns = filters.Dicts([{}] * len(cases["tags"]), cases["tags"])
-        yield _passing(columns, **{key: value for key, value in case.items() if key != "rows"}) == case["rows"]
+        yield (
+            _passing(columns, **{key: value for key, value in case.items() if key != "rows"})
+            == case["rows"]
+        )
     for where in cases["refused"]:
         try:
             filters.compile(where)
@@ -347,7 +411,9 @@ def _filters(cases):
 
 
 def _passing(columns, **condition):
-    return [row for row, kept in enumerate(filters.compile(**condition).mask(columns).tolist()) if kept]
+    return [
+        row for row, kept in enumerate(filters.compile(**condition).mask(columns).tolist()) if kept
+    ]
 
 
 def unpack(folder, target):
@@ -359,17 +425,25 @@ def unpack(folder, target):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m ragfile.conformance", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m ragfile.conformance", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument(
-        "--reader", metavar="PATH", help="a Python module with read(data, dim), or a program that prints JSON"
+        "--reader",
+        metavar="PATH",
+        help="a Python module with read(data, dim), or a program that prints JSON",
     )
     parser.add_argument("--vectors", metavar="DIR", default=VECTORS, help=f"default: {VECTORS}")
     parser.add_argument(
-        "--unpack", metavar="DIR", help="only write all vectors as files to DIR, those kept as changes too"
+        "--unpack",
+        metavar="DIR",
+        help="only write all vectors as files to DIR, those kept as changes too",
     )
     options = parser.parse_args(arguments)
     if not os.path.exists(os.path.join(options.vectors, "expected.json")):
-        parser.error(f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors")
+        parser.error(
+            f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors"
+        )
     if options.unpack:
         unpack(options.vectors, options.unpack)
         return 0

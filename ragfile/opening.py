@@ -36,7 +36,11 @@ def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return KnowledgeBase(
-            path, embedder=embedder, generation=generation, strict=strict, embedding_cache=embedding_cache
+            path,
+            embedder=embedder,
+            generation=generation,
+            strict=strict,
+            embedding_cache=embedding_cache,
         )
     return TextKnowledgeBase(path, embedder=embedder, embedding_cache=embedding_cache)
 
@@ -57,7 +61,9 @@ def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embe
             url, cache=cache, embedder=embedder, generation=generation, strict=strict, there=there,
             embedding_cache=embedding_cache,
         )  # fmt: skip
-    return RemoteTextKnowledgeBase(url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache)
+    return RemoteTextKnowledgeBase(
+        url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache
+    )
 
 
 class _Remote:
@@ -143,7 +149,11 @@ class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
         return parse(np.frombuffer(self._there, np.uint8))
 
     def _identity(self):
-        return self._fetcher.current_identity() if self._there is None else self._there.fetcher.identity
+        return (
+            self._fetcher.current_identity()
+            if self._there is None
+            else self._there.fetcher.identity
+        )
 
 
 def verify(path, *, full=True):
@@ -173,10 +183,14 @@ def verify(path, *, full=True):
 
 
 def _disagreements(path, mapped):
-    from ragfile.store.consistency import disagreements  # with text's tables, which opening does not need
+    from ragfile.store.consistency import (
+        disagreements,
+    )  # with text's tables, which opening does not need
 
     try:
-        with RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive:
+        with (
+            RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive
+        ):
             return disagreements(archive)
     except FormatError as error:
         return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
@@ -184,7 +198,10 @@ def _disagreements(path, mapped):
 
 def _verify_pairs(file):
     """A 0.1.0 file has few checksums: every pair is walked."""
-    faults, counts = [], {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0, "faults": 0}
+    faults, counts = (
+        [],
+        {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0, "faults": 0},
+    )
     for name in [name for name in ("keyword", "vector") if name in file.strategies]:
         try:
             counts["blocks"] += file.verify(name)

@@ -22,7 +22,9 @@ def _of_mapping(cls, value):
     missing = [name for name, is_needed in known.items() if is_needed and name not in value]
     other = [str(name) for name in value if name not in known]
     if missing or other:
-        said = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"does not know {', '.join(other)}"] * bool(other)
+        said = [f"lacks {', '.join(missing)}"] * bool(missing) + [
+            f"does not know {', '.join(other)}"
+        ] * bool(other)
         raise TypeError(f"{what} {' and '.join(said)}; its fields are {', '.join(known)}")
     return cls(**value)
 
@@ -63,7 +65,9 @@ class Document:
         try:
             return restored(self.text, self.edits)
         except ValueError as error:
-            raise CorruptError(f"the original text of document {self.id!r}: {error}", section="rag.meta") from None
+            raise CorruptError(
+                f"the original text of document {self.id!r}: {error}", section="rag.meta"
+            ) from None
 
     @classmethod
     def of(cls, value):
@@ -145,7 +149,14 @@ class Candidate:
     def scored(self, score):
         """The same candidate with another score; the original is left alone."""
         return Candidate(
-            self.doc_id, self.chunk_index, self.content, score, self.tags, self.metadata, self.start, self.end
+            self.doc_id,
+            self.chunk_index,
+            self.content,
+            score,
+            self.tags,
+            self.metadata,
+            self.start,
+            self.end,
         )
 
     def without_text(self):

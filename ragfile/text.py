@@ -65,7 +65,12 @@ class Edits:
         k = bisect_right(self.at, i) - 1
         if k < 0:
             return i, i + 1
-        inside, size, raw_at, raw_size = i - self.at[k], self.size[k], self.raw_at[k], len(self.raw[k])
+        inside, size, raw_at, raw_size = (
+            i - self.at[k],
+            self.size[k],
+            self.raw_at[k],
+            len(self.raw[k]),
+        )
         if inside >= size:
             start = raw_at + raw_size + inside - size
             return start, start + 1
@@ -268,19 +273,29 @@ def _in_order(cluster):
     """A cluster decomposed, its marks in canonical order: NFC sorts them itself, in time that grows with the square of a run."""
     parts = (part for c in cluster for part in _UNICODE.normalize("NFD", c))
     runs = itertools.groupby(parts, key=lambda part: _UNICODE.combining(part) > 0)
-    return "".join(c for is_marks, run in runs for c in (sorted(run, key=_UNICODE.combining) if is_marks else run))
+    return "".join(
+        c
+        for is_marks, run in runs
+        for c in (sorted(run, key=_UNICODE.combining) if is_marks else run)
+    )
 
 
 @cache
 def _marks():
     """As part of a class: marks, and the three Tibetan vowels that are none but begin with one when they are decomposed."""
-    return "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c))) + "\u0f73\u0f75\u0f81"
+    return (
+        "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c)))
+        + "\u0f73\u0f75\u0f81"
+    )
 
 
 @cache
 def _clusters():
     """A character with all that may join it: marks, and vowels and finals that compose backwards."""
-    joining = "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e" + _marks()
+    joining = (
+        "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e"
+        + _marks()
+    )
     return re.compile(f"[^\\x00-\\x7f][{joining}]*+|[\\x00-\\x7f][{joining}]++")
 
 
@@ -348,7 +363,9 @@ def sentences(text):
 def _ends_sentence(text, m):
     if m[1] != ".":
         return not _LOWER.match(text, m.end())
-    return not (_LOWER.match(text, m.end()) or _ABBREVIATION.search(text, max(0, m.start() - 12), m.end()))
+    return not (
+        _LOWER.match(text, m.end()) or _ABBREVIATION.search(text, max(0, m.start() - 12), m.end())
+    )
 
 
 def _add_trimmed(spans, text, start, end):

@@ -72,7 +72,13 @@ def extent(size):
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 A1, A2, A3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
-P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+P1, P2, P3, P4, P5 = (
+    0x9E3779B185EBCA87,
+    0xC2B2AE3D27D4EB4F,
+    0x165667B19E3779F9,
+    0x85EBCA77C2B2AE63,
+    0x27D4EB2F165667C5,
+)
 SECRET = bytes.fromhex(
     "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
     "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364ea"
@@ -101,7 +107,9 @@ def stir_short(h):
 
 
 def mix(data, at, key):
-    return fold(number(data, at) ^ number(SECRET, key), number(data, at + 8) ^ number(SECRET, key + 8))
+    return fold(
+        number(data, at) ^ number(SECRET, key), number(data, at + 8) ^ number(SECRET, key + 8)
+    )
 
 
 def xxh3(data):
@@ -121,14 +129,18 @@ def xxh3(data):
         return h ^ (h >> 28)
     if n <= 16:
         low, high = number(data, 0) ^ word(24) ^ word(32), number(data, n - 8) ^ word(40) ^ word(48)
-        return stir((n + int.from_bytes(low.to_bytes(8, "little"), "big") + high + fold(low, high)) & M64)
+        return stir(
+            (n + int.from_bytes(low.to_bytes(8, "little"), "big") + high + fold(low, high)) & M64
+        )
     h = n * P1
     if n <= 128:
         for i in range((n - 1) // 32 + 1):
             h += mix(data, 16 * i, 32 * i) + mix(data, n - 16 * (i + 1), 32 * i + 16)
         return stir(h & M64)
     h = stir((h + sum(mix(data, 16 * i, 16 * i) for i in range(8))) & M64)
-    h += sum(mix(data, 16 * i, 16 * (i - 8) + 3) for i in range(8, n // 16)) + mix(data, n - 16, 119)
+    h += sum(mix(data, 16 * i, 16 * (i - 8) + 3) for i in range(8, n // 16)) + mix(
+        data, n - 16, 119
+    )
     return stir(h & M64)
 
 
@@ -146,11 +158,17 @@ def xxh3_long(data):
     for stripe in range((n - 1) // 64):
         take(64 * stripe, keys[stripe % 16])
         if stripe % 16 == 15:
-            lanes[:] = [(((x & M64) ^ (x & M64) >> 47 ^ k) * A1) & M64 for x, k in zip(lanes, keys[16], strict=True)]
+            lanes[:] = [
+                (((x & M64) ^ (x & M64) >> 47 ^ k) * A1) & M64
+                for x, k in zip(lanes, keys[16], strict=True)
+            ]
     take(n - 64, last_key)
     h, lanes = n * P1, [x & M64 for x in lanes]
     for i in range(4):
-        h += fold(lanes[2 * i] ^ number(SECRET, 11 + 16 * i), lanes[2 * i + 1] ^ number(SECRET, 19 + 16 * i))
+        h += fold(
+            lanes[2 * i] ^ number(SECRET, 11 + 16 * i),
+            lanes[2 * i + 1] ^ number(SECRET, 19 + 16 * i),
+        )
     return stir(h & M64)
 
 
@@ -191,7 +209,12 @@ def directory(data):
         need(int(end) <= M64, end_at, "1.1", "a number of 2^64 or more")
         _, at = match(data, at, rb"\)")
         name, start, end = name.decode(), int(start), int(end)
-        need((entries[0][1] if entries else start) <= 65548, entry, "1.1.5", "a directory of more than 65,536 bytes")
+        need(
+            (entries[0][1] if entries else start) <= 65548,
+            entry,
+            "1.1.5",
+            "a directory of more than 65,536 bytes",
+        )
         need(all(name != other for other, _, _ in entries), entry, "1.1.5", "a name twice")
         need(
             not entries or start == entries[-1][2] + 2,
@@ -230,7 +253,12 @@ def bounds(data, at, end, order, rule):
 
 def gap(data, at, end, p, rule):
     """Where the next pair starts, behind the NULs at `at`, which separate it from the pair before."""
-    need(data[at : at + p] == bytes(p) and at + p <= end, at, rule, "not exactly p NULs between two pairs")
+    need(
+        data[at : at + p] == bytes(p) and at + p <= end,
+        at,
+        rule,
+        "not exactly p NULs between two pairs",
+    )
     return at + p
 
 
@@ -261,7 +289,12 @@ def embeddings(data, first, last, p, dim, bits, order):
     width, pairs, offsets, pair = dim * bits // 8, [], [], first
     code = "<>"[order == "big"] + str(dim) + {8: "b", 16: "e", 32: "f", 64: "d"}[bits]
     while pair <= last:
-        need(pair + width <= last and data[pair + width] == 0x2D, pair, "1.3.3", "no - behind an embedding")
+        need(
+            pair + width <= last and data[pair + width] == 0x2D,
+            pair,
+            "1.3.3",
+            "no - behind an embedding",
+        )
         stop = content_end(data, pair + width + 1, last)
         pairs.append([[*struct.unpack_from(code, data, pair)], text(data, pair + width + 1, stop)])
         offsets.append(pair)
@@ -291,9 +324,18 @@ def extension(data, at, last, first, p, bits, order):
     if first < at + 32 or data[at : at + 4] != b"RXV1":
         return None
     dim, stride, flags = (number(data, at + i, 4, order) for i in (4, 16, 20))
-    count, hashed, length = number(data, at + 8, 8, order), number(data, at + 24, 8, order), last + 1 - first
+    count, hashed, length = (
+        number(data, at + 8, 8, order),
+        number(data, at + 24, 8, order),
+        last + 1 - first,
+    )
     need(1 <= dim <= 65536, at + 4, "1.4", "dim is not 1 to 65,536")
-    need((count == 0) == (length == 0) and count <= length, at + 8, "1.4", "count and length contradict each other")
+    need(
+        (count == 0) == (length == 0) and count <= length,
+        at + 8,
+        "1.4",
+        "count and length contradict each other",
+    )
     if stride and count:
         need(stride > dim * bits // 8 + p, at + 8, "1.4", "stride is too small")
         need(count * stride == length + p, at + 8, "1.4", "stride and length contradict each other")
@@ -307,15 +349,27 @@ def vector_section(data, at, end, order="little", dim=None):
     first, last, p = bounds(data, at + 1, end, order, "1.3.1")
     block = extension(data, at + 18, last, first, p, bits, order)
     if block:
-        need(dim in (None, block["dim"]), at + 22, "1.3", "the file says another dimension than the caller")
+        need(
+            dim in (None, block["dim"]),
+            at + 22,
+            "1.3",
+            "the file says another dimension than the caller",
+        )
         dim = block["dim"]
     elif dim is None and first <= last:
         dim = inferred(data, first, last, p, bits, order)
     pairs, offsets = embeddings(data, first, last, p, dim or 1, bits, order)
     if block:
         need(block["count"] == len(pairs), first, "1.4", "the section does not hold count pairs")
-        strides = {b - a for a, b in itertools.pairwise(offsets)} | ({last + 1 + p - offsets[-1]} if pairs else set())
-        need(not block["stride"] or strides <= {block["stride"]}, first, "1.4", "pairs are not stride apart")
+        strides = {b - a for a, b in itertools.pairwise(offsets)} | (
+            {last + 1 + p - offsets[-1]} if pairs else set()
+        )
+        need(
+            not block["stride"] or strides <= {block["stride"]},
+            first,
+            "1.4",
+            "pairs are not stride apart",
+        )
         found = block["hash"]
         need(
             found is None or found == xxh3(data[first : last + 1]),
@@ -324,7 +378,10 @@ def vector_section(data, at, end, order="little", dim=None):
             "pairs differ from their hash",
             "corrupt",
         )
-    pairs = [[[x if math.isfinite(x) else str(x).replace("-nan", "nan") for x in row], words] for row, words in pairs]
+    pairs = [
+        [[x if math.isfinite(x) else str(x).replace("-nan", "nan") for x in row], words]
+        for row, words in pairs
+    ]
     return {
         "precision": bits,
         "padding": p,
@@ -344,7 +401,12 @@ def keys_section(data, at, end, order, keyword, offsets):
     count, length, hashed = (number(data, at + i, 8, order) for i in (8, 16, 24))
     need(count * 16 <= end + 1 - at - 32, at + 8, "1.5", "entries reach behind the section")
     need(count == len(offsets), at + 8, "1.5", "not one entry per pair")
-    need(length == keyword["end"] + 1 - keyword["start"], at + 16, "1.5", "made for another keyword section")
+    need(
+        length == keyword["end"] + 1 - keyword["start"],
+        at + 16,
+        "1.5",
+        "made for another keyword section",
+    )
     need(
         hashed == xxh3(data[at + 32 : at + 32 + 16 * count]),
         at + 24,
@@ -393,14 +455,31 @@ def front_page(data):
     need(data[10] == 0, 10, "2.1", "byte order is not 0")
     need(len(data) >= 4160, len(data), "2.1", "no room for a front page and a footer")
     need(data[3968:3976] == b"RAGHEAD1", 3968, "2.1", "no RAGHEAD1")
-    need(number(data, 4080) == xxh3(data[:4080]), 4080, "2.1", "the front page differs from its hash", "corrupt")
-    need(number(data, 3976) == 0, 3976, "2.1", "a read feature that this reader does not know", "version")
+    need(
+        number(data, 4080) == xxh3(data[:4080]),
+        4080,
+        "2.1",
+        "the front page differs from its hash",
+        "corrupt",
+    )
+    need(
+        number(data, 3976) == 0,
+        3976,
+        "2.1",
+        "a read feature that this reader does not know",
+        "version",
+    )
     zero(data, 4032, 4080, "2.1")
     zero(data, 4088, 4096, "2.1")
     keys = ("write_features", "toc", "toc_size", "identity", "footer", "created")
     head = {key: number(data, 3984 + 8 * i) for i, key in enumerate(keys)}
     at = head["footer"]
-    need(at % 64 == 0 and 4096 <= at <= len(data) - 64, 4016, "2.1", "the base's footer is outside the file")
+    need(
+        at % 64 == 0 and 4096 <= at <= len(data) - 64,
+        4016,
+        "2.1",
+        "the base's footer is outside the file",
+    )
     return head
 
 
@@ -415,8 +494,12 @@ def footer(data, at, head):
         return None
     keys = ("generation", "toc", "toc_size", "toc_hash", "before", "identity")
     found = {key: number(data, at + 8 + 8 * i) for i, key in enumerate(keys)} | {"at": at}
-    generation, toc, size, before = (found[key] for key in ("generation", "toc", "toc_size", "before"))
-    placed = toc >= 4096 and toc % 64 == 0 and 64 <= size <= 64 * MIB and toc + align(size + 1, 64) == at
+    generation, toc, size, before = (
+        found[key] for key in ("generation", "toc", "toc_size", "before")
+    )
+    placed = (
+        toc >= 4096 and toc % 64 == 0 and 64 <= size <= 64 * MIB and toc + align(size + 1, 64) == at
+    )
     if generation == 1:
         chained = before == 0 and found["toc_hash"] == head["identity"] and at == head["footer"]
     else:
@@ -438,7 +521,9 @@ def newest(data, head):
         raise Refused(head["footer"], "2.5", "no commit holds", "corrupt")
     for tail in range(at + 64, len(data) - 63, 64):
         marked = data[tail : tail + 8] == b"RAGCOMIT" or number(data, tail + 48) == head["identity"]
-        if marked and (number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1):
+        if marked and (
+            number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1
+        ):
             return found, found["generation"] + 1
     return found, None
 
@@ -453,8 +538,18 @@ def table(data, found):
     need(message <= 4096, at + 36, "2.3", "a message of more than 4,096 bytes")
     segments_at = at + 64 + 64 * entries
     names_at = segments_at + 32 * segments
-    need(at + size == names_at + names + message, at, "2.3", "the table's size is not the sum of its parts")
-    need(number(data, at + 8) == generation, at + 8, "2.3", "table and footer are of different generations")
+    need(
+        at + size == names_at + names + message,
+        at,
+        "2.3",
+        "the table's size is not the sum of its parts",
+    )
+    need(
+        number(data, at + 8) == generation,
+        at + 8,
+        "2.3",
+        "table and footer are of different generations",
+    )
     start, coming = number(data, at + 40), number(data, at + 48)
     earliest = found["before"] + 64 if generation > 1 else 4096
     fits = start % 64 == 0 and earliest <= start <= at and (generation > 1 or start == 4096)
@@ -465,19 +560,34 @@ def table(data, found):
     sections = entry_table(data, found, texts, {s["number"] for s in listed}, start)
     words = data[names_at + names : at + size].decode(errors="replace")
     abandoned = {"at": earliest, "end": start, "hash": number(data, at + 56)}
-    return found | {"time": number(data, at + 16), "message": words, "abandoned": abandoned}, listed, sections
+    return (
+        found | {"time": number(data, at + 16), "message": words, "abandoned": abandoned},
+        listed,
+        sections,
+    )
 
 
 def segment_table(data, at, count, coming, generation):
     listed = []
     for row in range(at, at + 32 * count, 32):
-        segment = {"number": number(data, row, 4), "rows": number(data, row + 8), "live": number(data, row + 16)}
+        segment = {
+            "number": number(data, row, 4),
+            "rows": number(data, row + 8),
+            "live": number(data, row + 16),
+        }
         before = listed[-1]["number"] if listed else 0
-        need(before < segment["number"] < coming, row, "2.3", "segment numbers do not ascend below the next one")
+        need(
+            before < segment["number"] < coming,
+            row,
+            "2.3",
+            "segment numbers do not ascend below the next one",
+        )
         need(number(data, row + 4, 4) == 0, row, "2.3", "reserved bytes are not zero")
         need(segment["live"] <= segment["rows"] <= 1 << 40, row + 8, "2.3", "rows out of range")
         segment |= {"generation": number(data, row + 24), "row": row}
-        need(1 <= segment["generation"] <= generation, row + 24, "2.3", "a segment of a later commit")
+        need(
+            1 <= segment["generation"] <= generation, row + 24, "2.3", "a segment of a later commit"
+        )
         listed.append(segment)
     return listed
 
@@ -485,7 +595,12 @@ def segment_table(data, at, count, coming, generation):
 def section_names(data, toc, at, size, count):
     names, past, end = [], at, at + size
     for row in range(toc + 64, toc + 64 + 64 * count, 64):
-        need(at + number(data, row + 8, 4) == past, row + 8, "2.3", "names are not in order of entries")
+        need(
+            at + number(data, row + 8, 4) == past,
+            row + 8,
+            "2.3",
+            "names are not in order of entries",
+        )
         found = re.compile(NAME + rb"{1,64}\0").match(data, past, end)
         need(found, row + 8, "2.3", "not a section name")
         names.append(found.group()[:-1].decode())
@@ -499,7 +614,9 @@ def entry_table(data, found, names, numbers, start):
     for row, name in enumerate(names):
         row = found["toc"] + 64 + 64 * row
         flags, segment, _, reserved = (number(data, row + j, 4) for j in (0, 4, 8, 12))
-        written, at, size, items, hashed, reserved_too = (number(data, row + j) for j in (16, 24, 32, 40, 48, 56))
+        written, at, size, items, hashed, reserved_too = (
+            number(data, row + j) for j in (16, 24, 32, 40, 48, 56)
+        )
         end, own = at + extent(size), written == generation
         need(flags < 4, row, "2.3", "a flag that is not defined", "version")
         need(reserved == reserved_too == 0, row, "2.3", "reserved bytes are not zero")
@@ -510,7 +627,12 @@ def entry_table(data, found, names, numbers, start):
             "an extent unaligned, out of order or out of place",
         )
         need(own or end <= found["before"], row, "2.3", "an older section reaches into this commit")
-        need(1 <= written <= generation and own == (at >= start), row, "2.3", "an extent outside its commit")
+        need(
+            1 <= written <= generation and own == (at >= start),
+            row,
+            "2.3",
+            "an extent outside its commit",
+        )
         need(items <= 1 << 40, row, "2.3", "more than 2^40 items")
         need(segment == 0 or segment in numbers, row, "2.3", "a segment that is not listed")
         need(
@@ -520,9 +642,21 @@ def entry_table(data, found, names, numbers, start):
             "a must-understand section that this reader does not know",
             "version",
         )
-        need(all((name, segment) != (s["name"], s["segment"]) for s in sections), row, "2.3", "name and segment twice")
+        need(
+            all((name, segment) != (s["name"], s["segment"]) for s in sections),
+            row,
+            "2.3",
+            "name and segment twice",
+        )
         sections.append(
-            {"name": name, "segment": segment, "at": at, "size": size, "items": items, "generation": written}
+            {
+                "name": name,
+                "segment": segment,
+                "at": at,
+                "size": size,
+                "items": items,
+                "generation": written,
+            }
         )
         sections[-1] |= {"flags": flags, "hash": hashed, "row": row}
         past = end
@@ -546,7 +680,10 @@ def contents(data, section):
 
 def commit_check(data, about, sections):
     """What belongs to one commit alone: its extents without holes, its padding, what it found abandoned."""
-    own, at = [s for s in sections if s["generation"] == about["generation"]], about["abandoned"]["end"]
+    own, at = (
+        [s for s in sections if s["generation"] == about["generation"]],
+        about["abandoned"]["end"],
+    )
     for section in own:
         need(section["at"] == at, at, "2.2", "a hole in front of an extent")
         contents(data, section)
@@ -555,12 +692,20 @@ def commit_check(data, about, sections):
     zero(data, about["toc"] + about["toc_size"], about["at"], "2.3")
     left = data[about["abandoned"]["at"] : about["abandoned"]["end"]]
     hashed = (
-        xxh3(b"".join(xxh3(left[i : i + BLOCK]).to_bytes(8, "little") for i in range(0, len(left), BLOCK)))
+        xxh3(
+            b"".join(
+                xxh3(left[i : i + BLOCK]).to_bytes(8, "little") for i in range(0, len(left), BLOCK)
+            )
+        )
         if left
         else 0
     )
     need(
-        about["abandoned"]["hash"] == hashed, about["abandoned"]["at"], "2.5", "abandoned bytes have changed", "corrupt"
+        about["abandoned"]["hash"] == hashed,
+        about["abandoned"]["at"],
+        "2.5",
+        "abandoned bytes have changed",
+        "corrupt",
     )
     return own
 
@@ -581,10 +726,16 @@ def front_check(data, head, about, sections):
     toc = entry_text("rag.toc", about["toc"], about["at"] - 2)
     if len(lines) == len(sections) and 52 + sum(len(line) + 1 for line in [*lines, toc]) <= 3956:
         lines.append(toc)
-    page = b"\0".join([entry_text("rag.head", 12 + 52 + sum(len(line) + 1 for line in lines), 4094), *lines])
+    page = b"\0".join(
+        [entry_text("rag.head", 12 + 52 + sum(len(line) + 1 for line in lines), 4094), *lines]
+    )
     bad = next((i for i, byte in enumerate(page.ljust(3957, b"\0")) if byte != data[11 + i]), None)
     need(bad is None, 11 + (bad or 0), "2.1", "the directory contradicts the table of contents")
-    same = (head["toc"], head["toc_size"], head["created"]) == (about["toc"], about["toc_size"], about["time"])
+    same = (head["toc"], head["toc_size"], head["created"]) == (
+        about["toc"],
+        about["toc_size"],
+        about["time"],
+    )
     need(same, 3968, "2.1", "the front page contradicts the base")
 
 
@@ -593,9 +744,21 @@ def history(data, head, found):
     while found["generation"] > 1:
         at, generation = found["before"], found["generation"] - 1
         found = footer(data, at, head)
-        need(found and found["generation"] == generation, at, "2.4", "the chain of footers is broken", "corrupt")
+        need(
+            found and found["generation"] == generation,
+            at,
+            "2.4",
+            "the chain of footers is broken",
+            "corrupt",
+        )
         held = data[found["toc"] : found["toc"] + found["toc_size"]]
-        need(found["toc_hash"] == xxh3(held), found["toc"], "2.4", "a table differs from its hash", "corrupt")
+        need(
+            found["toc_hash"] == xxh3(held),
+            found["toc"],
+            "2.4",
+            "a table differs from its hash",
+            "corrupt",
+        )
         about, _, sections = table(data, found)
         yield about, sections
 
@@ -616,19 +779,30 @@ def read_1(data):
         need(same, section["row"], "2.3", "the section is not the one that its commit wrote")
     held = {(s["segment"], s["name"]): (contents(data, s), s) for s in sections}
     for segment in segments:
-        parts = {name: part for (number_, name), part in held.items() if number_ == segment["number"]}
+        parts = {
+            name: part for (number_, name), part in held.items() if number_ == segment["number"]
+        }
         segment |= read_segment(data, segment.pop("row"), segment, parts)
     once = [d["id"] for s in segments for d in s.get("documents", []) if not d["deleted"]]
     need(len(once) == len(set(once)), about["toc"], "3.3", "an id is live in two segments")
     keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     return {
-        **{"version": version, "byteorder": order, "size": len(data), "generation": about["generation"]},
+        **{
+            "version": version,
+            "byteorder": order,
+            "size": len(data),
+            "generation": about["generation"],
+        },
         **{
             "identity": f"{head['identity']:016x}",
             "created": head["created"],
             "write_features": head["write_features"],
         },
-        **{"time": about["time"], "message": about["message"], "tail": len(data) - about["at"] - 64},
+        **{
+            "time": about["time"],
+            "message": about["message"],
+            "tail": len(data) - about["at"] - 64,
+        },
         **{"lost_generation": lost, "abandoned": left, "segments": segments},
         **{"sections": [{key: section[key] for key in keys} for section in sections]},
     }
@@ -642,7 +816,9 @@ def bits_of(part, count, unit, at, rule):
     need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
     numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
     behind = next((i for i in numbers if i >= count), None)
-    need(behind is None, at + (behind or 0) // (8 * unit) * unit, rule, "a bit behind the last thing")
+    need(
+        behind is None, at + (behind or 0) // (8 * unit) * unit, rule, "a bit behind the last thing"
+    )
     return numbers
 
 
@@ -652,16 +828,36 @@ def matrix(data, part, place, rows):
     need(len(part) >= 64, at, "3.1", "shorter than its head")
     bits, dim, count = part[0], number(part, 22, 4), number(part, 26)
     stride = dim * bits // 8 + 16
-    need(1 <= dim <= 65536 and bits in (16, 32), at + 22, "3.1", "dimension or precision out of range")
-    need(len(part) == 64 + count * stride, at + 26, "3.1", "the section is not 64 + count * stride bytes")
+    need(
+        1 <= dim <= 65536 and bits in (16, 32),
+        at + 22,
+        "3.1",
+        "dimension or precision out of range",
+    )
+    need(
+        len(part) == 64 + count * stride,
+        at + 26,
+        "3.1",
+        "the section is not 64 + count * stride bytes",
+    )
     end = at + len(part) - (5 if count else 1)
     head = struct.pack("<BQQB4sIQII22x", bits, at + 64, end, 4, b"RXV1", dim, count, stride, 0)
     need(part[:64] == head, at, "3.1", "another head than that of a 1.0 file")
     need(count == items == rows, at + 26, "3.1", "not one vector per row")
     found = vector_section(data, at, at + len(part) - 1)
     for row, (values, reference) in enumerate(found["pairs"]):
-        need(reference == f"c{row:010}", at + 64 + row * stride, "3.1", "a row has another reference than its own")
-        need(all(isinstance(x, float) for x in values), at + 64 + row * stride, "3.1", "a component is not finite")
+        need(
+            reference == f"c{row:010}",
+            at + 64 + row * stride,
+            "3.1",
+            "a row has another reference than its own",
+        )
+        need(
+            all(isinstance(x, float) for x in values),
+            at + 64 + row * stride,
+            "3.1",
+            "a component is not finite",
+        )
     zero(data, at + len(part) - 4 if count else at + 64, at + len(part), "3.1")
     return found
 
@@ -673,7 +869,12 @@ def strings(part, at):
     need(count <= len(part) // 8 - 2, at, "3.2", "offsets reach behind the section")
     offsets, held = [number(part, 8 + 8 * i) for i in range(count + 1)], part[16 + 8 * count :]
     need(offsets == sorted(offsets) and offsets[0] == 0, at + 8, "3.2", "offsets descend")
-    need(offsets[-1] == len(held), at + 8 + 8 * count, "3.2", "offsets and bytes contradict each other")
+    need(
+        offsets[-1] == len(held),
+        at + 8 + 8 * count,
+        "3.2",
+        "offsets and bytes contradict each other",
+    )
     return [held[a:b] for a, b in itertools.pairwise(offsets)]
 
 
@@ -685,7 +886,12 @@ def stream(part, at):
     raw, size, blocks, where = (number(part, trailer + 8 + 8 * i) for i in range(4))
     need(not any(part[trailer + 40 :]), at + trailer + 40, "3.4", "reserved bytes are not zero")
     need(1 <= size <= 16 * MIB, at + trailer + 16, "3.4", "a block of more than 16 MiB")
-    need(blocks == (-(-raw // size)), at + trailer + 24, "3.4", "raw size and blocks contradict each other")
+    need(
+        blocks == (-(-raw // size)),
+        at + trailer + 24,
+        "3.4",
+        "raw size and blocks contradict each other",
+    )
     need(
         where % 8 == 0 and where + 8 * blocks == trailer,
         at + trailer + 32,
@@ -698,7 +904,12 @@ def stream(part, at):
         end, packed = word & (1 << 63) - 1, word >> 63
         need(begin <= end <= where, at + where + 8 * i, "3.4", "a block ends outside the section")
         held.append(unpacked(part[begin:end], wanted, at + begin) if packed else part[begin:end])
-        need(packed or end - begin == wanted, at + where + 8 * i, "3.4", "a raw block is not of its raw size")
+        need(
+            packed or end - begin == wanted,
+            at + where + 8 * i,
+            "3.4",
+            "a raw block is not of its raw size",
+        )
         begin = end
     need(
         where == align(begin, 8) and not any(part[begin:where]),
@@ -712,10 +923,20 @@ def stream(part, at):
 def unpacked(frame, size, at):
     """The bytes of one Zstandard frame; None when only the size that its header states can be looked at."""
     need(len(frame) * 1000 >= size, at, "3.4", "packed more than 1000 to 1")
-    need(len(frame) > 5 and frame[:4] == bytes.fromhex("28b52ffd"), at, "3.4", "not a Zstandard frame")
+    need(
+        len(frame) > 5 and frame[:4] == bytes.fromhex("28b52ffd"),
+        at,
+        "3.4",
+        "not a Zstandard frame",
+    )
     single = frame[4] >> 5 & 1
     begin, wide = 6 - single + (0, 1, 2, 4)[frame[4] & 3], (single, 2, 4, 8)[frame[4] >> 6]
-    need(wide and number(frame[begin:], 0, wide) + 256 * (wide == 2) == size, at, "3.4", "a frame states another size")
+    need(
+        wide and number(frame[begin:], 0, wide) + 256 * (wide == 2) == size,
+        at,
+        "3.4",
+        "a frame states another size",
+    )
     if zstandard is None:
         return None
     try:
@@ -736,7 +957,12 @@ def documents(parts, rows, tombs):
     ids_at, at, chunks_at = parts["rag.ids"][1]["at"], place["at"], chunk_place["at"]
     need(ids == sorted(set(ids)), ids_at, "3.2", "ids do not ascend")
     need(len(table_) == 64 * len(ids) == 64 * place["items"], at, "3.3", "not one document per id")
-    need(len(chunks) == 32 * rows == 32 * chunk_place["items"], chunks_at, "3.3", "not one chunk per row")
+    need(
+        len(chunks) == 32 * rows == 32 * chunk_place["items"],
+        chunks_at,
+        "3.3",
+        "not one chunk per row",
+    )
     texts, meta = (stream(*of(parts, name)) for name in ("rag.text", "rag.meta"))
     gone = gone_documents(parts, len(ids))
     found, next_row = [], 0
@@ -745,25 +971,47 @@ def documents(parts, rows, tombs):
         start, size, blob_size, meta_at, meta_size, flags = struct.unpack_from("<QIIQII", record)
         first, count, points = struct.unpack_from("<QII", record, 32)
         need(not any(record[48:]), blob_at + 48, "3.3", "reserved bytes are not zero")
-        need(first == next_row and first + count <= rows, blob_at + 32, "3.3", "documents do not share out the rows")
+        need(
+            first == next_row and first + count <= rows,
+            blob_at + 32,
+            "3.3",
+            "documents do not share out the rows",
+        )
         need(flags < 2, blob_at + 28, "3.3", "a flag that is not defined")
         need(size <= blob_size, blob_at + 8, "3.3", "a text longer than its blob")
         blob = cut(texts, start, blob_size, blob_at)
         whole = spelled(blob, 0, size, blob_at)
-        need(whole is None or len(whole) == points, blob_at + 44, "3.3", "not that many code points")
+        need(
+            whole is None or len(whole) == points, blob_at + 44, "3.3", "not that many code points"
+        )
         dead = sum(first <= row < first + count for row in tombs)
-        need(dead in (0, count), blob_at + 32, "3.3", "some of a document's rows are deleted and some not")
+        need(
+            dead in (0, count),
+            blob_at + 32,
+            "3.3",
+            "some of a document's rows are deleted and some not",
+        )
         need(not count or i not in gone, blob_at, "3.3", "rag.gone marks a document that has rows")
         for row in range(first, first + count):
-            chunks_of.append(chunk(chunks, row, i, blob, whole, size, blob_size, meta, chunks_at + 32 * row))
+            chunks_of.append(
+                chunk(chunks, row, i, blob, whole, size, blob_size, meta, chunks_at + 32 * row)
+            )
         indexes = [c["index"] for c in chunks_of]
         need(indexes == sorted(set(indexes)), blob_at + 32, "3.3", "chunk indexes do not ascend")
-        record = {"id": spelled(id_, 0, len(id_), ids_at), "deleted": i in gone or (count > 0 and dead == count)}
+        record = {
+            "id": spelled(id_, 0, len(id_), ids_at),
+            "deleted": i in gone or (count > 0 and dead == count),
+        }
         record |= {"text": whole if flags & 1 else None, "own_text": bool(flags & 1)}
         said = object_at(meta, meta_at, meta_size, blob_at + 16)
         if "original" in (said or {}):
             record["original"] = original(whole or "", said["original"], blob_at + 16)
-        need(0 <= (said or {}).get("body", 0) <= points, blob_at + 16, "3.4", "a body that begins behind the text")
+        need(
+            0 <= (said or {}).get("body", 0) <= points,
+            blob_at + 16,
+            "3.4",
+            "a body that begins behind the text",
+        )
         found.append(record | {"meta": said, "chunks": chunks_of})
         next_row = first + count
     need(next_row == rows, at, "3.3", "documents do not share out the rows")
@@ -779,15 +1027,32 @@ def original(text, layers, at):
         for group in layer:
             need(isinstance(group, list) and len(group) > 1, at, "3.4", "a group without two texts")
             raw, new, *steps = group
-            need(isinstance(raw, str) and isinstance(new, str), at, "3.4", "a group without two texts")
-            need(all(type(step) is int and step >= 0 for step in steps), at, "3.4", "a distance that is none")
-            need(steps or len(new) == 1, at, "3.4", "all places of something else than one character")
+            need(
+                isinstance(raw, str) and isinstance(new, str),
+                at,
+                "3.4",
+                "a group without two texts",
+            )
+            need(
+                all(type(step) is int and step >= 0 for step in steps),
+                at,
+                "3.4",
+                "a distance that is none",
+            )
+            need(
+                steps or len(new) == 1, at, "3.4", "all places of something else than one character"
+            )
             here, everywhere = 0, not steps
             if everywhere:
                 spots += [(i, 1, raw) for i, character in enumerate(text) if character == new]
             for step in steps:
                 here += step
-                need(text[here : here + len(new)] == new and here <= len(text), at, "3.4", "an edit of another text")
+                need(
+                    text[here : here + len(new)] == new and here <= len(text),
+                    at,
+                    "3.4",
+                    "an edit of another text",
+                )
                 spots.append((here, len(new), raw))
             need(len(spots) <= 2 * len(text) + 1, at, "3.4", "more edits than text")
         size = len(text) + sum(len(raw) - length for _, length, raw in spots)
@@ -810,7 +1075,9 @@ def gone_documents(parts, count):
 
 
 def chunk(chunks, row, document, blob, whole, size, blob_size, meta, at):
-    of_document, index, first, length, point, points, packed = struct.unpack_from("<IIIIIIQ", chunks, 32 * row)
+    of_document, index, first, length, point, points, packed = struct.unpack_from(
+        "<IIIIIIQ", chunks, 32 * row
+    )
     need(of_document == document, at, "3.3", "a row of another document")
     need(first + length <= blob_size, at + 8, "3.3", "a chunk reaches behind its document's blob")
     words = spelled(blob, first, length, at + 8)
@@ -857,14 +1124,24 @@ def object_at(meta, at, size, where):
     need(isinstance(fields, dict), where, "3.4", "not an object")
     kinds = all(isinstance(fields[key], kind) for key, kind in FIELDS.items() if key in fields)
     kinds = kinds and not isinstance(fields.get("body"), bool)
-    need(kinds and all(isinstance(tag, str) for tag in fields.get("tags", [])), where, "3.4", "a field of another kind")
+    need(
+        kinds and all(isinstance(tag, str) for tag in fields.get("tags", [])),
+        where,
+        "3.4",
+        "a field of another kind",
+    )
     return fields
 
 
 def read_segment(data, row, segment, parts):
     rows, tombs = segment["rows"], []
     dead = parts["rag.tombs"][1]["items"] if "rag.tombs" in parts else 0
-    need(rows - segment["live"] == dead, row, "2.3", "rows minus live rows is not the number of tombs")
+    need(
+        rows - segment["live"] == dead,
+        row,
+        "2.3",
+        "rows minus live rows is not the number of tombs",
+    )
     if "rag.tombs" in parts:
         part, at = of(parts, "rag.tombs")
         need(len(part) == 8 * -(-rows // 64), row, "2.3", "a bitmap of the wrong size")
@@ -878,9 +1155,16 @@ def read_segment(data, row, segment, parts):
         found["keyword"], offsets = keyword_section(data, at, at + len(part) - 1)
         if "rag.keys" in parts:
             keys, keys_at = of(parts, "rag.keys")
-            found["keys"] = keys_section(data, keys_at, keys_at + len(keys) - 1, "little", found["keyword"], offsets)
+            found["keys"] = keys_section(
+                data, keys_at, keys_at + len(keys) - 1, "little", found["keyword"], offsets
+            )
     if any(name in parts for name in RECORDS):
-        need(all(name in parts for name in RECORDS), row, "3.3", "some of a segment's records are missing")
+        need(
+            all(name in parts for name in RECORDS),
+            row,
+            "3.3",
+            "some of a segment's records are missing",
+        )
         found["documents"] = documents(parts, rows, tombs)
     return found
 
@@ -897,7 +1181,14 @@ def main(arguments):
     try:
         found, status = read(data, *map(int, arguments[1:2])), 0
     except Refused as error:
-        found = {"refused": {"kind": error.kind, "at": error.at, "rule": error.rule, "reason": error.reason}}
+        found = {
+            "refused": {
+                "kind": error.kind,
+                "at": error.at,
+                "rule": error.rule,
+                "reason": error.reason,
+            }
+        }
         status = 2
     print(json.dumps(found, indent=1, allow_nan=False))
     return status

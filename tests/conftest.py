@@ -16,6 +16,8 @@ def turkish(tmp_path_factory):
     """The environment of a locale in which I and i are no pair, made here where the system has its sources."""
     folder = tmp_path_factory.mktemp("locales")
     if shutil.which("localedef"):
-        subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], capture_output=True)
+        subprocess.run(
+            ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], capture_output=True
+        )
     made = {"LOCPATH": str(folder)} if (folder / "tr_TR.UTF-8").exists() else {}
     return {"LC_ALL": "tr_TR.UTF-8", **made}

@@ -37,7 +37,9 @@ def test_the_prompt_holds_the_question_the_passages_and_their_sources(rf):
     for context in ready.contexts:
         assert context.content in ready.prompt
         assert f"[Source: {context.metadata['file_id']} page= score=" in ready.prompt
-    assert [source["file_id"] for source in ready.sources] == list(dict.fromkeys(c.doc_id for c in ready.contexts))
+    assert [source["file_id"] for source in ready.sources] == list(
+        dict.fromkeys(c.doc_id for c in ready.contexts)
+    )
     assert all(source["checksum"] for source in json.loads(json.dumps(ready.sources)))
     assert (ready.dropped, ready.degraded, ready.request_id) == ([], "", "r-3")
 
@@ -47,7 +49,9 @@ def test_the_budget_holds_for_passages_with_their_source_lines(rf, budget):
     ready = prepare(rf, "rotate the keys", k=12, budget=budget)
     empty = prepare(rf, "rotate the keys", k=0)
     assert ready.tokens <= budget
-    assert estimate_tokens(ready.prompt) - estimate_tokens(empty.prompt) <= budget + 1  # one for rounding
+    assert (
+        estimate_tokens(ready.prompt) - estimate_tokens(empty.prompt) <= budget + 1
+    )  # one for rounding
     assert len(ready.contexts) + len(ready.dropped) == 8
     assert all("budget" in dropped.reason for dropped in ready.dropped)
 
@@ -93,7 +97,10 @@ class Topics:
 
     def embed(self, texts, role="document"):
         self.asked += texts
-        rows = np.array([[*(text.lower().count(word) for word in self.words), 0.1] for text in texts], np.float32)
+        rows = np.array(
+            [[*(text.lower().count(word) for word in self.words), 0.1] for text in texts],
+            np.float32,
+        )
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -102,7 +109,9 @@ def uploads(tmp_path):
     """What three people brought: Markdown in a folder, plain text, PDF."""
     folder = tmp_path / "uploads"
     (folder / "ops").mkdir(parents=True)
-    (folder / "ops" / "keys.md").write_text("# Guide\n\n## Keys\n\nRotate the keys with the job `rotate-keys`.\n")
+    (folder / "ops" / "keys.md").write_text(
+        "# Guide\n\n## Keys\n\nRotate the keys with the job `rotate-keys`.\n"
+    )
     (folder / "pods.txt").write_text("Restart a pod by deleting the pod.\n")
     pages = ("Backups are taken every night.", "A night has an error code, E1234.")
     (folder / "backup.pdf").write_bytes(source_files.pdf(*pages))
@@ -170,7 +179,9 @@ def test_metadata_say_where_a_passage_is_from_and_filters_follow_it(uploads, tmp
                 assert {h.metadata[key] for h in found} == {hit.metadata[key]}
         assert [h.metadata["page"] for h in by_file["backup.pdf"]] == [1, 2]
         assert "page" not in by_file["ops/keys.md"][0].metadata
-        assert {h.doc_id for h in rf.search("pod keys", 9, where={"folder_id": "ops"})} == {"ops/keys.md"}
+        assert {h.doc_id for h in rf.search("pod keys", 9, where={"folder_id": "ops"})} == {
+            "ops/keys.md"
+        }
         newest = max(h.metadata["created_at"] for hits in by_file.values() for h in hits)
         assert rf.search("pod", where={"created_at": {"$gt": newest}}) == []
         assert rf.search("pod", where={"created_at": {"$lte": newest}, "mime": "text/plain"})
@@ -194,5 +205,7 @@ assert ragfile.verify(sys.argv[2])[0] == []
 
 
 def test_nothing_leaves_the_machine_by_default(uploads, tmp_path):
-    done = subprocess.run([sys.executable, "-c", OFFLINE, uploads, tmp_path / "kb"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", OFFLINE, uploads, tmp_path / "kb"], capture_output=True, text=True
+    )
     assert (done.stdout, done.returncode) == ("late\n", 0), done.stderr

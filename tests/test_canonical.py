@@ -21,7 +21,11 @@ PAGES = {
 
 
 def chunks_of(pages=PAGES):
-    return [c for name, text in pages.items() for c in chunk(Document(name, text, tags=("ops",)), "words:8/2")]
+    return [
+        c
+        for name, text in pages.items()
+        for c in chunk(Document(name, text, tags=("ops",)), "words:8/2")
+    ]
 
 
 @pytest.fixture
@@ -46,14 +50,21 @@ def test_the_signatures_are_those_of_the_canonical_interface():
 
 def test_every_block_takes_plain_data(tmp_path):
     chunks = [
-        c.to_dict() for c in chunk([{"text": "One of the keys.", "metadata": {"page": 1}}, "Two pods."], "words:8/2")
+        c.to_dict()
+        for c in chunk(
+            [{"text": "One of the keys.", "metadata": {"page": 1}}, "Two pods."], "words:8/2"
+        )
     ]
-    assert [set(c) for c in chunks] == [{"doc_id", "chunk_index", "content", "tags", "metadata"}] * 2
+    assert [set(c) for c in chunks] == [
+        {"doc_id", "chunk_index", "content", "tags", "metadata"}
+    ] * 2
     for each in chunks:
         each["doc_id"] = "d"
     assert index(chunks, str(tmp_path / "kb"))["inserted"] == 2
     found = [c.to_dict() for c in retrieve("keys", {"k": 5}, str(tmp_path / "kb"))]
-    assert [set(c) for c in found] == [{"doc_id", "chunk_index", "content", "score", "tags", "metadata"}] * 2
+    assert [set(c) for c in found] == [
+        {"doc_id", "chunk_index", "content", "score", "tags", "metadata"}
+    ] * 2
     fused = [c.to_dict() for c in fuse([found, found[::-1]])]
     ranked = [c.to_dict() for c in canonical.rerank("keys", fused)]
     (span, *_) = canonical.compress("keys", ranked)
@@ -62,9 +73,21 @@ def test_every_block_takes_plain_data(tmp_path):
 
 def test_indexing_says_what_came_and_a_second_time_changes_nothing(tmp_path):
     path, chunks = tmp_path / "kb", chunks_of()
-    assert index(chunks, path) == {"inserted": len(chunks), "updated": 0, "unchanged": 0, "deleted": 0, "generation": 1}
+    assert index(chunks, path) == {
+        "inserted": len(chunks),
+        "updated": 0,
+        "unchanged": 0,
+        "deleted": 0,
+        "generation": 1,
+    }
     before = path.read_bytes()
-    assert index(chunks, path) == {"inserted": 0, "updated": 0, "unchanged": len(chunks), "deleted": 0, "generation": 1}
+    assert index(chunks, path) == {
+        "inserted": 0,
+        "updated": 0,
+        "unchanged": len(chunks),
+        "deleted": 0,
+        "generation": 1,
+    }
     assert path.read_bytes() == before
 
 
@@ -78,7 +101,11 @@ def test_a_changed_chunk_is_updated_and_the_others_stay_with_their_vectors(path)
     with ragfile.open(path) as rf:
         assert len(rf) == len(before) + 1
         changed = rf.chunk(rf.row("keys#1"))
-        assert (changed.content, changed.metadata, changed.tags) == (new.content, new.metadata, new.tags)
+        assert (changed.content, changed.metadata, changed.tags) == (
+            new.content,
+            new.metadata,
+            new.tags,
+        )
         for name, (kept, vector) in before.items():
             if name != "keys#1":
                 assert rf.chunk(rf.row(name)) == kept
@@ -100,8 +127,19 @@ def test_what_was_indexed_in_pieces_answers_as_what_was_indexed_at_once(tmp_path
 
 def test_a_chunk_of_a_document_with_text_keeps_the_document(tmp_path):
     with ragfile.create(tmp_path / "kb", chunking="words:4/0") as w:
-        w.add_documents([{"id": "d", "text": "one two three four five six", "metadata": {"a": 1}, "source": "d.md"}])
-    assert index([Chunk("d", 1, "fifth sixth", (), {"b": 2}, 19, 27)], tmp_path / "kb")["updated"] == 1
+        w.add_documents(
+            [
+                {
+                    "id": "d",
+                    "text": "one two three four five six",
+                    "metadata": {"a": 1},
+                    "source": "d.md",
+                }
+            ]
+        )
+    assert (
+        index([Chunk("d", 1, "fifth sixth", (), {"b": 2}, 19, 27)], tmp_path / "kb")["updated"] == 1
+    )
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.document("d").text == "one two three four five six"
         assert rf.hit(rf.row("d#0")).metadata == {"a": 1}
@@ -139,7 +177,10 @@ def test_an_open_file_and_a_writer_are_stores_too(tmp_path, path):
         assert index([Chunk("new", 0, "Fresh words.")], rf)["generation"] == 2
         assert rf.search("fresh")[0].id == "new#0"
     with ragfile.edit(path, embedder="default") as w:
-        assert index([Chunk("new", 0, "Fresh words."), Chunk("more", 0, "Even more.")], w)["inserted"] == 1
+        assert (
+            index([Chunk("new", 0, "Fresh words."), Chunk("more", 0, "Even more.")], w)["inserted"]
+            == 1
+        )
     with ragfile.create(tmp_path / "other") as w:
         assert index(chunks_of(), w)["inserted"] == len(chunks_of())
 
@@ -148,7 +189,15 @@ def test_a_chunk_has_the_uuid_of_what_names_it(path):
     namespace = uuid.UUID("6f1d7f0e-2a5c-5b0c-9d0c-3e8b7a41f652")
     assert chunk_uuid("guide.md", 3) == str(uuid.uuid5(namespace, "\0guide.md\x003"))
     assert chunk_uuid("guide.md", 3) == "3054d887-803c-5508-92ea-182f8bbbbcdf"
-    assert len({chunk_uuid(*name) for name in (("a", 1), ("a", 2), ("b", 1), ("a", 1, "x"), ("a\ud800", 1))}) == 5
+    assert (
+        len(
+            {
+                chunk_uuid(*name)
+                for name in (("a", 1), ("a", 2), ("b", 1), ("a", 1, "x"), ("a\ud800", 1))
+            }
+        )
+        == 5
+    )
     with ragfile.open(path) as rf:
         for row in range(len(rf)):
             chunk, hit = rf.chunk(row), rf.hit(row)
@@ -164,12 +213,26 @@ def test_candidates_come_in_order_with_the_fields_of_the_canonical_interface(pat
     assert [c.score for c in found] == sorted((c.score for c in found), reverse=True)
     assert found[0].key == ("keys", 0)
     assert found[0].score == pytest.approx(2 / 61)
-    assert set(found[0].to_dict()) == {"doc_id", "chunk_index", "content", "score", "tags", "metadata"}
+    assert set(found[0].to_dict()) == {
+        "doc_id",
+        "chunk_index",
+        "content",
+        "score",
+        "tags",
+        "metadata",
+    }
 
 
 def test_the_plans_defaults_are_the_specified_ones():
     plan = Plan()
-    assert (plan.k, plan.pool, plan.rrf_k, plan.fusion, plan.vector, plan.lexical) == (12, 50, 60, "rrf", True, True)
+    assert (plan.k, plan.pool, plan.rrf_k, plan.fusion, plan.vector, plan.lexical) == (
+        12,
+        50,
+        60,
+        "rrf",
+        True,
+        True,
+    )
 
 
 def test_retrieving_both_legs_is_fusing_what_each_retrieves(path):
@@ -199,7 +262,13 @@ def test_a_leg_that_the_plan_leaves_out_is_not_touched(path, monkeypatch):
 
 
 def test_filters_of_the_plan_apply_before_the_best_are_taken(path):
-    index([Chunk("tagged", i, f"keys keys {i}", ("red", "blue") if i % 2 else ("red",)) for i in range(20)], path)
+    index(
+        [
+            Chunk("tagged", i, f"keys keys {i}", ("red", "blue") if i % 2 else ("red",))
+            for i in range(20)
+        ],
+        path,
+    )
     assert len(retrieve("keys", Plan(k=5, pool=5, tags_all=("blue",)), path)) == 5
     assert {c.doc_id for c in retrieve("keys", {"tags_any": ["ops"], "k": 50}, path)} == set(PAGES)
 
@@ -218,7 +287,9 @@ def test_a_plain_text_is_chunked_and_indexed_as_it_is(tmp_path):
     path, text = tmp_path / "kb", "To rotate the keys run the rotation job. " * 40
     chunks = chunk(text, "words:20/5")
     assert index(chunks, path)["inserted"] == len(chunks) > 1
-    assert index(chunk(text.replace(" ", "\xa0", 1), "words:20/5"), path)["unchanged"] == len(chunks)
+    assert index(chunk(text.replace(" ", "\xa0", 1), "words:20/5"), path)["unchanged"] == len(
+        chunks
+    )
     index(chunk([text, {"text": "Pods are restarted."}]), path)
     index(chunk(Document("", "A document without a name.")), path)
     with ragfile.open(path) as rf:

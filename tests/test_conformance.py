@@ -29,7 +29,10 @@ def test_a_wrong_value_of_the_pipeline_is_told(tmp_path, capsys):
 
 
 def test_the_reader_of_the_specification_does_too(capsys):
-    assert conformance.main(["--vectors", str(VECTORS), "--reader", str(ROOT / "spec" / "reader.py")]) == 0
+    assert (
+        conformance.main(["--vectors", str(VECTORS), "--reader", str(ROOT / "spec" / "reader.py")])
+        == 0
+    )
     assert capsys.readouterr().out.splitlines()[-1].endswith("as the specification says")
 
 
@@ -44,7 +47,11 @@ def few(tmp_path):
     """A folder with three of the vectors."""
     folder = tmp_path / "few"
     folder.mkdir()
-    names = ("good-0-golden-176.ragfile", "bad-0-order.ragfile", "good-0-slack-no-extension.ragfile")
+    names = (
+        "good-0-golden-176.ragfile",
+        "bad-0-order.ragfile",
+        "good-0-slack-no-extension.ragfile",
+    )
     expected = json.loads((VECTORS / "expected.json").read_text())
     (folder / "expected.json").write_text(json.dumps({name: expected[name] for name in names}))
     for name in names:
@@ -53,10 +60,11 @@ def few(tmp_path):
 
 
 def test_a_program_that_prints_json_is_a_reader(tmp_path, capsys):
-    runs = (
-        f"import sys\nsys.path.insert(0, {str(ROOT / 'spec')!r})\nimport reader\nsys.exit(reader.main(sys.argv[1:]))\n"
+    runs = f"import sys\nsys.path.insert(0, {str(ROOT / 'spec')!r})\nimport reader\nsys.exit(reader.main(sys.argv[1:]))\n"
+    assert (
+        conformance.main(["--vectors", str(few(tmp_path)), "--reader", program(tmp_path, runs)])
+        == 0
     )
-    assert conformance.main(["--vectors", str(few(tmp_path)), "--reader", program(tmp_path, runs)]) == 0
     assert "3 of 3 files" in capsys.readouterr().out
 
 
@@ -95,7 +103,12 @@ def test_what_differs_is_told(expected, found):
 
 
 def test_a_reader_that_cannot_unpack_is_forgiven_texts_that_are_packed():
-    assert conformance.compare({"packed": True, "found": {"text": "x", "id": 1}}, {"text": None, "id": 1}) is None
+    assert (
+        conformance.compare(
+            {"packed": True, "found": {"text": "x", "id": 1}}, {"text": None, "id": 1}
+        )
+        is None
+    )
 
 
 def test_all_vectors_can_be_written_as_files(tmp_path):

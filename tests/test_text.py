@@ -12,7 +12,11 @@ from hypothesis import given
 from ragfile.text import _CHANGING, _CHARACTERS, normalize, restored, sentences, words
 
 AWKWARD = st.text(
-    st.sampled_from(list("ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800")),
+    st.sampled_from(
+        list(
+            "ab .\t\n\r\v\f\0\x85\xa0\u2028\u200b\u200d\ufeff\xade\u0301\u0327ÅÅ가한日\u3000👩🏽\ud800"
+        )
+    ),
     max_size=60,
 )
 
@@ -74,11 +78,16 @@ def test_spans_map_around_what_was_removed():
 
 
 def test_a_megabyte_of_blanks_is_normalised_in_linear_time():
-    assert normalize("a" + " " * 2_000_000 + "b" + "\t" * 2_000_000).text == "a" + " " * 2_000_000 + "b"
+    assert (
+        normalize("a" + " " * 2_000_000 + "b" + "\t" * 2_000_000).text
+        == "a" + " " * 2_000_000 + "b"
+    )
 
 
 def test_sentences_end_where_a_reader_would_end_them():
-    text = 'Dr. Smith paid $3.50. "Why?" he asked, e.g. once. No. 5 lives!\n- one\n- two\n\nTitle\n\n'
+    text = (
+        'Dr. Smith paid $3.50. "Why?" he asked, e.g. once. No. 5 lives!\n- one\n- two\n\nTitle\n\n'
+    )
     text += "日本語。次の文。"
     assert [text[a:b] for a, b in sentences(text)] == [
         "Dr. Smith paid $3.50.",
@@ -115,7 +124,11 @@ def test_words_are_lower_case_and_split_cjk():
 
 
 def test_the_quick_class_finds_exactly_the_characters_that_change():
-    wrong = [hex(c) for c in range(0x10000) if bool(_CHANGING.match(chr(c))) != bool(_CHARACTERS.match(chr(c)))]
+    wrong = [
+        hex(c)
+        for c in range(0x10000)
+        if bool(_CHANGING.match(chr(c))) != bool(_CHARACTERS.match(chr(c)))
+    ]
     assert wrong == []
 
 
@@ -134,7 +147,8 @@ def test_vowels_that_join_what_is_before_them_are_composed_with_it(first, behind
 def test_long_runs_of_marks_are_composed_as_short_ones(seed, before):
     rng = random.Random(seed)
     raw = before + "".join(
-        rng.choice("\u0301\u0323\u0f71\u0f73\u0345\u0328\u0308\u0344") for _ in range(rng.choice([63, 64, 65, 300]))
+        rng.choice("\u0301\u0323\u0f71\u0f73\u0345\u0328\u0308\u0344")
+        for _ in range(rng.choice([63, 64, 65, 300]))
     )
     made = normalize(raw)
     assert made.text == unicodedata.ucd_3_2_0.normalize("NFC", raw)
@@ -161,10 +175,15 @@ def test_edits_of_every_occurrence_take_no_more_memory_than_their_texts():
 
 @given(st.text("abc\n", max_size=8), st.data())
 def test_edits_are_undone_as_the_specification_says(text, data):
-    raws, news = st.sampled_from(["", "\r\n", "xy"]), st.sampled_from(["", "a", "b", "\n", "ab", "\n\n"])
+    raws, news = (
+        st.sampled_from(["", "\r\n", "xy"]),
+        st.sampled_from(["", "a", "b", "\n", "ab", "\n\n"]),
+    )
     distances = st.lists(st.integers(0, 4), min_size=1, max_size=2)
     some = st.tuples(raws, news, distances).map(lambda group: [*group[:2], *group[2]])
-    layer = data.draw(st.lists(some | st.tuples(raws, st.sampled_from("abz\n")).map(list), max_size=4))
+    layer = data.draw(
+        st.lists(some | st.tuples(raws, st.sampled_from("abz\n")).map(list), max_size=4)
+    )
     expected = slowly_undone(text, layer)
     if expected is None:
         with pytest.raises(ValueError, match="edit"):
@@ -177,7 +196,11 @@ def slowly_undone(text, layer):
     """None where no such edits can have been made."""
     places = []
     for raw, new, *distances in layer:
-        at = itertools.accumulate(distances) if distances else (i for i, c in enumerate(text) if c == new)
+        at = (
+            itertools.accumulate(distances)
+            if distances
+            else (i for i, c in enumerate(text) if c == new)
+        )
         places += [(i, len(new), raw, new) for i in at]
     places.sort(key=lambda place: place[:2])
     made, last = "", 0

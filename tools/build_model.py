@@ -64,13 +64,19 @@ def quantise(matrix):
         scale = (matrix * tried).sum(axis=1) / squares
         error = ((matrix - tried * scale[:, None]) ** 2).sum(axis=1)
         better = error < best_error
-        best_error[better], rows[better], scales[better] = error[better], tried[better], scale[better]
+        best_error[better], rows[better], scales[better] = (
+            error[better],
+            tried[better],
+            scale[better],
+        )
     return rows, scales
 
 
 def weigh(count):
     """The weight of each piece: the square root of the mean of two inverse document frequencies."""
-    by_order = np.minimum(0.9 * PASSAGES, 2.0 * PASSAGES / np.maximum(1, np.arange(count) - FIRST_BY_FREQUENCY + 1))
+    by_order = np.minimum(
+        0.9 * PASSAGES, 2.0 * PASSAGES / np.maximum(1, np.arange(count) - FIRST_BY_FREQUENCY + 1)
+    )
     lines = FREQUENCIES.read_text().splitlines()
     levels = "".join(line for line in lines if not line.startswith("#"))
     counted = np.round(2.0 ** ((np.frombuffer(levels.encode(), np.uint8) - 48) / 4) - 1)
@@ -87,15 +93,26 @@ def build(wheel):
     """The model file's bytes."""
     matrix, names = read_package(wheel)
     rows, scales = quantise(matrix)
-    special = np.array([name.startswith("[") and name.endswith("]") and len(name) > 2 for name in names])
-    strength = np.where(special, 0, scales * weigh(len(names)))  # special pieces have no meaning of their own
+    special = np.array(
+        [name.startswith("[") and name.endswith("]") and len(name) > 2 for name in names]
+    )
+    strength = np.where(
+        special, 0, scales * weigh(len(names))
+    )  # special pieces have no meaning of their own
     coefficients = np.round(strength * (COEFFICIENT_MAX / strength.max())).astype(np.int16)
     kinds = np.array(
-        [2 if s else 1 if n.startswith("##") else 0 for n, s in zip(names, special, strict=True)], np.uint8
+        [2 if s else 1 if n.startswith("##") else 0 for n, s in zip(names, special, strict=True)],
+        np.uint8,
     )
     pieces = [name.removeprefix("##").encode() for name in names]
     return _core.write_model(
-        NAME, pieces, kinds, rows, coefficients, unknown=names.index("[UNK]"), bucket_bits=BUCKET_BITS
+        NAME,
+        pieces,
+        kinds,
+        rows,
+        coefficients,
+        unknown=names.index("[UNK]"),
+        bucket_bits=BUCKET_BITS,
     )
 
 

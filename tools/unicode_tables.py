@@ -28,7 +28,12 @@ def fields(path):
 
 def ranges(path, wanted):
     """The code points whose property is in `wanted`."""
-    return {code for first, last, rest in fields(path) if rest[0] in wanted for code in range(first, last + 1)}
+    return {
+        code
+        for first, last, rest in fields(path)
+        if rest[0] in wanted
+        for code in range(first, last + 1)
+    }
 
 
 class Database:
@@ -66,7 +71,9 @@ class Database:
         return [part for piece in self.canonical[code] for part in self.decomposed(piece)]
 
     def fold(self, code):
-        return [part for piece in self.casefold.get(code, [code]) for part in self.decomposed(piece)]
+        return [
+            part for piece in self.casefold.get(code, [code]) for part in self.decomposed(piece)
+        ]
 
     def plain_class(self, code):
         """The class by category alone."""
@@ -129,7 +136,8 @@ def main():
     database = Database(Path(sys.argv[1]))
     tables = Tables(database)
     pairs = sorted(database.compositions())
-    print(f"""/* unicode_tables.h - written by tools/unicode_tables.py from the Unicode Character Database {VERSION}; do not edit.
+    print(f"""/* unicode_tables.h - written by tools/unicode_tables.py from the Unicode Character Database
+ * {VERSION}; do not edit.
  *
  * Derived from data files that are copyright (c) 1991-2022 Unicode, Inc., under the Unicode License
  * (https://www.unicode.org/license.txt, SPDX Unicode-DFS-2016). */
@@ -138,8 +146,8 @@ def main():
 
 enum word_class {{ WORD_OTHER, WORD_SPACED, WORD_DENSE, WORD_MARK, WORD_IGNORED }};
 
-/* What folding makes of a code point: count code points; value is the difference for one, an index into the pool for
- * more. */
+/* What folding makes of a code point: count code points; value is the difference for one, an index
+ * into the pool for more. */
 struct unicode_record {{
     uint8_t word_class, combining, count;
     int32_t value;

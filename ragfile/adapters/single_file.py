@@ -77,13 +77,17 @@ _DOCUMENT_KEYS = tuple(f.name for f in fields(Document) if f.name != "more")
 
 def provider(service_name, model):
     """The embedder that a service and its model name: ("ollama", "nomic-embed-text"), ("openai", …), ("default", None)."""
-    return open_embedder(f"{service_name}:{model}" if model and service_name != "default" else service_name)
+    return open_embedder(
+        f"{service_name}:{model}" if model and service_name != "default" else service_name
+    )
 
 
 class SingleFileRAGService:
     """The store in one .ragmd file. Without an embedder, `connect(service_name, model)` is asked for one on first use."""
 
-    def __init__(self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=provider):
+    def __init__(
+        self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=provider
+    ):
         self.service_name = service_name
         self.model_name = model
         self.ragmd_path = os.fspath(ragmd_path) if ragmd_path is not None else None
@@ -112,13 +116,17 @@ class SingleFileRAGService:
     def load_from_ragmd(self, path):
         found = reading.load(path)
         if self.model_name is not None and found.model_name not in (None, self.model_name):
-            raise ModelError(f"{path} was built with {found.model_name}, not with {self.model_name}")
+            raise ModelError(
+                f"{path} was built with {found.model_name}, not with {self.model_name}"
+            )
         self.model_name = found.model_name or self.model_name
         self._collection = found
 
     def save_to_ragmd(self, path):
         if self._collection is None:
-            raise ModelError("there is nothing to save: the store has no documents and so no dimension")
+            raise ModelError(
+                "there is nothing to save: the store has no documents and so no dimension"
+            )
         reading.save(path, self._collection)
 
     def save(self):
@@ -147,7 +155,9 @@ class SingleFileRAGService:
     def documents(self):
         """The documents by id, as copies: to change one, add it again."""
         held = {} if self._collection is None else self._collection.documents
-        return {name: Document.from_dict({"id": name, **document}) for name, document in held.items()}
+        return {
+            name: Document.from_dict({"id": name, **document}) for name, document in held.items()
+        }
 
     async def add_document(self, document):
         """Embeds the document's chunks and appends them; a document of the same id is replaced."""
@@ -156,7 +166,11 @@ class SingleFileRAGService:
     def add_document_sync(self, document):
         held = document.to_dict() if isinstance(document, Document) else dict(document)
         texts = [chunk_text(held, key) or "" for key in held.get("chunks") or {}]
-        vectors = self._embed(texts, "document") if texts else np.empty((0, self.embedding_dim or 1), np.float32)
+        vectors = (
+            self._embed(texts, "document")
+            if texts
+            else np.empty((0, self.embedding_dim or 1), np.float32)
+        )
         if self._collection is None:
             self._collection = empty(vectors.shape[1], model_name=self.model_name)
         self._collection.add(held, vectors)
@@ -172,18 +186,28 @@ class SingleFileRAGService:
             return []
         rows, scores = nearest(self._collection.index, self._embed([query], "query")[0], k)
         return [
-            self._result(int(row), float(score), include_documents) for row, score in zip(rows, scores, strict=True)
+            self._result(int(row), float(score), include_documents)
+            for row, score in zip(rows, scores, strict=True)
         ]
 
     def _result(self, row, score, include_documents):
         ref = self._collection.refs[row]
         document = self._collection.documents.get(ref["document_id"]) or {}
-        whole = (document.get("full_text") or str(document.get("content") or "")) if include_documents else None
-        return ChunkResult(ref["document_id"], ref["chunk_key"], self._collection.text(row) or "", whole, score)
+        whole = (
+            (document.get("full_text") or str(document.get("content") or ""))
+            if include_documents
+            else None
+        )
+        return ChunkResult(
+            ref["document_id"], ref["chunk_key"], self._collection.text(row) or "", whole, score
+        )
 
     def _embed(self, texts, role):
         if self.embedder is None:
-            self.embedder, self._made_embedder = self._connect(self.service_name, self.model_name), True
+            self.embedder, self._made_embedder = (
+                self._connect(self.service_name, self.model_name),
+                True,
+            )
         return np.asarray(self.embedder.embed(texts, role), np.float32).reshape(len(texts), -1)
 
 

@@ -46,7 +46,11 @@ def prepare_embeddings(
     spec, embedder = _embedder(embed_model_name)
     kind = "markdown" if use_markdown_chunking else "sentences"
     policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
-    fields = (("text", 1), ("headers", include_headers_weight)) if include_headers_weight else PAGES.fields
+    fields = (
+        (("text", 1), ("headers", include_headers_weight))
+        if include_headers_weight
+        else PAGES.fields
+    )
     build_from(
         _read(sources), output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress,
     )  # fmt: skip
@@ -76,16 +80,23 @@ def _on_this_machine(spec):
 
 def _embedder(name):
     """(the spec to record, embedder); a bare name is a sentence-transformers model. The default is not fetched: nobody asked for it."""
-    spec = name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
+    spec = (
+        name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
+    )
     if name != DEFAULT_MODEL:
         return spec, _on_this_machine(spec) or open_embedder(spec)
     try:
-        made, reason = _on_this_machine(spec), f"it is not on this machine; embed_model_name={spec!r} fetches it"
+        made, reason = (
+            _on_this_machine(spec),
+            f"it is not on this machine; embed_model_name={spec!r} fetches it",
+        )
     except (ImportError, ModelError, ProviderError) as error:
         made, reason = None, str(error).partition("\n")[0]
     if made is not None:
         return spec, made
-    warnings.warn(f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3)
+    warnings.warn(
+        f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3
+    )
     return "default", open_embedder("default")
 
 
@@ -119,13 +130,29 @@ def hybrid_query(
     fusion = ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
     options = {"pool": max(2 * top_k, 10), "fusion": fusion}
     return _query(
-        query_text, db_path, top_k, embed_model_name, include_source_docs, "rrf" if use_rrf else "weighted", options
+        query_text,
+        db_path,
+        top_k,
+        embed_model_name,
+        include_source_docs,
+        "rrf" if use_rrf else "weighted",
+        options,
     )
 
 
-def vector_query(query_text, db_path, top_k=5, include_source_docs=False, embed_model_name=None) -> list[dict]:
+def vector_query(
+    query_text, db_path, top_k=5, include_source_docs=False, embed_model_name=None
+) -> list[dict]:
     """The top_k chunks by cosine similarity alone."""
-    return _query(query_text, db_path, top_k, embed_model_name, include_source_docs, "vector", {"mode": "vector"})
+    return _query(
+        query_text,
+        db_path,
+        top_k,
+        embed_model_name,
+        include_source_docs,
+        "vector",
+        {"mode": "vector"},
+    )
 
 
 def _query(query_text, db_path, top_k, model, include_source_docs, score_type, options):
@@ -137,7 +164,9 @@ def _query(query_text, db_path, top_k, model, include_source_docs, score_type, o
             warnings.warn(f"{db_path}: {hits.degraded}: the other leg answers alone", stacklevel=3)
         documents = {}
         if include_source_docs:
-            documents = {document.id: _source(document) for document in rf.sources([hit.id for hit in hits])}
+            documents = {
+                document.id: _source(document) for document in rf.sources([hit.id for hit in hits])
+            }
     return [
         {
             "node_id": hit.id, "text": hit.text, "metadata": hit.metadata, "score": hit.score, "score_type": score_type,
@@ -181,7 +210,9 @@ def _opened(db_path, model=None):
 def _names(model, recorded):
     """Whether a name, with or without its scheme, is that of a recorded model."""
     bare = model.partition(":")[2] if model.partition(":")[0] in PROVIDERS else model
-    return bare in (recorded, recorded.partition(":")[2]) or (model == "default" and recorded.startswith("potion"))
+    return bare in (recorded, recorded.partition(":")[2]) or (
+        model == "default" and recorded.startswith("potion")
+    )
 
 
 def _source(document):
@@ -216,7 +247,9 @@ def export_duckdb(archive, path) -> str:
         raise FileExistsError(f"{path} is there already")
     with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:
         database.register("arriving", archive)
-        database.execute("CREATE TABLE documents AS SELECT * REPLACE (metadata_::JSON AS metadata_) FROM arriving")
+        database.execute(
+            "CREATE TABLE documents AS SELECT * REPLACE (metadata_::JSON AS metadata_) FROM arriving"
+        )
         database.execute(SOURCES)
         for document in archive.documents():
             found = _source(document)
@@ -224,10 +257,16 @@ def export_duckdb(archive, path) -> str:
             created = document.metadata.get("created_at")
             database.execute(
                 "INSERT INTO source_documents VALUES (?, ?, ?, ?, ?, TRY_CAST(? AS TIMESTAMP))",
-                [*map(_plain, row), json.dumps(found["metadata"]), created if isinstance(created, str) else None],
+                [
+                    *map(_plain, row),
+                    json.dumps(found["metadata"]),
+                    created if isinstance(created, str) else None,
+                ],
             )
         for key, value in _notes(archive):
-            database.execute("INSERT INTO embedding_metadata VALUES (?, ?)", [key, json.dumps(value)])
+            database.execute(
+                "INSERT INTO embedding_metadata VALUES (?, ?)", [key, json.dumps(value)]
+            )
         return _full_text(database, duckdb)
 
 

@@ -28,11 +28,20 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.option("--to-ragmd", type=click.Path())
 @click.option("--to-ragfile", type=click.Path())
 @click.option(
-    "--to", type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]), help="What OUT shall be."
+    "--to",
+    type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]),
+    help="What OUT shall be.",
 )
 @click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
-@click.option("--allow-large", is_flag=True, default=None, help="Put quantised and graph indexes into a text file.")
-@click.option("--trust-pickle", is_flag=True, default=None, help="Open the pickle of a LangChain folder.")
+@click.option(
+    "--allow-large",
+    is_flag=True,
+    default=None,
+    help="Put quantised and graph indexes into a text file.",
+)
+@click.option(
+    "--trust-pickle", is_flag=True, default=None, help="Open the pickle of a LangChain folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides):
     """Convert IN to OUT, or between the stores that the flags name."""
@@ -45,7 +54,9 @@ def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides
         except (RagfileError, ValueError) as error:
             raise click.ClickException(str(error)) from None
         except OSError as error:
-            raise click.ClickException(f"{error.filename or source}: {error.strerror or error}") from None
+            raise click.ClickException(
+                f"{error.filename or source}: {error.strerror or error}"
+            ) from None
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             click.echo(f"warning: {warning.message}", err=True)
@@ -62,7 +73,11 @@ def _ends(paths, sides):
         return paths[0], paths[1], None
     if not source or not target:
         raise click.UsageError("give IN and OUT, or --from-… and --to-… flags")
-    named = "faiss+json" if isinstance(target, tuple) else next(k for k in ("ragmd", "ragfile") if sides[f"to_{k}"])
+    named = (
+        "faiss+json"
+        if isinstance(target, tuple)
+        else next(k for k in ("ragmd", "ragfile") if sides[f"to_{k}"])
+    )
     return source, target, named
 
 
@@ -74,14 +89,27 @@ def _end(sides, side):
         return given["faiss"], given["json"]
     if len(given) == 1 and not set(given) & {"faiss", "json"}:
         return next(iter(given.values()))
-    raise click.UsageError(f"--{side}-faiss and --{side}-json belong together, and nothing else with them")
+    raise click.UsageError(
+        f"--{side}-faiss and --{side}-json belong together, and nothing else with them"
+    )
 
 
 def _report(collection, source, target, as_json):
-    counts = {"documents": len(collection.documents), "vectors": len(collection), "dim": collection.dim}
+    counts = {
+        "documents": len(collection.documents),
+        "vectors": len(collection),
+        "dim": collection.dim,
+    }
     if as_json:
         click.echo(
-            json.dumps({"source": source, "target": target, **counts, "index_type": collection.index.class_name})
+            json.dumps(
+                {
+                    "source": source,
+                    "target": target,
+                    **counts,
+                    "index_type": collection.index.class_name,
+                }
+            )
         )
         return
     where = " + ".join(target) if isinstance(target, tuple) else target

@@ -10,10 +10,19 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
 @click.command("eval")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option(
-    "--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…"
+    "--embedder",
+    default="default",
+    show_default=True,
+    help="default, none, st:…, onnx:…, openai:…, ollama:…",
 )
-@click.option("--rerank", "reranker", help="A cross-encoder for the re-ranked rows, instead of the built-in measure.")
-@click.option("--split", default="test", show_default=True, help="Which judgements: qrels/SPLIT.tsv.")
+@click.option(
+    "--rerank",
+    "reranker",
+    help="A cross-encoder for the re-ranked rows, instead of the built-in measure.",
+)
+@click.option(
+    "--split", default="test", show_default=True, help="Which judgements: qrels/SPLIT.tsv."
+)
 @click.option("--keep", type=click.Path(), help="Keep the file that is built (one collection).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def eval_command(folders, embedder, reranker, split, keep, as_json):
@@ -22,7 +31,9 @@ def eval_command(folders, embedder, reranker, split, keep, as_json):
 
     if keep and len(folders) > 1:
         raise click.UsageError("--keep takes one collection")
-    reports = [judge(f, embedder=embedder, reranker=reranker, split=split, keep=keep) for f in folders]
+    reports = [
+        judge(f, embedder=embedder, reranker=reranker, split=split, keep=keep) for f in folders
+    ]
     if as_json:
         click.echo(json.dumps(reports, indent=2))
         return
@@ -31,7 +42,9 @@ def eval_command(folders, embedder, reranker, split, keep, as_json):
 
 
 def _show(report):
-    click.echo(f"{report['collection']}: {report['documents']} documents, {report['queries']} judged queries")
+    click.echo(
+        f"{report['collection']}: {report['documents']} documents, {report['queries']} judged queries"
+    )
     click.echo(f"  {'':<16}" + "".join(f"{title:>12}" for _, title in MEASURES))
     for mode, scores in report["modes"].items():
         click.echo(f"  {mode:<16}" + "".join(f"{scores[name]:>12.4f}" for name, _ in MEASURES))

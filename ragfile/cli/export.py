@@ -44,7 +44,16 @@ def export_command(file, out, to, as_json):
     if reason:
         click.echo(f"ragfile: no full-text index: {reason}", err=True)
     if as_json and out is not None:
-        click.echo(json.dumps({"out": out, "format": to, "chunks": count, "full_text": to == "duckdb" and not reason}))
+        click.echo(
+            json.dumps(
+                {
+                    "out": out,
+                    "format": to,
+                    "chunks": count,
+                    "full_text": to == "duckdb" and not reason,
+                }
+            )
+        )
     elif out is not None:
         click.echo(f"{out}: {counted(count, 'chunk')}")
 
@@ -66,7 +75,11 @@ def _whole(out):
 
 
 def _lines(records, out):
-    with contextlib.nullcontext(sys.stdout) if out is None else open(out, "x", encoding="utf-8") as stream:
+    with (
+        contextlib.nullcontext(sys.stdout)
+        if out is None
+        else open(out, "x", encoding="utf-8") as stream
+    ):
         for record in records:
             stream.write(json.dumps(record) + "\n")
 

@@ -69,7 +69,12 @@ def _follow(way, file, sources, dry_run, as_json, **options):
         click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
     if as_json:
         return emit(asdict(report))
-    for sign, names in (("+", report.added), ("~", report.changed), ("~", report.recut), ("-", report.removed)):
+    for sign, names in (
+        ("+", report.added),
+        ("~", report.changed),
+        ("~", report.recut),
+        ("-", report.removed),
+    ):
         for name in names:
             click.echo(f"{sign} {printable(name)}")
     for old, new in report.moved:
@@ -94,14 +99,21 @@ def _hint(file):
 
     with Archive(file) as archive:
         if archive.compaction:
-            click.echo(f"ragfile: {archive.compaction}: `ragfile compact {file}` rewrites it", err=True)
+            click.echo(
+                f"ragfile: {archive.compaction}: `ragfile compact {file}` rewrites it", err=True
+            )
 
 
 @click.command()
 @click.argument("file")
 @click.argument("ids", nargs=-1)
-@click.option("--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256.")
-@click.option("--where", help='Documents of which a chunk passes a filter, such as \'{"year": {"$lt": 2000}}\'.')
+@click.option(
+    "--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256."
+)
+@click.option(
+    "--where",
+    help='Documents of which a chunk passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
+)
 @message_option
 @cache_option
 @json_option
@@ -189,7 +201,9 @@ def reindex(file, chunking, embedder, message, embedding_cache, as_json):
     """Cut and embed stale documents again. Their texts are in the file."""
     from ragfile.commit.reindexing import reindex as reindex_file
 
-    report = reindex_file(file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache)
+    report = reindex_file(
+        file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache
+    )
     if as_json:
         return emit(report)
     click.echo(

@@ -89,17 +89,23 @@ def errors_option(command):
 
 
 def generation_option(command):
-    return click.option("--generation", default=0, metavar="N", help="An older commit, until compaction.")(command)
+    return click.option(
+        "--generation", default=0, metavar="N", help="An older commit, until compaction."
+    )(command)
 
 
 def cache_option(command):
     return click.option(
-        "--embedding-cache", metavar="FOLDER", help="Keep the vectors of slow embedders here. [env: RAGFILE_CACHE]"
+        "--embedding-cache",
+        metavar="FOLDER",
+        help="Keep the vectors of slow embedders here. [env: RAGFILE_CACHE]",
     )(command)
 
 
 def url_cache_option(command):
-    return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(command)
+    return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(
+        command
+    )
 
 
 @ragfile.command()
@@ -147,13 +153,17 @@ def condition(where):
     except ValueError as error:
         raise click.UsageError(f"--where is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise click.UsageError(f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}")
+        raise click.UsageError(
+            f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}"
+        )
     return found
 
 
 @ragfile.command()
 @click.argument("file")
-@click.option("--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N.")
+@click.option(
+    "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N."
+)
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @generation_option
@@ -179,7 +189,9 @@ def _show_sections(rf, as_json):
     if as_json:
         return emit({"size": size, "sections": entries})
     width = max([len(entry["name"]) for entry in entries], default=4)
-    click.echo(f"{'section':<{width}}  {'segment':>7}  {'offset':>14}  {'bytes':>14}  {'items':>10}  share")
+    click.echo(
+        f"{'section':<{width}}  {'segment':>7}  {'offset':>14}  {'bytes':>14}  {'items':>10}  share"
+    )
     for e in entries:
         share = e["size"] / size
         bar = "█" * round(share * 30) or "▏"
@@ -207,7 +219,10 @@ def _show_hex(rf, file, at, as_json):
 
 
 def _show_pairs(rf, name, as_json):
-    pairs = ((key if isinstance(key, str) else [float(x) for x in key], content) for key, content in rf.pairs(name))
+    pairs = (
+        (key if isinstance(key, str) else [float(x) for x in key], content)
+        for key, content in rf.pairs(name)
+    )
     for key, content in pairs:
         if as_json:
             click.echo(json.dumps([key, content]))
@@ -232,7 +247,9 @@ def verify(file, full, as_json):
     if as_json:
         emit(
             {
-                "faults": [dict(zip(("kind", "at", "what", "section"), f, strict=True)) for f in faults],
+                "faults": [
+                    dict(zip(("kind", "at", "what", "section"), f, strict=True)) for f in faults
+                ],
                 **counts,
             }
         )
@@ -251,17 +268,45 @@ def verify(file, full, as_json):
 @click.argument("sources", nargs=-1)
 @click.option("-o", "--out", required=True, help="The file to make.")
 @click.option(
-    "--embedder", default="default", show_default=True, help="default, none, st:…, onnx:…, openai:…, ollama:…"
+    "--embedder",
+    default="default",
+    show_default=True,
+    help="default, none, st:…, onnx:…, openai:…, ollama:…",
 )
-@click.option("--chunking", default="markdown", show_default=True, help="A policy such as markdown or words:200/40.")
+@click.option(
+    "--chunking",
+    default="markdown",
+    show_default=True,
+    help="A policy such as markdown or words:200/40.",
+)
 @click.option("--tag", "tags", multiple=True, help="A tag for every document; may be repeated.")
-@click.option("--precision", type=click.Choice(["32", "16"]), default="32", show_default=True, help="Bits a component.")
+@click.option(
+    "--precision",
+    type=click.Choice(["32", "16"]),
+    default="32",
+    show_default=True,
+    help="Bits a component.",
+)
 @click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
-@click.option("--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed.")
+@click.option(
+    "--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed."
+)
 @errors_option
 @cache_option
 @json_option
-def build(sources, out, embedder, chunking, tags, precision, dedupe, no_resume, errors, embedding_cache, as_json):
+def build(
+    sources,
+    out,
+    embedder,
+    chunking,
+    tags,
+    precision,
+    dedupe,
+    no_resume,
+    errors,
+    embedding_cache,
+    as_json,
+):
     """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
     from dataclasses import asdict
 
@@ -300,7 +345,13 @@ def duration(seconds):
     """A time to wait for, as people say it."""
     seconds = max(1, round(seconds))
     hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+    return (
+        f"{hours} h {minutes:02} min"
+        if hours
+        else f"{minutes} min {seconds:02} s"
+        if minutes
+        else f"{seconds} s"
+    )
 
 
 class Progress:
@@ -316,7 +367,9 @@ class Progress:
         spent = max(time.monotonic() - self._began, 1e-9)
         line = f"{documents:,} documents, {chunks:,} chunks, {chunks / spent:,.0f} chunks/s"
         if share:
-            line += f", {share:.0%}" + (f", {duration(spent * (1 - share) / share)} left" if share < 1 else ", writing")
+            line += f", {share:.0%}" + (
+                f", {duration(spent * (1 - share) / share)} left" if share < 1 else ", writing"
+            )
         self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._shown = True
@@ -337,14 +390,30 @@ class Progress:
 @click.option("--where", help='A filter on metadata as JSON, such as \'{"year": {"$gte": 2020}}\'.')
 @click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
-@click.option("--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one.")
-@click.option("--explain", is_flag=True, help="Show the scores of each leg and where the time went.")
+@click.option(
+    "--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one."
+)
+@click.option(
+    "--explain", is_flag=True, help="Show the scores of each leg and where the time went."
+)
 @cache_option
 @generation_option
 @url_cache_option
 @json_option
 def search(
-    file, question, k, mode, where, tags, embedder, distinct, explain, embedding_cache, generation, cache, as_json
+    file,
+    question,
+    k,
+    mode,
+    where,
+    tags,
+    embedder,
+    distinct,
+    explain,
+    embedding_cache,
+    generation,
+    cache,
+    as_json,
 ):
     """Ask a file a question."""
     from dataclasses import asdict
@@ -354,10 +423,20 @@ def search(
     if not question.strip():
         raise click.UsageError("the question is empty")
     chosen = condition(where)
-    with open_file(file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache) as rf:
-        hits = passages(rf).search(question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct)
+    with open_file(
+        file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
+    ) as rf:
+        hits = passages(rf).search(
+            question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct
+        )
     if as_json:
-        return emit({"hits": [asdict(hit) for hit in hits], "degraded": hits.degraded, "timings": hits.timings})
+        return emit(
+            {
+                "hits": [asdict(hit) for hit in hits],
+                "degraded": hits.degraded,
+                "timings": hits.timings,
+            }
+        )
     if hits.degraded:
         click.echo(f"ragfile: {hits.degraded}", err=True)
     if not hits:

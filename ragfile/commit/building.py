@@ -67,7 +67,11 @@ def build(sources, out, *, embedder="default", chunking=None, analysis=PAGES, ta
         why=lambda: _why_nothing(sources, loading),
     )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
-    report.failures, report.duplicates, report.skipped = loading.failures, loading.duplicates, loading.skipped
+    report.failures, report.duplicates, report.skipped = (
+        loading.failures,
+        loading.duplicates,
+        loading.skipped,
+    )
     report.seconds = time.perf_counter() - began
     return report
 
@@ -82,9 +86,23 @@ def build_from(documents, out, *, embedder="default", spec=None, chunking=None, 
     """
     spec = embedder if isinstance(embedder, str) else spec
     made, policy = open_embedder(embedder, cache=embedding_cache), Policy.of(chunking)
-    options = {"embedder": made, "spec": spec, "chunking": policy, "analysis": analysis, "precision": precision}
+    options = {
+        "embedder": made,
+        "spec": spec,
+        "chunking": policy,
+        "analysis": analysis,
+        "precision": precision,
+    }
     with Writer(out, portable=portable, created=created, config=config, **options) as writer:
-        work = _Work(writer, made, _stash(out, made, resume), policy, BuildReport(os.fspath(out)), progress, share)
+        work = _Work(
+            writer,
+            made,
+            _stash(out, made, resume),
+            policy,
+            BuildReport(os.fspath(out)),
+            progress,
+            share,
+        )
         for document in documents:
             work.take(*(document if isinstance(document, tuple) else (document, None)))
         work.flush()
@@ -97,7 +115,9 @@ def _labels(tags, metadata):
     """What a sync has to put on documents that it reads anew, recorded if there is any; the configuration knows no lone surrogates."""
     said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
     said = {name: value for name, value in said.items() if value}
-    is_told = said and not any("\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str))
+    is_told = said and not any(
+        "\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str)
+    )
     return {"labels": said} if is_told else None
 
 
@@ -110,7 +130,12 @@ def _labelled(documents, tags, metadata):
 
 def _stash(out, embedder, resume):
     """Where vectors are kept that would cost much to make again; a static model's do not, and a cache keeps its own."""
-    if embedder is None or getattr(embedder, "is_static", False) or not resume or _has_cache(embedder):
+    if (
+        embedder is None
+        or getattr(embedder, "is_static", False)
+        or not resume
+        or _has_cache(embedder)
+    ):
         return None
     folder, name = os.path.split(os.path.abspath(out))
     model = embedder.model
@@ -123,7 +148,10 @@ def _has_cache(embedder):
 
 
 def _why_nothing(sources, loading):
-    named = [os.fspath(source) for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
+    named = [
+        os.fspath(source)
+        for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
+    ]
     found = f"no document in {', '.join(named) or 'no sources at all'}"
     if loading.failures:
         return f"{found}: {loading.failures[0].path}: {loading.failures[0].reason}"
@@ -135,7 +163,13 @@ class _Work:
 
     def __init__(self, writer, embedder, stash, policy, report, progress, share):
         self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
-        self.report, self.progress, self.share, self.pending, self.waiting = report, progress, share, [], 0
+        self.report, self.progress, self.share, self.pending, self.waiting = (
+            report,
+            progress,
+            share,
+            [],
+            0,
+        )
 
     def take(self, document, chunks=None):
         chunks = split(document, self.policy) if chunks is None else chunks
@@ -155,7 +189,11 @@ class _Work:
             at += len(chunks)
         self.pending, self.waiting = [], 0
         if self.progress is not None:
-            self.progress(self.report.documents, self.report.chunks, None if self.share is None else self.share())
+            self.progress(
+                self.report.documents,
+                self.report.chunks,
+                None if self.share is None else self.share(),
+            )
 
     def _vectors(self, texts):
         if self.embedder is None or not texts:
@@ -163,13 +201,17 @@ class _Work:
         if self.stash is None:
             return self._made(texts)
         found = [self.stash.find(text) for text in texts]
-        new = list(dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None))
+        new = list(
+            dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None)
+        )
         if new:
             made = embedded(self.embedder, new, "document")
             self.stash.append(new, made)
         self.report.embedded += len(new)
         self.report.reused += len(texts) - sum(vector is None for vector in found)
-        return np.array([v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)])
+        return np.array(
+            [v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)]
+        )
 
     def _made(self, texts):
         before = getattr(self.embedder, "hits", 0)

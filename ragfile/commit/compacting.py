@@ -19,7 +19,14 @@ class Compactor(Writer):
         dim = record.pop("dim", None)
         self._archive = archive
         analysis = recorded_analysis(archive)
-        self._begin(editor.replacement(), {"precision": 32, "metric": "cosine", **record}, dim, None, analysis, created)
+        self._begin(
+            editor.replacement(),
+            {"precision": 32, "metric": "cosine", **record},
+            dim,
+            None,
+            analysis,
+            created,
+        )
 
     def carry_all(self):
         for segment in self._archive._segments:
@@ -37,7 +44,9 @@ class Compactor(Writer):
     def _carry_section(self, entry):
         """A section that is not made anew: of a third party, or about the whole file."""
         if entry["segment"]:
-            raise ValueError(f"section {entry['name']} belongs to a segment, and nothing here knows how to compact it")
+            raise ValueError(
+                f"section {entry['name']} belongs to a segment, and nothing here knows how to compact it"
+            )
         section = self._archive.section(entry["name"], 0)
         section.check()
         self._extra.append((entry["name"], bytes(section), entry["items"], entry["flags"]))
@@ -47,7 +56,10 @@ def compact(path, *, created=None, accept_loss=False):
     """Writes the live documents as a new first generation and puts it in the file's place. Deleted bytes are gone then."""
     editor = _core.Writer.edit(path)
     try:
-        with Archive(path, strict=not accept_loss) as archive, Compactor(editor, archive, created) as fresh:
+        with (
+            Archive(path, strict=not accept_loss) as archive,
+            Compactor(editor, archive, created) as fresh,
+        ):
             fresh.carry_all()
     finally:
         editor.close()

@@ -59,7 +59,14 @@ class Editor(Writer):
         except BaseException:
             file.close()
             raise
-        self._begin(file, {"precision": 32, "metric": "cosine", **record}, dim, embedder, analysis, _now(created))
+        self._begin(
+            file,
+            {"precision": 32, "metric": "cosine", **record},
+            dim,
+            embedder,
+            analysis,
+            _now(created),
+        )
         self.message, self._dead, self._gone = message, {}, {}
         self._carried, self._current = set(), set()
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
@@ -70,10 +77,19 @@ class Editor(Writer):
         """The embedder that was given, if the file's vectors are its model's; without one, the recorded model when it is needed."""
         if embedder is None:
             is_empty = not len(self._archive)
-            return Recorded(self._archive.config, self._cache) if is_empty or self._archive.has_vectors else None
-        made, recorded = open_embedder(embedder, cache=self._cache), self._archive.config.get("model")
+            return (
+                Recorded(self._archive.config, self._cache)
+                if is_empty or self._archive.has_vectors
+                else None
+            )
+        made, recorded = (
+            open_embedder(embedder, cache=self._cache),
+            self._archive.config.get("model"),
+        )
         if made is not None and len(self._archive) and not self._archive.has_vectors:
-            raise ModelError(f"{self._archive.path} has chunks without vectors: use reindex to give it a model")
+            raise ModelError(
+                f"{self._archive.path} has chunks without vectors: use reindex to give it a model"
+            )
         if made is not None and recorded and made.model.name != recorded["name"]:
             raise ModelError(
                 f"{self._archive.path} has vectors of {recorded['name']}, not {made.model.name}: use reindex to change the model"
@@ -91,7 +107,9 @@ class Editor(Writer):
         new = [text for text in texts if text not in self._made]
         self.embedded += len(new)
         made = iter(embedded(self.embedder, new, "document") if new else ())
-        return np.array([self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32)
+        return np.array(
+            [self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32
+        )
 
     def _add_vectors(self, chunks, vectors):
         if chunks and vectors is None:
@@ -102,9 +120,13 @@ class Editor(Writer):
     def _check_vectors(self):
         """Either every chunk of the file has a vector or none has."""
         if len(self._staging) and not self._staging.vector_rows and self._archive.has_vectors:
-            raise ModelError(f"{self._archive.path} has vectors, so new chunks need some: give embedder= or vectors=")
+            raise ModelError(
+                f"{self._archive.path} has vectors, so new chunks need some: give embedder= or vectors="
+            )
         if self._staging.vector_rows and len(self._archive) and not self._archive.has_vectors:
-            raise ModelError(f"{self._archive.path} has chunks without vectors, so new ones cannot have any")
+            raise ModelError(
+                f"{self._archive.path} has chunks without vectors, so new ones cannot have any"
+            )
 
     def _take(self, doc_id):
         """(segment, number) of a document that this edit has not touched, or None."""
@@ -154,7 +176,11 @@ class Editor(Writer):
         for batch in _batches((Document.of(document) for document in documents), self.policy):
             plans = [self._planned(document, chunks) for document, chunks in batch]
             new = dict.fromkeys(text for *_, texts in plans for text in texts)
-            self._made = {} if (made := self._embed(list(new))) is None else dict(zip(new, made, strict=True))
+            self._made = (
+                {}
+                if (made := self._embed(list(new))) is None
+                else dict(zip(new, made, strict=True))
+            )
             for plan in plans:
                 self._carry_out(*plan)
             self._made = {}
@@ -192,7 +218,9 @@ class Editor(Writer):
 
     def _replace(self, old, document, chunks):
         vectors = self._vectors_for(old, chunks)
-        self._forgetting.note(lambda: {c.content for c in self._old_chunks(old)} - {c.content for c in chunks})
+        self._forgetting.note(
+            lambda: {c.content for c in self._old_chunks(old)} - {c.content for c in chunks}
+        )
         self._remove(*old)
         super().add_document(document, chunks, vectors)
         self.report["updated"] += 1
@@ -202,13 +230,22 @@ class Editor(Writer):
 
     def _is_same(self, old, document, chunks):
         there = self._archive._document(*old)
-        if (there.text, there.source, there.metadata) != (document.text, document.source, document.metadata):
+        if (there.text, there.source, there.metadata) != (
+            document.text,
+            document.source,
+            document.metadata,
+        ):
             return False
         if (there.edits, there.body) != (list(document.edits), document.body):
             return False
-        if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(chunks):
+        if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(
+            chunks
+        ):
             return False
-        cut = ((c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags)) for c in chunks)
+        cut = (
+            (c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags))
+            for c in chunks
+        )
         return all(map(operator.eq, cut, self._old_cut(old, there)))
 
     def _old_rows(self, old):
@@ -221,7 +258,10 @@ class Editor(Writer):
         for row in self._old_rows(old):
             _, index, _, _, start, size, meta_at, meta_size = segment.records.chunk(row)
             own = segment.fields(meta_at, meta_size)
-            metadata, tags = {**there.metadata, **own.get("metadata", {})}, tuple(own.get("tags", there.tags))
+            metadata, tags = (
+                {**there.metadata, **own.get("metadata", {})},
+                tuple(own.get("tags", there.tags)),
+            )
             yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tags
 
     def _rows_of(self, old, chunks):
@@ -263,19 +303,28 @@ class Editor(Writer):
         for doc_id in wanted:
             if doc_id in self._staging.documents:
                 raise ValueError(f"document {doc_id!r} was added by this same edit")
-        found = [doc_id for doc_id in wanted if (old := self._take(doc_id)) is not None and self._delete(*old)]
+        found = [
+            doc_id
+            for doc_id in wanted
+            if (old := self._take(doc_id)) is not None and self._delete(*old)
+        ]
         self.report["deleted"] += len(found)
         return found
 
     def _delete(self, segment, number):
-        document, rows = self._archive._document(segment, number), segment.records.document(number)[9]
+        document, rows = (
+            self._archive._document(segment, number),
+            segment.records.document(number)[9],
+        )
         self.deletions.append(
             {
                 "id": document.id, "source": document.source, "chunks": rows,
                 "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
             }
         )  # fmt: skip
-        self._forgetting.note(lambda: (chunk.content for chunk in self._old_chunks((segment, number))))
+        self._forgetting.note(
+            lambda: (chunk.content for chunk in self._old_chunks((segment, number)))
+        )
         self._remove(segment, number)
         return True
 
@@ -335,7 +384,10 @@ class Editor(Writer):
             before = archive.config.get("chunking")
             for segment in archive._segments:
                 for number in segment.live_documents():
-                    doc_id, has_text = segment.records.document(number)[0], segment.records.document(number)[5]
+                    doc_id, has_text = (
+                        segment.records.document(number)[0],
+                        segment.records.document(number)[5],
+                    )
                     if has_text:
                         listed.setdefault(doc_id, before)
         touched = self._current.union(self._staging.documents) - self._carried
@@ -345,12 +397,15 @@ class Editor(Writer):
             if policy != current and doc_id not in touched and is_there:
                 by_policy.setdefault(json.dumps(policy, sort_keys=True), []).append(doc_id)
         return [
-            {"chunking": json.loads(p), "documents": sorted(ids, key=to_utf8)} for p, ids in sorted(by_policy.items())
+            {"chunking": json.loads(p), "documents": sorted(ids, key=to_utf8)}
+            for p, ids in sorted(by_policy.items())
         ]
 
     def _write_stale(self, stale):
         if stale:
-            raw = to_utf8(json.dumps(stale, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+            raw = to_utf8(
+                json.dumps(stale, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+            )
             self._file.add("rag.stale", raw, items=sum(len(entry["documents"]) for entry in stale))
         else:
             self._file.drop("rag.stale")
@@ -370,7 +425,9 @@ class Editor(Writer):
 
     def _has_empty_documents(self, segment):
         gone = self._gone.get(segment.number, ())
-        return any(n not in gone and not segment.records.document(n)[9] for n in segment.live_documents())
+        return any(
+            n not in gone and not segment.records.document(n)[9] for n in segment.live_documents()
+        )
 
     def _drop_segment(self, segment):
         for entry in self._archive.entries:
@@ -382,16 +439,24 @@ class Editor(Writer):
         bits = np.zeros((segment.rows + 63) // 64 * 64, dtype=bool)
         bits[: segment.rows] = ~segment.live_mask()
         bits[list(dead)] = True
-        self._file.add("rag.tombs", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum()))
+        self._file.add(
+            "rag.tombs", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum())
+        )
         self._file.rows(segment.number, segment.rows, segment.rows - int(bits.sum()))
 
     def _write_gone(self, segment):
         bits = np.zeros(segment.records.documents, dtype=bool)
         bits[
-            [n for n in range(len(bits)) if not segment.records.document(n)[9] and not segment.document_is_live(n)]
+            [
+                n
+                for n in range(len(bits))
+                if not segment.records.document(n)[9] and not segment.document_is_live(n)
+            ]
         ] = True
         bits[list(self._gone[segment.number])] = True
-        self._file.add("rag.gone", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum()))
+        self._file.add(
+            "rag.gone", np.packbits(bits, bitorder="little"), segment.number, items=int(bits.sum())
+        )
 
 
 class Recorded:
@@ -408,7 +473,10 @@ def recorded_analysis(archive):
     """The lexical choices of a file, the defaults for one without rows, None for one that is not to have BM25."""
     if not archive.config.get("bm25", True):
         return None
-    return next((s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None), DEFAULT)
+    return next(
+        (s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None),
+        DEFAULT,
+    )
 
 
 def _batches(documents, policy):

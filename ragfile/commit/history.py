@@ -17,12 +17,22 @@ def log(path, *, cache=None):
     newest = _core.Reader(mapped)
     commits, before = [], 0
     for generation in range(1, newest.commit["generation"] + 1):
-        reader = newest if generation == newest.commit["generation"] else _core.Reader(mapped, generation)
+        reader = (
+            newest
+            if generation == newest.commit["generation"]
+            else _core.Reader(mapped, generation)
+        )
         commit, segments = reader.commit, reader.segments
         live, added = sum(s[2] for s in segments), sum(s[1] for s in segments if s[3] == generation)
         told = {name: commit[name] for name in ("generation", "created", "message")}
         commits.append(
-            {**told, "chunks": live, "added": added, "deleted": before + added - live, "size": commit["end"]}
+            {
+                **told,
+                "chunks": live,
+                "added": added,
+                "deleted": before + added - live,
+                "size": commit["end"],
+            }
         )
         before = live
     return commits[::-1]
@@ -41,7 +51,11 @@ def stale_in(archive, chunking=None, embedder=None):
     """As stale, of an open file."""
     recorded = archive.config.get("chunking")
     wanted = recorded if chunking is None else Policy.of(chunking).record()
-    listed = {doc_id: entry["chunking"] for entry in archive.stale_records for doc_id in entry["documents"]}
+    listed = {
+        doc_id: entry["chunking"]
+        for entry in archive.stale_records
+        for doc_id in entry["documents"]
+    }
     model, other = (archive.config.get("model") or {}).get("name"), open_embedder(embedder)
     found = {}
     for segment in archive._segments:
@@ -58,4 +72,8 @@ def stale_in(archive, chunking=None, embedder=None):
 
 
 def _shown(policy):
-    return "no known policy" if not policy else f"{policy.get('kind')}:{policy.get('size')}/{policy.get('overlap')}"
+    return (
+        "no known policy"
+        if not policy
+        else f"{policy.get('kind')}:{policy.get('size')}/{policy.get('overlap')}"
+    )

@@ -14,8 +14,16 @@ def reindex(path, *, chunking=None, embedder=None, message="", created=None, emb
     One commit. Returns {"recut": documents, "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync
     with the sources is more exact.
     """
-    spec, made = embedder if isinstance(embedder, str) else None, open_embedder(embedder, cache=embedding_cache)
-    options = {"chunking": chunking, "message": message, "created": created, "embedding_cache": embedding_cache}
+    spec, made = (
+        embedder if isinstance(embedder, str) else None,
+        open_embedder(embedder, cache=embedding_cache),
+    )
+    options = {
+        "chunking": chunking,
+        "message": message,
+        "created": created,
+        "embedding_cache": embedding_cache,
+    }
     with _Reindexer(path, made, spec, **options) as writer:
         return writer.run()
 
@@ -26,7 +34,10 @@ class _Reindexer(Editor):
     def __init__(self, path, embedder, spec, **options):
         super().__init__(path, embedder=embedder, **options)
         if self._is_new_model:
-            self.record |= {"model": model_record(embedder, spec), "fusion": fusion_record(embedder)}
+            self.record |= {
+                "model": model_record(embedder, spec),
+                "fusion": fusion_record(embedder),
+            }
             self._staging.dim, self._is_changed = embedder.model.dims, True
 
     def _fitting(self, embedder):
@@ -85,7 +96,11 @@ def _parts(document, chunks):
     """The pages, slides or rows of a document, as far as its chunks tell: runs with the same metadata of their own."""
     parts = []
     for chunk in chunks:
-        own = {k: v for k, v in chunk.metadata.items() if k != "headers" and (k, v) not in document.metadata.items()}
+        own = {
+            k: v
+            for k, v in chunk.metadata.items()
+            if k != "headers" and (k, v) not in document.metadata.items()
+        }
         if chunk.start < 0:
             continue
         if parts and parts[-1].metadata == own:

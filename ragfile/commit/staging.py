@@ -16,7 +16,9 @@ from ragfile.errors import CorruptError
 from ragfile.store import config
 from ragfile.text import restored
 
-LOOSE = 1 << 63  # a place with this bit is an offset in the spool; without it, in the document's own text
+LOOSE = (
+    1 << 63
+)  # a place with this bit is an offset in the spool; without it, in the document's own text
 NO_SPAN = 0xFFFFFFFF
 OWN_BITS = 24  # of the size of a chunk's own metadata; the rest is where it lies
 
@@ -35,7 +37,11 @@ def to_json(value):
         raise ValueError(f"metadata may nest {config.DEPTH} deep")
     if config.has_other_keys(value):
         raise TypeError("a key in it is not a string")
-    return to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)) if value else b""
+    return (
+        to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+        if value
+        else b""
+    )
 
 
 def byte_offsets(text, raw, positions):
@@ -70,7 +76,9 @@ def _checked(document):
     if document.edits:
         restored(document.text, document.edits)
     if not 0 <= document.body <= len(document.text):
-        raise ValueError(f"the body of document {document.id!r} begins within its text, not at {document.body}")
+        raise ValueError(
+            f"the body of document {document.id!r} begins within its text, not at {document.body}"
+        )
     return list(document.edits)
 
 
@@ -125,7 +133,13 @@ class StagedDocument:
     __slots__ = ("chars", "has_text", "json", "number", "tags", "text_at", "text_size")
 
     def __init__(self, number):
-        self.number, self.text_at, self.text_size, self.chars, self.has_text = number, 0, 0, 0, False
+        self.number, self.text_at, self.text_size, self.chars, self.has_text = (
+            number,
+            0,
+            0,
+            0,
+            False,
+        )
         self.json, self.tags = (0, 0), ()
 
 
@@ -160,10 +174,16 @@ class Staging:
             raise ValueError(f"document {document.id!r} was added before")
         entry, raw = self.document(document.id), to_utf8(document.text)
         if len(raw) >= NO_SPAN:
-            raise ValueError(f"document {document.id!r} has {len(raw)} bytes of text; the limit is 4 GiB")
+            raise ValueError(
+                f"document {document.id!r} has {len(raw)} bytes of text; the limit is 4 GiB"
+            )
         entry.text_at, entry.text_size = self.texts.append(raw), len(raw)
         entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
-        fields = {"source": document.source, "metadata": document.metadata, "tags": list(document.tags)}
+        fields = {
+            "source": document.source,
+            "metadata": document.metadata,
+            "tags": list(document.tags),
+        }
         fields |= {"original": _checked(document), "body": document.body}
         packed = described({name: value for name, value in fields.items() if value}, whose)
         entry.json = self.texts.append(packed), len(packed)
@@ -180,18 +200,24 @@ class Staging:
                 )
             if text and c.start >= 0:
                 if text[c.start : c.end] != c.content:
-                    raise ValueError(f"chunk {c.chunk_index} of {c.doc_id!r} is not text[{c.start}:{c.end}]")
+                    raise ValueError(
+                        f"chunk {c.chunk_index} of {c.doc_id!r} is not text[{c.start}:{c.end}]"
+                    )
                 self._add(c, at[c.start], at[c.end] - at[c.start])
             else:
                 data = to_utf8(c.content)
                 if len(data) >= NO_SPAN:
-                    raise ValueError(f"chunk {c.chunk_index} of {c.doc_id!r} is over the limit of 4 GiB")
+                    raise ValueError(
+                        f"chunk {c.chunk_index} of {c.doc_id!r} is over the limit of 4 GiB"
+                    )
                 self._add(c, LOOSE | self.texts.append(data), len(data))
 
     def _add(self, chunk, place, size):
         entry = self.document(chunk.doc_id)
         if not 0 <= chunk.chunk_index < NO_SPAN:
-            raise ValueError(f"chunk index {chunk.chunk_index} of {chunk.doc_id!r} is not in 0 … 2**32 - 2")
+            raise ValueError(
+                f"chunk index {chunk.chunk_index} of {chunk.doc_id!r} is not in 0 … 2**32 - 2"
+            )
         whose = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
         check_fields(chunk.metadata, chunk.tags, whose)
         own = {}
@@ -201,7 +227,9 @@ class Staging:
             own["tags"] = list(chunk.tags)
         raw = described(own, whose)
         if len(raw) >> OWN_BITS:
-            raise ValueError(f"metadata of {whose} is over the limit of 16 MiB: {len(raw)} bytes as JSON")
+            raise ValueError(
+                f"metadata of {whose} is over the limit of 16 MiB: {len(raw)} bytes as JSON"
+            )
         own = self.texts.append(raw) << OWN_BITS | len(raw) if raw else 0
         start = chunk.start if chunk.start >= 0 else NO_SPAN
         self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), own)
@@ -217,20 +245,41 @@ class Staging:
 
     def carry(self, segment, number):
         """A document of an open file as it is, byte for byte. Returns its rows there."""
-        doc_id, at, text_size, _, chars, has_text, meta_at, meta_size, first, count = segment.records.document(number)
+        doc_id, at, text_size, _, chars, has_text, meta_at, meta_size, first, count = (
+            segment.records.document(number)
+        )
         if not doc_id or doc_id in self.documents:
-            raise CorruptError(f"document {doc_id!r} is in the file twice, or has no id", section="rag.ids")
+            raise CorruptError(
+                f"document {doc_id!r} is in the file twice, or has no id", section="rag.ids"
+            )
         entry = self.document(doc_id)
-        entry.text_at, entry.text_size = self.texts.append(segment.texts.read(at, text_size)), text_size
+        entry.text_at, entry.text_size = (
+            self.texts.append(segment.texts.read(at, text_size)),
+            text_size,
+        )
         entry.chars, entry.has_text = chars, has_text
         entry.json = self.texts.append(segment.meta.read(meta_at, meta_size)), meta_size
         for row in range(first, first + count):
-            _, index, start, size, char_start, char_size, own_at, own_size = segment.records.chunk(row)
+            _, index, start, size, char_start, char_size, own_at, own_size = segment.records.chunk(
+                row
+            )
             place = start
             if start + size > text_size:
                 place = LOOSE | self.texts.append(segment.texts.read(at + start, size))
-            own = self.texts.append(segment.meta.read(own_at, own_size)) << OWN_BITS | own_size if own_size else 0
-            self._append(entry, index, place, size, NO_SPAN if char_start is None else char_start, char_size, own)
+            own = (
+                self.texts.append(segment.meta.read(own_at, own_size)) << OWN_BITS | own_size
+                if own_size
+                else 0
+            )
+            self._append(
+                entry,
+                index,
+                place,
+                size,
+                NO_SPAN if char_start is None else char_start,
+                char_size,
+                own,
+            )
         return range(first, first + count)
 
     def carry_vectors(self, rows):
@@ -243,11 +292,15 @@ class Staging:
         """Vectors of the chunks added last."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
-            raise ValueError(f"{count} chunks need {count} vectors, not an array of shape {np.shape(vectors)}")
+            raise ValueError(
+                f"{count} chunks need {count} vectors, not an array of shape {np.shape(vectors)}"
+            )
         if self.dim is None:
             self.dim = rows.shape[1]
         if rows.shape[1] != self.dim:
-            raise ValueError(f"vectors of dimension {rows.shape[1]} do not fit a file of dimension {self.dim}")
+            raise ValueError(
+                f"vectors of dimension {rows.shape[1]} do not fit a file of dimension {self.dim}"
+            )
         stored = rows.astype(self.dtype)
         bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
         if len(bad):
@@ -274,10 +327,14 @@ class Staging:
         order = np.lexsort((columns["index"], documents))
         columns = {name: column[order] for name, column in columns.items()}
         columns["document"] = documents[order]
-        same = (np.diff(columns["document"].astype(np.int64)) == 0) & (np.diff(columns["index"].astype(np.int64)) == 0)
+        same = (np.diff(columns["document"].astype(np.int64)) == 0) & (
+            np.diff(columns["index"].astype(np.int64)) == 0
+        )
         if same.any():
             row = int(np.flatnonzero(same)[0])
-            raise ValueError(f"chunk {columns['index'][row]} of {ids[columns['document'][row]]!r} was added twice")
+            raise ValueError(
+                f"chunk {columns['index'][row]} of {ids[columns['document'][row]]!r} was added twice"
+            )
         return ids, columns, order
 
     def close(self):

@@ -71,9 +71,16 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)))
             report.generation = archive.generation
     else:
-        options = {"chunking": chunking, "message": message, "created": created, "embedding_cache": embedding_cache}
+        options = {
+            "chunking": chunking,
+            "message": message,
+            "created": created,
+            "embedding_cache": embedding_cache,
+        }
         with Editor(path, embedder=embedder, **options) as writer:
-            plan = _Plan(writer._archive, loading, report, removes, set(stale_in(writer._archive, chunking)))
+            plan = _Plan(
+                writer._archive, loading, report, removes, set(stale_in(writer._archive, chunking))
+            )
             labels = writer._archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
             _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
@@ -121,11 +128,19 @@ class _Plan:
             try:
                 os.listdir(path)
             except OSError as error:
-                self.report.failures.append(Failure(path, error.strerror or str(error), type(error).__name__))
+                self.report.failures.append(
+                    Failure(path, error.strerror or str(error), type(error).__name__)
+                )
                 below = [
-                    os.path.relpath(path, root) for root, _ in expanded(self.loading.sources) if os.path.isdir(root)
+                    os.path.relpath(path, root)
+                    for root, _ in expanded(self.loading.sources)
+                    if os.path.isdir(root)
                 ]
-                found += ["" if name == "." else name + "/" for name in below if name.split(os.sep)[0] != os.pardir]
+                found += [
+                    "" if name == "." else name + "/"
+                    for name in below
+                    if name.split(os.sep)[0] != os.pardir
+                ]
         return found
 
     def _owned(self, archive):
@@ -137,7 +152,9 @@ class _Plan:
                 metadata = archive._document_fields(segment, number, document).get("metadata", {})
                 if isinstance(checksum := metadata.get("checksum"), str):
                     checksums[document[0]] = checksum
-                    owned.setdefault(self._owner(document[0], metadata.get("path")), []).append(document[0])
+                    owned.setdefault(self._owner(document[0], metadata.get("path")), []).append(
+                        document[0]
+                    )
         return owned, checksums
 
     def _owner(self, doc_id, path):
@@ -165,7 +182,9 @@ class _Plan:
             with open(source.path, "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            self.report.failures.append(Failure(source.path, error.strerror or str(error), type(error).__name__))
+            self.report.failures.append(
+                Failure(source.path, error.strerror or str(error), type(error).__name__)
+            )
             return None
 
     def _match_moves(self, new, gone, sums, checksums):
@@ -179,14 +198,22 @@ class _Plan:
             else:
                 self.report.added.append(name)
         moved = {old for old, _ in self.report.moved}
-        self.report.removed = [doc_id for name in gone if name not in moved for doc_id in self.documents[name]]
+        self.report.removed = [
+            doc_id for name in gone if name not in moved for doc_id in self.documents[name]
+        ]
 
 
 class _Work:
     """A plan carried out through an Editor."""
 
     def __init__(self, writer, loading, plan, tags, metadata, progress):
-        self.writer, self.loading, self.plan, self.tags, self.metadata = writer, loading, plan, tags, metadata
+        self.writer, self.loading, self.plan, self.tags, self.metadata = (
+            writer,
+            loading,
+            plan,
+            tags,
+            metadata,
+        )
         self.progress, self.done, self.pending, self.unread = progress, 0, [], set()
         report = plan.report
         self.total = sum(map(len, (report.moved, report.changed, report.recut, report.added)))
@@ -195,12 +222,18 @@ class _Work:
         report, writer = self.plan.report, self.writer
         writer.delete(report.removed)
         for old, new in report.moved:
-            self._take(new, lambda doc_id, old=old, new=new: old + doc_id.removeprefix(new), self.plan.documents[old])
+            self._take(
+                new,
+                lambda doc_id, old=old, new=new: old + doc_id.removeprefix(new),
+                self.plan.documents[old],
+            )
         for name in [*report.changed, *report.recut, *report.added]:
             self._take(name, lambda doc_id: doc_id, self.plan.documents.get(name, ()))
         self._flush()
         for listed in (report.added, report.changed, report.recut):
-            listed[:] = [name for name in listed if name not in self.unread]  # they are among the failures
+            listed[:] = [
+                name for name in listed if name not in self.unread
+            ]  # they are among the failures
         report.deletions, report.embedded = writer.deletions, writer.embedded
 
     def _take(self, name, old_id, before):

@@ -34,8 +34,14 @@ def _replace(editor, old, new):
     segment, number = old
     document = editor._archive._document(segment, number)
     first, count = segment.records.document(number)[8:]
-    there = {c.chunk_index: (segment.base + first + i, c) for i, c in enumerate(editor._old_chunks(old))}
-    changed = [c for c in new if c.chunk_index not in there or not _is_same(document, there[c.chunk_index][1], c)]
+    there = {
+        c.chunk_index: (segment.base + first + i, c) for i, c in enumerate(editor._old_chunks(old))
+    }
+    changed = [
+        c
+        for c in new
+        if c.chunk_index not in there or not _is_same(document, there[c.chunk_index][1], c)
+    ]
     updated = sum(c.chunk_index in there for c in changed)
     told = counts(len(changed) - updated, updated, len(new) - len(changed))
     if changed:
@@ -62,12 +68,18 @@ def _own(document, chunk):
     """A stored chunk with only the metadata that its document does not say."""
     shared = document.metadata
     own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
-    return Chunk(chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end)
+    return Chunk(
+        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
+    )
 
 
 def _placed(document, chunk):
     """A chunk without its place where its document's text says something else there."""
-    if not document.text or chunk.start < 0 or document.text[chunk.start : chunk.end] == chunk.content:
+    if (
+        not document.text
+        or chunk.start < 0
+        or document.text[chunk.start : chunk.end] == chunk.content
+    ):
         return chunk
     return Chunk(chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, chunk.metadata)
 
@@ -81,4 +93,7 @@ def _vectors(editor, there, chunks, has_vectors):
     if new and editor.embedder is None:
         raise ModelError(f"{editor._archive.path} has vectors: new texts need its embedder")
     made = dict(zip(new, embedded(editor.embedder, new, "document"), strict=True)) if new else {}
-    return np.array([stored[c.content] if c.content in stored else made[c.content] for c in chunks], dtype=np.float32)
+    return np.array(
+        [stored[c.content] if c.content in stored else made[c.content] for c in chunks],
+        dtype=np.float32,
+    )

@@ -33,12 +33,19 @@ def model_record(embedder, spec):
     """What a file keeps of its model: enough to know another one, and to open the same again."""
     if embedder is None:
         return None
-    return {"name": embedder.model.name, "dims": embedder.model.dims, "spec": spec and spec.partition("?")[0]}
+    return {
+        "name": embedder.model.name,
+        "dims": embedder.model.dims,
+        "spec": spec and spec.partition("?")[0],
+    }
 
 
 def fusion_record(embedder):
     """How the legs are put together: the weight of vectors against words depends on the kind of model."""
-    return {"method": "calibrated", "w": STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT}
+    return {
+        "method": "calibrated",
+        "w": STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT,
+    }
 
 
 class Writer:
@@ -60,7 +67,13 @@ class Writer:
         self._begin(_core.Writer.create(path), record, dim, embedder, analysis, created)
 
     def _begin(self, file, record, dim, embedder, analysis, created):
-        self._file, self.record, self.embedder, self.analysis, self._extra = file, record, embedder, analysis, []
+        self._file, self.record, self.embedder, self.analysis, self._extra = (
+            file,
+            record,
+            embedder,
+            analysis,
+            [],
+        )
         self.created, self.is_over = creation_time() if created is None else created, False
         try:
             dtype = np.float16 if record["precision"] == 16 else np.float32
@@ -138,9 +151,18 @@ class Writer:
     def _write_rest(self):
         """What belongs to the whole file."""
         record = {**self.record, "dim": self._staging.dim}
-        if (model := record.get("model")) and model.get("dims") is None and self._staging.vector_rows:
-            record["model"] = {**model, "dims": self._staging.dim}  # a server says it with its first answer
-        self._file.add("rag.config", json.dumps(record, sort_keys=True, ensure_ascii=False).encode(), items=1)
+        if (
+            (model := record.get("model"))
+            and model.get("dims") is None
+            and self._staging.vector_rows
+        ):
+            record["model"] = {
+                **model,
+                "dims": self._staging.dim,
+            }  # a server says it with its first answer
+        self._file.add(
+            "rag.config", json.dumps(record, sort_keys=True, ensure_ascii=False).encode(), items=1
+        )
         for name, data, items, flags in self._extra:
             self._file.add(name, data, 0, flags, items)
 
@@ -178,7 +200,9 @@ class SegmentWriter:
     def _write_vectors(self, order):
         staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
         at = self.file.begin("vector", self.segment)
-        self.file.write(_core.vector_head(at, self.staging.dim, self.record["precision"], len(order)))
+        self.file.write(
+            _core.vector_head(at, self.staging.dim, self.record["precision"], len(order))
+        )
         for first in range(0, len(order), GATHER_ROWS):
             rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
             self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
@@ -195,7 +219,9 @@ class SegmentWriter:
     def _write_texts(self, ids, columns):
         self.lexicon = None
         if self.analysis is not None:
-            self.lexicon = _core.LexicalBuilder(self.analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
+            self.lexicon = _core.LexicalBuilder(
+                self.analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder
+            )
         portable = self.record.get("portable")
         self.keywords = Keywords(self.staging.folder) if portable else None
         records, meta = _core.RecordsBuilder(), Spool(self.staging.folder)
@@ -238,13 +264,22 @@ class SegmentWriter:
                 stream.write(content)
                 size += length
                 if size >= NO_SPAN:
-                    raise ValueError(f"document {doc_id!r} and its chunks are over the limit of 4 GiB")
-            said, char_start = spool.read(own >> 24, own & 0xFFFFFF), None if char_start == NO_SPAN else char_start
-            placed.append((index, start, length, char_start, char_size, meta.append(said), len(said)))
+                    raise ValueError(
+                        f"document {doc_id!r} and its chunks are over the limit of 4 GiB"
+                    )
+            said, char_start = (
+                spool.read(own >> 24, own & 0xFFFFFF),
+                None if char_start == NO_SPAN else char_start,
+            )
+            placed.append(
+                (index, start, length, char_start, char_size, meta.append(said), len(said))
+            )
             contents.append(content)
             own_fields.append(said)
         meta_at, chars = meta.append(spool.read(*entry.json)), entry.chars
-        records.document(doc_id, at, entry.text_size, size, chars, entry.has_text, meta_at, entry.json[1], count)
+        records.document(
+            doc_id, at, entry.text_size, size, chars, entry.has_text, meta_at, entry.json[1], count
+        )
         for chunk in placed:
             records.chunk(*chunk)
         if self.keywords is not None:
@@ -274,12 +309,16 @@ class SegmentWriter:
         shared, rows = _metadata_with(marks, self.staging.texts.read(*entry.json)), []
         for text, own in zip(texts, own_fields, strict=True):
             known = {**shared, **_metadata_with(marks, own)}
-            rows.append(tuple(text if name == "text" else _field(known.get(name)) for name in names))
+            rows.append(
+                tuple(text if name == "text" else _field(known.get(name)) for name in names)
+            )
         self.lexicon.add(rows)
 
     def _write_meta(self, meta, documents):
         self.file.begin("rag.meta", self.segment)
-        stream = _core.StreamBuilder(self.file.write, zstandard.ZstdCompressor(level=3).compress, META_BLOCK)
+        stream = _core.StreamBuilder(
+            self.file.write, zstandard.ZstdCompressor(level=3).compress, META_BLOCK
+        )
         for first in range(0, meta.size, 1 << 20):
             stream.write(meta.read(first, min(1 << 20, meta.size - first)))
         meta.close()
@@ -302,7 +341,9 @@ class Keywords:
             try:
                 self._pairs.add_keyword(reference, content.decode("utf-8"))
             except UnicodeDecodeError:
-                raise ValueError("a portable file cannot hold a lone surrogate: pairs are UTF-8") from None
+                raise ValueError(
+                    "a portable file cannot hold a lone surrogate: pairs are UTF-8"
+                ) from None
 
     def blocks(self, at):
         """The section's bytes, given where they will lie."""
@@ -318,14 +359,18 @@ class Keywords:
 def _in_parts(columns, names):
     """Tuples of plain numbers, row by row, without all of them in memory at once."""
     for first in range(0, len(columns[names[0]]), GATHER_ROWS):
-        yield from zip(*(columns[name][first : first + GATHER_ROWS].tolist() for name in names), strict=True)
+        yield from zip(
+            *(columns[name][first : first + GATHER_ROWS].tolist() for name in names), strict=True
+        )
 
 
 def _metadata(raw):
     try:
         return json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}) if raw else {}
     except (ValueError, AttributeError, RecursionError):  # only what is carried over as it is
-        raise CorruptError("the metadata of a document is not what it must be", section="rag.meta") from None
+        raise CorruptError(
+            "the metadata of a document is not what it must be", section="rag.meta"
+        ) from None
 
 
 def _metadata_with(marks, raw):

@@ -97,7 +97,9 @@ class CachedEmbedder:
         self._recall_dims(role)
         keys = [text_key(text) for text in texts]
         found = self._use(lambda store: self._read(store, role, keys)) or {}
-        asked = list({key: text for key, text in zip(keys, texts, strict=True) if key not in found}.items())
+        asked = list(
+            {key: text for key, text in zip(keys, texts, strict=True) if key not in found}.items()
+        )
         self.hits += sum(key in found for key in keys)
         self.misses += sum(key not in found for key in keys)
         for start in range(0, len(asked), KEPT):
@@ -117,7 +119,9 @@ class CachedEmbedder:
         return f"{LAYOUT}\0{self.embedder.model.identity(role)}"
 
     def _model_key(self, role):
-        return xxhash.xxh3_128_digest(f"{self._head(role)}\0{self.model.dims}".encode("utf-8", "surrogatepass"))
+        return xxhash.xxh3_128_digest(
+            f"{self._head(role)}\0{self.model.dims}".encode("utf-8", "surrogatepass")
+        )
 
     def _recall_dims(self, role):
         """How many dims a server's model has that was not asked in this process yet."""
@@ -129,12 +133,18 @@ class CachedEmbedder:
     def _learn_dims(self, dims):
         if self._known_dims is not None and self._known_dims != dims:
             name = self.embedder.model.name
-            raise ModelError(f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model")
+            raise ModelError(
+                f"{name} answers with {dims} dims, and did with {self._known_dims}: not the same model"
+            )
         self._known_dims = dims
 
     def _row(self, check, value):
         """An entry's vector, or None if it is not what was written."""
-        if not isinstance(value, bytes) or xxhash.xxh3_64_digest(value) != check or len(value) != 4 * self.model.dims:
+        if (
+            not isinstance(value, bytes)
+            or xxhash.xxh3_64_digest(value) != check
+            or len(value) != 4 * self.model.dims
+        ):
             return None
         row = np.frombuffer(value, "<f4").astype(np.float32)
         return row if np.isfinite(row).all() else None
@@ -156,10 +166,15 @@ class CachedEmbedder:
 
     def _write(self, store, role, keys, rows):
         model, values = self._model_key(role), [row.astype("<f4").tobytes() for row in rows]
-        entries = [(key, model, xxhash.xxh3_64_digest(value), value) for key, value in zip(keys, values, strict=True)]
+        entries = [
+            (key, model, xxhash.xxh3_64_digest(value), value)
+            for key, value in zip(keys, values, strict=True)
+        ]
         with store:  # one transaction
             store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", entries)
-            store.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (self._head(role), self.model.dims))
+            store.execute(
+                "INSERT OR REPLACE INTO models VALUES (?, ?)", (self._head(role), self.model.dims)
+            )
 
     def _use(self, work):
         return use(self.path, work)
@@ -185,7 +200,9 @@ def use(path: Path, work):
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE)) as store:
-            store.text_factory = bytes  # an entry that is not what was written may be no text either
+            store.text_factory = (
+                bytes  # an entry that is not what was written may be no text either
+            )
             store.execute("PRAGMA synchronous = NORMAL")
             store.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
             for table in TABLES:
@@ -193,7 +210,10 @@ def use(path: Path, work):
             return work(store)
     except (sqlite3.OperationalError, OSError) as error:  # locked for long, full, not ours to write
         log.warning("%s cannot be used: %s", path, error)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite quotes what it cannot read
+    except (
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    ) as error:  # SQLite quotes what it cannot read
         log.warning("%s is damaged (%s): begun anew", path, error)
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -205,9 +225,15 @@ class Forgetting:
     the user's own, where there are such. A text that another document has too is embedded again when it is next needed."""
 
     def __init__(self, cache: "str | os.PathLike | bool | None" = None):
-        folders = set() if cache is False else {chosen_folder(cache), chosen_folder(None), user_folder()} - {None}
+        folders = (
+            set()
+            if cache is False
+            else {chosen_folder(cache), chosen_folder(None), user_folder()} - {None}
+        )
         # A folder that this user may not look into, such as the home of who called sudo, holds nothing that is theirs.
-        self.paths = sorted(path for folder in folders if os.path.exists(path := folder / FILE_NAME))
+        self.paths = sorted(
+            path for folder in folders if os.path.exists(path := folder / FILE_NAME)
+        )
         self.keys = set()
 
     def note(self, texts):
@@ -222,4 +248,6 @@ class Forgetting:
 
     def _delete(self, store):
         with store:
-            store.executemany("DELETE FROM vectors WHERE text = ?", [(key,) for key in sorted(self.keys)])
+            store.executemany(
+                "DELETE FROM vectors WHERE text = ?", [(key,) for key in sorted(self.keys)]
+            )

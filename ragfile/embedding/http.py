@@ -29,7 +29,9 @@ BATCH_CHARACTERS = 400_000  # one request of OpenAI's may have 300,000 tokens
 class HttpEmbedder:
     """Batches, prefixes and checks; what is asked and how an answer reads is the protocol's."""
 
-    def __init__(self, protocol, model: Model, *, batch: int = BATCH, query_timeout: float = QUERY_TIMEOUT):
+    def __init__(
+        self, protocol, model: Model, *, batch: int = BATCH, query_timeout: float = QUERY_TIMEOUT
+    ):
         if batch < 1:
             raise ValueError(f"a batch has at least one text, not {batch}")
         self.protocol = protocol
@@ -45,7 +47,10 @@ class HttpEmbedder:
         prefix = self._model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         within = self.query_timeout if role == "query" else None
-        rows = [self._ask([prefix + texts[i] for i in batch], within) for batch in batches(kept, texts, self.batch)]
+        rows = [
+            self._ask([prefix + texts[i] for i in batch], within)
+            for batch in batches(kept, texts, self.batch)
+        ]
         out = np.zeros((len(texts), self._model.dims or 0), np.float32)
         if rows:
             out[kept] = np.concatenate(rows)
@@ -54,7 +59,9 @@ class HttpEmbedder:
     def _ask(self, texts, within):
         vectors = self.protocol.ask(texts, within)
         if len(vectors) != len(texts):
-            raise ProviderError(f"{self._model.name} answered {len(vectors)} vectors to {len(texts)} texts")
+            raise ProviderError(
+                f"{self._model.name} answered {len(vectors)} vectors to {len(texts)} texts"
+            )
         rows = unit_rows(vectors, dims=self._model.dims, source=self._model.name)
         if self._model.dims is None:  # the first answer says it, and holds the others to it
             self._model = replace(self._model, dims=rows.shape[1])
@@ -97,9 +104,15 @@ class OpenAIProtocol:
         data = answer.get("data")
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             raise ProviderError(f"{self.caller.base_url}: the answer has no list called data")
-        ordered = {entry["index"]: entry.get("embedding") for entry in data if isinstance(entry.get("index"), int)}
+        ordered = {
+            entry["index"]: entry.get("embedding")
+            for entry in data
+            if isinstance(entry.get("index"), int)
+        }
         if len(data) != len(texts) or set(ordered) != set(range(len(texts))):
-            raise ProviderError(f"{self.caller.base_url}: the answer does not have each of {len(texts)} indexes once")
+            raise ProviderError(
+                f"{self.caller.base_url}: the answer does not have each of {len(texts)} indexes once"
+            )
         return [read_embedding(ordered[i], self.caller.base_url) for i in range(len(texts))]
 
 
@@ -110,7 +123,9 @@ def read_embedding(value, source):
     try:
         return np.frombuffer(base64.b64decode(value, validate=True), "<f4")
     except (binascii.Error, ValueError):
-        raise ProviderError(f"{source}: an embedding is neither a list nor the base64 of floats") from None
+        raise ProviderError(
+            f"{source}: an embedding is neither a list nor the base64 of floats"
+        ) from None
 
 
 def openai(
@@ -123,8 +138,12 @@ def openai(
     base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
     api_key = api_key or os.environ.get("OPENAI_API_KEY")
     if not api_key and base_url.rstrip("/") == OPENAI_URL:
-        raise ProviderError(f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url")
-    protocol = OpenAIProtocol(Caller(base_url, headers=bearer(api_key), **calling), model, dimensions, encoding)
+        raise ProviderError(
+            f"{OPENAI_URL} needs a key: set OPENAI_API_KEY, or pass api_key or another base_url"
+        )
+    protocol = OpenAIProtocol(
+        Caller(base_url, headers=bearer(api_key), **calling), model, dimensions, encoding
+    )
     described = description("openai", model, dimensions, query_prefix, document_prefix)
     return HttpEmbedder(protocol, described, batch=batch, query_timeout=query_timeout)
 
@@ -149,7 +168,9 @@ class OllamaProtocol:
         until = None if within is None else time.monotonic() + within
         if not self.old:
             try:
-                answer = self.caller.post("/api/embed", {**self.question, "input": texts}, within=within)
+                answer = self.caller.post(
+                    "/api/embed", {**self.question, "input": texts}, within=within
+                )
                 return self._list(answer, "embeddings")
             except CallError as error:
                 if not is_missing_endpoint(error):

@@ -60,7 +60,14 @@ class SentenceTransformerEmbedder:
 
 
 def sentence_transformer(
-    name, *, device=None, batch=32, query_prefix=None, document_prefix=None, offline=False, **options
+    name,
+    *,
+    device=None,
+    batch=32,
+    query_prefix=None,
+    document_prefix=None,
+    offline=False,
+    **options,
 ):
     """A model by its name (fetched once into the library's own cache) or by the path of its folder."""
     try:
@@ -70,7 +77,10 @@ def sentence_transformer(
     transformer = SentenceTransformer(name, device=device, local_files_only=offline, **options)
     prompts = {key: prompt for key, prompt in (transformer.prompts or {}).items() if prompt}
     query, document = choose_prefixes(name, prompts, query_prefix, document_prefix)
-    dimension = getattr(transformer, "get_embedding_dimension", None) or transformer.get_sentence_embedding_dimension
+    dimension = (
+        getattr(transformer, "get_embedding_dimension", None)
+        or transformer.get_sentence_embedding_dimension
+    )
     model = Model(f"st:{model_name(name)}", dimension(), query, document)
     return SentenceTransformerEmbedder(transformer, model, batch=batch)
 
@@ -104,14 +114,22 @@ class OnnxEmbedder:
         for start in range(0, len(by_length), self.batch):
             some = by_length[start : start + self.batch]
             vectors = self._run([encodings[i] for i in some])
-            out[[kept[i] for i in some]] = unit_rows(vectors, dims=self.model.dims, source=self.model.name)
+            out[[kept[i] for i in some]] = unit_rows(
+                vectors, dims=self.model.dims, source=self.model.name
+            )
         return out
 
     def _run(self, encodings):
         """The pooled, not yet normalised vectors of one batch."""
         width = max(len(encoding.ids) for encoding in encodings)
-        padded = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-        feeds = {name: pad(encodings, padded[name], width) for name in self.inputs if name in padded}
+        padded = {
+            "input_ids": "ids",
+            "attention_mask": "attention_mask",
+            "token_type_ids": "type_ids",
+        }
+        feeds = {
+            name: pad(encodings, padded[name], width) for name in self.inputs if name in padded
+        }
         mask = pad(encodings, "attention_mask", width)
         (hidden,) = self.session.run([self.output], feeds)
         return hidden if hidden.ndim == 2 else pool(hidden, mask, self.pooling)
@@ -165,7 +183,12 @@ def onnx_folder(
     query, document = choose_prefixes(name, prompts, query_prefix, document_prefix)
     pooling = pooling or pooling_of(folder)
     embedder = OnnxEmbedder(
-        session, tokenizer, Model(f"onnx:{name}", None), output=output.name, pooling=pooling, batch=batch
+        session,
+        tokenizer,
+        Model(f"onnx:{name}", None),
+        output=output.name,
+        pooling=pooling,
+        batch=batch,
     )
     dims = embedder._run(tokenizer.encode_batch(["length"])).shape[1]
     embedder.model = Model(f"onnx:{name}", dims, query, document)
@@ -186,7 +209,9 @@ def choose_output(session, path):
         for output in outputs:
             if len(output.shape or []) == rank and output.name != "pooler_output":
                 return output
-    raise ModelError(f"{path} has no output of one vector a text or a token: {[output.name for output in outputs]}")
+    raise ModelError(
+        f"{path} has no output of one vector a text or a token: {[output.name for output in outputs]}"
+    )
 
 
 def read_json(path):
@@ -211,4 +236,6 @@ def length_of(folder):
         read_json(folder / "tokenizer_config.json").get("model_max_length"),
         read_json(folder / "config.json").get("max_position_embeddings"),
     )
-    return int(next((length for length in stated if length and length <= LENGTH_LIMIT), LENGTH_DEFAULT))
+    return int(
+        next((length for length in stated if length and length <= LENGTH_LIMIT), LENGTH_DEFAULT)
+    )

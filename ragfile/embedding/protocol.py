@@ -149,13 +149,17 @@ def _map_model(path: Path):
         return _core.StaticModel(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def open_embedder(spec: "str | Embedder | None", *, offline: bool = False, cache=None, **options) -> "Embedder | None":
+def open_embedder(
+    spec: "str | Embedder | None", *, offline: bool = False, cache=None, **options
+) -> "Embedder | None":
     """The embedder that a name stands for; None for "none". An embedder stands for itself.
 
     offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
     what embedders answer that are not static: see ragfile.embedding.cache.
     """
-    made = _opened(spec, offline, options) if spec is None or isinstance(spec, str) else _in_role(spec)
+    made = (
+        _opened(spec, offline, options) if spec is None or isinstance(spec, str) else _in_role(spec)
+    )
     if made is None or getattr(made, "is_static", False):
         return made
     if cache is None and not (isinstance(spec, str) and os.environ.get("RAGFILE_CACHE")):
@@ -184,7 +188,9 @@ def _opened(spec, offline, options):
 def _in_role(embedder):
     """The embedder, if it is one."""
     if not callable(getattr(embedder, "embed", None)):
-        raise TypeError(f"{type(embedder).__name__} is no embedder: it has no method embed(texts, role)")
+        raise TypeError(
+            f"{type(embedder).__name__} is no embedder: it has no method embed(texts, role)"
+        )
     model = getattr(embedder, "model", None)
     if not isinstance(model, Model):
         raise TypeError(
@@ -207,10 +213,14 @@ def embedded(embedder: "Embedder", texts: Sequence[str], role: Role) -> np.ndarr
         ) from None
     wanted = len(texts), embedder.model.dims or (rows.shape[1] if rows.ndim == 2 else 0)
     if rows.shape != wanted:
-        raise ModelError(f"the embedder {name} made an array of shape {rows.shape} of {len(texts)} texts, not {wanted}")
+        raise ModelError(
+            f"the embedder {name} made an array of shape {rows.shape} of {len(texts)} texts, not {wanted}"
+        )
     if not np.isfinite(rows).all():
         row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-        raise ModelError(f"the embedder {name} made a vector that is not finite, of the text {texts[row][:60]!r}")
+        raise ModelError(
+            f"the embedder {name} made a vector that is not finite, of the text {texts[row][:60]!r}"
+        )
     return rows
 
 
@@ -224,19 +234,29 @@ def embedder_of_file(spec: str, *, cache=None) -> "Embedder":
     if spec in ("default", StaticEmbedder().model.name):
         return StaticEmbedder()
     name = spec.removeprefix("st:")
-    if name != spec and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name) and not Path(name).exists():
+    if (
+        name != spec
+        and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name)
+        and not Path(name).exists()
+    ):
         return open_embedder(spec, offline=True, cache=cache)
-    raise ModelError(f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder=")
+    raise ModelError(
+        f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder="
+    )
 
 
 def open_recorded(model: "dict | None", *, cache=None) -> "Embedder | None":
     """The embedder of a file's own record, where the file may name it; None where its reader has to."""
     try:
-        found = embedder_of_file(model["spec"], cache=cache) if model and model.get("spec") else None
+        found = (
+            embedder_of_file(model["spec"], cache=cache) if model and model.get("spec") else None
+        )
     except ModelError:
         return None
     if found is not None and found.model.name != model["name"]:
-        raise ModelError(f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}")
+        raise ModelError(
+            f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}"
+        )
     return found
 
 
@@ -245,7 +265,9 @@ def _split_options(spec: str, options: dict) -> tuple[str, dict]:
     name, _, query = spec.partition("?")
     pairs = parse_qsl(query, strict_parsing=bool(query))
     if any(key.lower().replace("-", "").replace("_", "").endswith("key") for key, _ in pairs):
-        raise ModelError("a key does not belong in an embedder's name, which files and logs keep: pass api_key=")
+        raise ModelError(
+            "a key does not belong in an embedder's name, which files and logs keep: pass api_key="
+        )
     written = {key: int(value) if value.isdecimal() else value for key, value in pairs}
     return name, {**written, **options}
 
@@ -272,11 +294,15 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     try:
         rows = np.asarray(vectors, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ProviderError(f"{source} answered with something else than vectors of one length: {error}") from None
+        raise ProviderError(
+            f"{source} answered with something else than vectors of one length: {error}"
+        ) from None
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ProviderError(f"{source} answered with something else than vectors of one length")
     if dims is not None and rows.shape[1] != dims:
-        raise ProviderError(f"{source} answered with {rows.shape[1]} components where {dims} were expected")
+        raise ProviderError(
+            f"{source} answered with {rows.shape[1]} components where {dims} were expected"
+        )
     if not np.isfinite(rows).all():
         raise ProviderError(f"{source} answered with a component that is not a finite number")
     lengths = np.array([np.sqrt(np.dot(row, row)) for row in rows]).reshape(-1, 1)

@@ -46,7 +46,9 @@ class Stash:
                 raw = file.read()
         except OSError:
             return None
-        width = int(np.frombuffer(raw, np.int64)[1]) if len(raw) == 16 else 0  # two numbers: rows, bytes a row
+        width = (
+            int(np.frombuffer(raw, np.int64)[1]) if len(raw) == 16 else 0
+        )  # two numbers: rows, bytes a row
         dims, rest = divmod(width - KEY - CHECK, 4)
         return dims if dims > 0 and not rest else None
 
@@ -71,7 +73,11 @@ class Stash:
     def _salvaged(self):
         data = os.path.join(self.folder, DATA)
         count = _size(data) // self._width() if os.path.exists(data) else 0
-        kept = np.fromfile(data, np.uint8, count * self._width()).reshape(count, self._width()) if count else None
+        kept = (
+            np.fromfile(data, np.uint8, count * self._width()).reshape(count, self._width())
+            if count
+            else None
+        )
         shutil.rmtree(self.folder, ignore_errors=True)
         if kept is None:
             return None
@@ -103,7 +109,9 @@ class Stash:
         if vectors.shape[1] != self.dims:
             self._learn(vectors.shape[1])
         rows = np.empty((len(texts), self._width()), dtype=np.uint8)
-        for row, text, vector in zip(rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True):
+        for row, text, vector in zip(
+            rows, texts, np.ascontiguousarray(vectors, dtype="<f4"), strict=True
+        ):
             key, raw = self._key(text), vector.tobytes()
             row[:] = np.frombuffer(key + xxhash.xxh3_64_digest(key + raw) + raw, dtype=np.uint8)
         before = 0 if self._rows is None else len(self._rows)

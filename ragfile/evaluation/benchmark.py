@@ -30,7 +30,9 @@ def judge(path, *, embedder="default", reranker=None, split="test", keep=None):
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         out = keep or os.path.join(folder, "kb.ragfile")
         began = time.perf_counter()
-        built = build_from(map(_whole, collection.documents()), out, embedder=embedder, resume=False)
+        built = build_from(
+            map(_whole, collection.documents()), out, embedder=embedder, resume=False
+        )
         seconds = time.perf_counter() - began
         with open_file(out, embedder=None if embedder in ("default", "none") else embedder) as rf:
             modes = _measured(rf, collection, reranker)
@@ -50,8 +52,12 @@ def _measured(rf, collection, reranker):
     names, texts = list(collection.queries), list(collection.queries.values())
     for mode in LEGS if rf.has_vectors else ("bm25",):
         answers = dict(zip(names, rf.search_batch(texts, DEPTH, mode=mode), strict=True))
-        found[mode] = _scores({q: [hit.doc_id for hit in hits] for q, hits in answers.items()}, collection)
-        better = {q: _reranked(collection.queries[q], hits, reranker) for q, hits in answers.items()}
+        found[mode] = _scores(
+            {q: [hit.doc_id for hit in hits] for q, hits in answers.items()}, collection
+        )
+        better = {
+            q: _reranked(collection.queries[q], hits, reranker) for q, hits in answers.items()
+        }
         found[f"{mode}+rerank"] = _scores(better, collection)
     return found
 
@@ -59,7 +65,9 @@ def _measured(rf, collection, reranker):
 def _reranked(query, hits, reranker):
     """Document ids: the first hits in their new order, then the rest as it was."""
     first = [Candidate(hit.doc_id, hit.chunk_index, hit.text, hit.score) for hit in hits[:RERANKED]]
-    return [c.doc_id for c in rerank(query, first, reranker)] + [hit.doc_id for hit in hits[RERANKED:]]
+    return [c.doc_id for c in rerank(query, first, reranker)] + [
+        hit.doc_id for hit in hits[RERANKED:]
+    ]
 
 
 def _scores(run, collection):

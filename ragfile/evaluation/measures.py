@@ -62,7 +62,9 @@ def _read_qrels(path):
             if number == 1 and not fields[-1].lstrip("-").isdecimal():
                 continue  # the header
             if len(fields) != 3:
-                raise ValueError(f"{path}, line {number}: query, document and judgement, separated by tabs")
+                raise ValueError(
+                    f"{path}, line {number}: query, document and judgement, separated by tabs"
+                )
             qrels.setdefault(fields[0], {})[fields[1]] = int(fields[2])
     return qrels
 
@@ -99,7 +101,10 @@ def evaluate(run, qrels, *, ndcg_at=10, recall_at=100):
         f"recall@{recall_at}": [recall(ranked[q], judged[q], recall_at) for q in judged],
         "mrr": [reciprocal_rank(ranked[q], judged[q]) for q in judged],
     }
-    return {name: math.fsum(values) / len(values) if values else 0.0 for name, values in measures.items()}
+    return {
+        name: math.fsum(values) / len(values) if values else 0.0
+        for name, values in measures.items()
+    }
 
 
 def best_of_documents(ranked):

@@ -24,13 +24,19 @@ class Collection:
 
     index: Index
     refs: list[dict] = field(default_factory=list)  # {"document_id", "chunk_key", …} of each row
-    documents: dict[str, dict] = field(default_factory=dict)  # {"id", "source", "content", "full_text", "chunks", …}
+    documents: dict[str, dict] = field(
+        default_factory=dict
+    )  # {"id", "source", "content", "full_text", "chunks", …}
     model_name: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
     front: object = None  # the frontmatter of a .ragmd file as it was written, see ragmd/front.py
-    sections: list = field(default_factory=list)  # its unknown sections: (section it follows, title, text)
-    pair: dict = field(default_factory=dict)  # how the JSON of a FAISS + JSON pair was written, see faiss/json_pair.py
+    sections: list = field(
+        default_factory=list
+    )  # its unknown sections: (section it follows, title, text)
+    pair: dict = field(
+        default_factory=dict
+    )  # how the JSON of a FAISS + JSON pair was written, see faiss/json_pair.py
 
     @property
     def dim(self):
@@ -56,16 +62,22 @@ class Collection:
         known = {name: _chunk_keys(document) for name, document in self.documents.items()}
         nothing = ()
         return [
-            row for row, ref in enumerate(self.refs) if ref["chunk_key"] not in known.get(ref["document_id"], nothing)
+            row
+            for row, ref in enumerate(self.refs)
+            if ref["chunk_key"] not in known.get(ref["document_id"], nothing)
         ]
 
     def check(self):
         """Raises FormatError unless references, documents and index belong together."""
         if len(self.refs) != self.index.count:
-            raise FormatError(f"{len(self.refs)} chunk references for an index of {self.index.count} vectors")
+            raise FormatError(
+                f"{len(self.refs)} chunk references for an index of {self.index.count} vectors"
+            )
         for row, ref in enumerate(self.refs):
             if type(ref.get("document_id")) is not str or type(ref.get("chunk_key")) is not str:
-                raise FormatError(f"chunk reference {row} needs a document_id and a chunk_key, both text")
+                raise FormatError(
+                    f"chunk reference {row} needs a document_id and a chunk_key, both text"
+                )
         for name, document in self.documents.items():
             _check_document(name, document, self.index.count)
 
@@ -81,7 +93,11 @@ class Collection:
         import numpy as np
 
         keys = list(document.get("chunks") or {})
-        rows = np.asarray(vectors, np.float32).reshape(len(keys), -1) if keys else np.empty((0, self.dim), np.float32)
+        rows = (
+            np.asarray(vectors, np.float32).reshape(len(keys), -1)
+            if keys
+            else np.empty((0, self.dim), np.float32)
+        )
         if rows.shape[1] != self.dim:
             raise ModelError(f"vectors have {rows.shape[1]} dimensions, the collection {self.dim}")
         for row, key in enumerate(keys, len(self.refs)):
@@ -145,17 +161,27 @@ def _chunk_keys(document):
 def _check_document(name, document, count):
     if type(document) is not dict:
         raise FormatError(f"document {name!r} is not an object")
-    chunks, content, text = document.get("chunks"), document.get("content"), document.get("full_text")
+    chunks, content, text = (
+        document.get("chunks"),
+        document.get("content"),
+        document.get("full_text"),
+    )
     if document.get("id", name) != name:
         raise FormatError(f"document {name!r} calls itself {document['id']!r}")
-    if type(chunks) not in (dict, _NONE) or type(content) not in (dict, _NONE) or type(text) not in (str, _NONE):
+    if (
+        type(chunks) not in (dict, _NONE)
+        or type(content) not in (dict, _NONE)
+        or type(text) not in (str, _NONE)
+    ):
         raise FormatError(f"document {name!r}: chunks and content are objects, full_text is text")
     for key, chunk in (chunks or {}).items():
         if type(chunk) is not dict:
             raise FormatError(f"chunk {key!r} of document {name!r} is not an object")
         row = chunk.get("faiss_id")
         if row is not None and (type(row) is not int or not 0 <= row < count):
-            raise FormatError(f"chunk {key!r} of document {name!r} has faiss_id {row} in an index of {count} vectors")
+            raise FormatError(
+                f"chunk {key!r} of document {name!r} has faiss_id {row} in an index of {count} vectors"
+            )
         start, end = chunk.get("i_start"), chunk.get("i_end")
         if start is None and end is None:
             continue

@@ -66,7 +66,11 @@ def format_of(src):
     if found is None:
         raise FormatError(f"{src} is nothing that can be converted")
     if said not in (None, found):
-        warnings.warn(f"{src} is named like {said} but holds {found}; its content decides", UserWarning, stacklevel=3)
+        warnings.warn(
+            f"{src} is named like {said} but holds {found}; its content decides",
+            UserWarning,
+            stacklevel=3,
+        )
     return found
 
 
@@ -123,7 +127,9 @@ def _call(how, verb, path, options, *collection):
         try:
             how = getattr(importlib.import_module(f"ragfile.exchange.stores.{how}"), verb)
         except ModuleNotFoundError as error:
-            raise ValueError(f"this format needs the package {error.name}: pip install {error.name}") from None
+            raise ValueError(
+                f"this format needs the package {error.name}: pip install {error.name}"
+            ) from None
     takes = how.__kwdefaults__ or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
     return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
@@ -134,7 +140,9 @@ def _flattened(collection):
     try:
         rows = importlib.import_module("ragfile.exchange.faiss.native").rows(collection.index)
     except ModuleNotFoundError:
-        raise ValueError(f"the rows of an {collection.index.class_name} need the package faiss") from None
+        raise ValueError(
+            f"the rows of an {collection.index.class_name} need the package faiss"
+        ) from None
     return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
 
 
@@ -156,7 +164,11 @@ def _format_of_file(path):
         return "duckdb"
     if reading.looks_like(head):
         return "ragmd"
-    return "faiss+json" if _is_faiss(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") else None
+    return (
+        "faiss+json"
+        if _is_faiss(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
+        else None
+    )
 
 
 def _is_faiss(head):

@@ -27,7 +27,11 @@ def pack(collection):
     texts are the full texts that the store must keep for the origin; one with a lone surrogate stays inside. rows names the
     place of each row that the store keeps: a chunk's position among its document's chunks, rows that no chunk claims
     numbered behind them. The vectors of all other rows, those of deleted documents, stay inside."""
-    texts = {name: text for name, d in collection.documents.items() if (text := _portable(d.get("full_text")))}
+    texts = {
+        name: text
+        for name, d in collection.documents.items()
+        if (text := _portable(d.get("full_text")))
+    }
     rows, places = {}, _places(collection)
     for row in range(len(collection)):
         if places[row] is not None:
@@ -40,7 +44,10 @@ def pack(collection):
         "index": _packed_index(collection.index, rows),
         "refs": collection.refs,
         "documents": {
-            name: {key: None if key == "full_text" and name in texts else value for key, value in document.items()}
+            name: {
+                key: None if key == "full_text" and name in texts else value
+                for key, value in document.items()
+            }
             for name, document in collection.documents.items()
         },
         "texts": list(texts),
@@ -61,7 +68,9 @@ def unpack(blob, text_of, vector_of):
     for name in held["texts"]:
         documents[name]["full_text"] = text_of(name)
     empty = Index.of(np.empty((0, 1), np.float32))
-    collection = Collection(empty, held["refs"], documents, held["model_name"], held["created_at"], held["updated_at"])
+    collection = Collection(
+        empty, held["refs"], documents, held["model_name"], held["created_at"], held["updated_at"]
+    )
     collection.front = Frontmatter(*held["front"]) if held["front"] else None
     collection.sections = [tuple(section) for section in held["sections"]]
     collection.pair = held["pair"]
@@ -80,7 +89,8 @@ def _portable(text):
 def _places(collection):
     """For each row its (document_id, chunk_index), or None for a row of a document that is not there."""
     positions = {
-        name: {key: n for n, key in enumerate(d.get("chunks") or {})} for name, d in collection.documents.items()
+        name: {key: n for n, key in enumerate(d.get("chunks") or {})}
+        for name, d in collection.documents.items()
     }
     taken, places, late = set(), [], []
     for row, ref in enumerate(collection.refs):
@@ -105,7 +115,11 @@ def _places(collection):
 def _packed_index(index, rows):
     if not index.is_flat:
         return {"whole": base64.b64encode(index.data).decode()}
-    loose = {row: base64.b64encode(index.vectors[row]).decode() for row in range(index.count) if row not in rows}
+    loose = {
+        row: base64.b64encode(index.vectors[row]).decode()
+        for row in range(index.count)
+        if row not in rows
+    }
     head = bytes(index.data[: index.layout[0]])
     return {"head": base64.b64encode(head).decode(), "loose": loose}
 
@@ -114,7 +128,10 @@ def _unpacked_index(held, places, vector_of):
     if "whole" in held:
         return Index(base64.b64decode(held["whole"], validate=True))
     head = base64.b64decode(held["head"], validate=True)
-    loose = {int(row): np.frombuffer(base64.b64decode(data), "<f4") for row, data in held["loose"].items()}
+    loose = {
+        int(row): np.frombuffer(base64.b64decode(data), "<f4")
+        for row, data in held["loose"].items()
+    }
     rows = [loose[row] if row in loose else vector_of(*place) for row, place in enumerate(places)]
     body = np.ascontiguousarray(rows, "<f4").reshape(-1).view(np.uint8)
     data = aligned_bytes(len(head) + len(body))

@@ -28,7 +28,9 @@ def spare(path, is_ours, kind):
         return
     if head and not is_ours(head):
         raise FileExistsError(
-            errno.EEXIST, f"is there and no {kind}: remove it first, or name another file", os.fspath(path)
+            errno.EEXIST,
+            f"is there and no {kind}: remove it first, or name another file",
+            os.fspath(path),
         )
 
 
@@ -57,7 +59,9 @@ class _Lock:
     def _claim(self):
         """The locked temporary file. One that got its final name while we waited for it is not ours: try again."""
         while True:
-            descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            descriptor = os.open(
+                self.temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666
+            )
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.samestat(os.fstat(descriptor), os.stat(self.temporary)):

@@ -20,4 +20,6 @@ def shown(url):
 def refuse_remote(path):
     """A file behind a URL is for reading."""
     if is_remote(path):
-        raise ValueError(f"{shown(path)} is for reading: change the file where it is kept, and put it there anew")
+        raise ValueError(
+            f"{shown(path)} is for reading: change the file where it is kept, and put it there anew"
+        )

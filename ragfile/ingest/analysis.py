@@ -37,7 +37,9 @@ def stemmer(name):
     try:
         return Stemmer.Stemmer(name, 0)
     except KeyError:
-        raise ValueError(f"no stemmer {name!r}; there are none, {', '.join(Stemmer.algorithms())}") from None
+        raise ValueError(
+            f"no stemmer {name!r}; there are none, {', '.join(Stemmer.algorithms())}"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,21 @@ class Analysis:
         if self.accents not in ("keep", "strip"):
             raise ValueError(f"accents are kept or stripped, not {self.accents!r}")
         if isinstance(self.stop_words, str) and self.stop_words not in STOP_WORDS:
-            raise ValueError(f"no stop word list {self.stop_words!r}; there are {', '.join(STOP_WORDS)}")
+            raise ValueError(
+                f"no stop word list {self.stop_words!r}; there are {', '.join(STOP_WORDS)}"
+            )
         if not (0 <= self.k1 <= 1000 and 0 <= self.b <= 1):
-            raise ValueError(f"k1 is a number from 0 to 1000 and b one from 0 to 1, not {self.k1} and {self.b}")
+            raise ValueError(
+                f"k1 is a number from 0 to 1000 and b one from 0 to 1, not {self.k1} and {self.b}"
+            )
         names = [name for name, _ in self.fields]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"fields have distinct names, and there is at least one: {names}")
         for name, weight in self.fields:
             if weight not in range(1, 256) or not name or set(name) & set("=:,\n"):
-                raise ValueError(f"a field has a plain name and a whole weight of 1 to 255, not {name!r}: {weight!r}")
+                raise ValueError(
+                    f"a field has a plain name and a whole weight of 1 to 255, not {name!r}: {weight!r}"
+                )
         if any("\n" in word or " " in word for word in self.stopped):
             raise ValueError("a stop word is a single word")
         stemmer(self.stemmer)
@@ -79,18 +87,28 @@ class Analysis:
 
     @cached_property
     def stopped(self):
-        return STOP_WORDS[self.stop_words] if isinstance(self.stop_words, str) else frozenset(self.stop_words)
+        return (
+            STOP_WORDS[self.stop_words]
+            if isinstance(self.stop_words, str)
+            else frozenset(self.stop_words)
+        )
 
     def reducer(self):
         """A function from distinct words to their terms, "" for a stop word. Not for two threads at once."""
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
         if not stopped:
             return stem
-        return lambda words: ["" if word in stopped else term for word, term in zip(words, stem(words), strict=True)]
+        return lambda words: [
+            "" if word in stopped else term for word, term in zip(words, stem(words), strict=True)
+        ]
 
     def record(self, unicode_version):
         """The text that a file keeps: one `key=value` a line."""
-        listed = self.stop_words if isinstance(self.stop_words, str) else "=" + " ".join(sorted(set(self.stop_words)))
+        listed = (
+            self.stop_words
+            if isinstance(self.stop_words, str)
+            else "=" + " ".join(sorted(set(self.stop_words)))
+        )
         return (
             f"analyzer={ANALYZER}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
             f"stop_words={listed}\nfields={','.join(f'{name}:{weight}' for name, weight in self.fields)}\n"
@@ -101,7 +119,9 @@ class Analysis:
         """The choices that a file recorded; ValueError for an analyzer that this version does not have."""
         values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         if values.get("analyzer") != ANALYZER:
-            raise ValueError(f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}")
+            raise ValueError(
+                f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}"
+            )
         listed = values.get("stop_words", "none")
         fields = tuple(field.rsplit(":", 1) for field in values.get("fields", "text:1").split(","))
         return cls(
@@ -130,5 +150,7 @@ class Statistics:
         return cls(
             rows=sum(rows for rows, _ in sizes),
             total_length=sum(length for _, length in sizes),
-            df={term: sum(lexicon.df(term, where) for lexicon, where in segments) for term in terms},
+            df={
+                term: sum(lexicon.df(term, where) for lexicon, where in segments) for term in terms
+            },
         )

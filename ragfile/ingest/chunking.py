@@ -26,7 +26,12 @@ from ragfile.records import Chunk, Segment
 
 VERSION = 1
 SMALL = 50  # below this a window hardly holds a sentence: allowed, with a warning
-_DEFAULTS = {"characters": (1000, 200), "words": (200, 40), "sentences": (1000, 200), "markdown": (1000, 200)}
+_DEFAULTS = {
+    "characters": (1000, 200),
+    "words": (200, 40),
+    "sentences": (1000, 200),
+    "markdown": (1000, 200),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,9 @@ class Policy:
 
     def __post_init__(self):
         if self.kind not in _DEFAULTS:
-            raise ValueError(f"unknown chunk policy {self.kind!r}: use one of {', '.join(sorted(_DEFAULTS))}")
+            raise ValueError(
+                f"unknown chunk policy {self.kind!r}: use one of {', '.join(sorted(_DEFAULTS))}"
+            )
         size, overlap = _DEFAULTS[self.kind]
         if self.size is not None:
             size, overlap = self.size, min(overlap, self.size // 5)
@@ -48,7 +55,9 @@ class Policy:
         if size < 1:
             raise ValueError(f"chunk size must be at least 1, not {size}")
         if not 0 <= overlap < size:
-            raise ValueError(f"chunk overlap must be at least 0 and less than the size {size}, not {overlap}")
+            raise ValueError(
+                f"chunk overlap must be at least 0 and less than the size {size}, not {overlap}"
+            )
         if self.kind != "words" and size < SMALL:
             warnings.warn(f"chunks of {size} characters hardly hold a sentence", stacklevel=3)
         object.__setattr__(self, "size", size)
@@ -67,7 +76,9 @@ class Policy:
     def _parse(cls, words):
         m = re.fullmatch(r"([a-z]+)(?::([0-9]{1,9})(?:/([0-9]{1,9}))?)?", words)
         if not m:
-            raise ValueError(f"a chunk policy reads like 'markdown' or 'words:200/40', not {words!r}")
+            raise ValueError(
+                f"a chunk policy reads like 'markdown' or 'words:200/40', not {words!r}"
+            )
         return cls(m[1], *(int(n) if n else None for n in m.group(2, 3)))
 
     def record(self):
@@ -92,13 +103,22 @@ def split(document, policy=None):
     Metadata is the segment's and the header path, not the document's.
     """
     policy = Policy.of(policy)
-    cut, text, doc_id, tags = _CUTTERS[policy.kind], document.text, document.id, tuple(document.tags)
+    cut, text, doc_id, tags = (
+        _CUTTERS[policy.kind],
+        document.text,
+        document.id,
+        tuple(document.tags),
+    )
     chunks, body = [], min(document.body, len(document.text))
     title = _title(text, body) if policy.kind == "markdown" else ""
     for segment in document.segments or (Segment(body, len(text)),):
-        for start, end, headers in cut(text, segment.start, segment.end, policy.size, policy.overlap):
+        for start, end, headers in cut(
+            text, segment.start, segment.end, policy.size, policy.overlap
+        ):
             headers = " > ".join(part for part in (title, headers) if part)
-            metadata = {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
+            metadata = (
+                {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
+            )
             chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
 
@@ -154,7 +174,11 @@ def _overlapping(spans, first, last, overlap, size):
     """The sentence to go on with: as early as `overlap` allows while the one after `last` still fits."""
     stop, following = spans[last][1], spans[last + 1][1]
     again = last + 1
-    while again - 1 > first and stop - spans[again - 1][0] <= overlap and following - spans[again - 1][0] <= size:
+    while (
+        again - 1 > first
+        and stop - spans[again - 1][0] <= overlap
+        and following - spans[again - 1][0] <= size
+    ):
         again -= 1
     return again
 
@@ -200,7 +224,10 @@ def _level_and_title(m):
     if m["under"]:
         level, title = 1 if m["under"][0] == "=" else 2, m["line"]
     else:
-        level, title = len(m["marks"]), re.sub(r"(?:^|[ \t]+)#+$", "", (m["title"] or "").rstrip(" \t"))
+        level, title = (
+            len(m["marks"]),
+            re.sub(r"(?:^|[ \t]+)#+$", "", (m["title"] or "").rstrip(" \t")),
+        )
     return level, _ANCHOR.sub("", title).strip(" \t")
 
 
@@ -268,7 +295,9 @@ def _cut(text, start, limit):
     return _whole_cluster(text, start, limit)
 
 
-_JOINING = re.compile("[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_JOINING = re.compile(
+    "[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
 
 
 def _whole_cluster(text, start, limit):
@@ -291,4 +320,9 @@ def _restart(text, start, stop, overlap):
     return _GAP.match(text, earliest).end()
 
 
-_CUTTERS = {"characters": _characters, "words": _words, "sentences": _sentences, "markdown": _markdown}
+_CUTTERS = {
+    "characters": _characters,
+    "words": _words,
+    "sentences": _sentences,
+    "markdown": _markdown,
+}

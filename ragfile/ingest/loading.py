@@ -26,12 +26,27 @@ import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ragfile.ingest.loaders import LimitError, Limits, LoadError, front_matter, loader, sniff, suffixes
+from ragfile.ingest.loaders import (
+    LimitError,
+    Limits,
+    LoadError,
+    front_matter,
+    loader,
+    sniff,
+    suffixes,
+)
 from ragfile.records import Document, Segment
 from ragfile.text import normalize
 
 GAP = "\n\n"  # between the segments of a document
-KNOWN = ("path", "name", "folder_id", "mime", "file_id", "checksum")  # of a file, whatever its front matter says
+KNOWN = (
+    "path",
+    "name",
+    "folder_id",
+    "mime",
+    "file_id",
+    "checksum",
+)  # of a file, whatever its front matter says
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +135,9 @@ class Loading:
 
     def _documents(self, source, raw, checksum, modified):
         one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
-        options = {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
+        options = (
+            {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
+        )
         described = _described(source, one.mime, modified)
         for extracted in one.parse(raw, self.limits, **options):
             if extracted.problem:
@@ -129,12 +146,16 @@ class Loading:
             document = _assembled(extracted, self.limits)
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
             if document.id in self._ids:
-                self.failures.append(Failure(source.path, f"the id {document.id!r} is there twice", "LoadError"))
+                self.failures.append(
+                    Failure(source.path, f"the id {document.id!r} is there twice", "LoadError")
+                )
                 continue
             self._ids.add(document.id)
             document.source = source.path
             document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
-            document.metadata = described | document.metadata | {"file_id": document.id, "checksum": checksum}
+            document.metadata = (
+                described | document.metadata | {"file_id": document.id, "checksum": checksum}
+            )
             yield document
 
 
@@ -188,7 +209,9 @@ def _assembled(extracted, limits):
             segments.append(Segment(at, at + len(text), metadata))
             pieces.append(text)
             at += len(text) + len(GAP)
-    return Document("", GAP.join(pieces), metadata=dict(extracted.metadata), segments=tuple(segments))
+    return Document(
+        "", GAP.join(pieces), metadata=dict(extracted.metadata), segments=tuple(segments)
+    )
 
 
 def _whole(extracted):
@@ -232,11 +255,15 @@ def find(sources, skipped=None, wanted=None):
     """
     taken, used = set(), set()
     for source, is_named in expanded(sources):
-        for path, relative in _files(source, is_named, [] if skipped is None else skipped, wanted or suffixes()):
+        for path, relative in _files(
+            source, is_named, [] if skipped is None else skipped, wanted or suffixes()
+        ):
             real = os.path.realpath(path)
             if real in taken:
                 if skipped is not None:
-                    skipped.append(Skipped(path, "a file that was read before, under this or another name"))
+                    skipped.append(
+                        Skipped(path, "a file that was read before, under this or another name")
+                    )
                 continue
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
@@ -255,7 +282,9 @@ def expanded(sources):
         matches = sorted(glob.glob(path, recursive=True))
         if not matches:
             raise FileNotFoundError(f"nothing matches {path}")
-        yield from ((match, os.path.exists(match) and not os.path.isdir(match)) for match in matches)
+        yield from (
+            (match, os.path.exists(match) and not os.path.isdir(match)) for match in matches
+        )
 
 
 def _files(source, is_named, skipped, wanted):
@@ -283,8 +312,14 @@ def _walk(root, skipped, wanted):
         try:
             if _enters(path, relative, home, entered, skipped):
                 names = sorted(os.listdir(path), key=os.fsencode)
-                below = [(os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names]
-                stack += [entry for entry in reversed(below) if not os.path.basename(entry[0]).startswith(".")]
+                below = [
+                    (os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names
+                ]
+                stack += [
+                    entry
+                    for entry in reversed(below)
+                    if not os.path.basename(entry[0]).startswith(".")
+                ]
             elif _is_wanted(path, relative, home, wanted, skipped):
                 yield path, relative
         except OSError as error:
@@ -298,7 +333,12 @@ def _enters(path, relative, home, entered, skipped):
     place = status.st_dev, status.st_ino
     if place in entered or not _is_inside(path, home):
         skipped.append(
-            Skipped(path, "a link to a folder seen before" if place in entered else "a link out of the folder")
+            Skipped(
+                path,
+                "a link to a folder seen before"
+                if place in entered
+                else "a link out of the folder",
+            )
         )
         return False
     entered.add(place)

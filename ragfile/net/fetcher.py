@@ -28,7 +28,10 @@ from ragfile.net.json_client import TransientError
 WINDOW = 256 << 10  # of the end: footer, table, configuration
 FRONT = 4096 + (64 << 10)  # front page, and the head of the first section
 FEW, SHORT, OVER = 3, 128 << 10, 8 << 20  # see spans.joined
-AHEAD_FROM, AHEAD = 1 << 20, 8 << 20  # small reads that go on where one ended take as much again, up to that
+AHEAD_FROM, AHEAD = (
+    1 << 20,
+    8 << 20,
+)  # small reads that go on where one ended take as much again, up to that
 PARALLEL = 8
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 4, 0.25, 30.0
 
@@ -77,7 +80,9 @@ class Fetcher:
             os.ftruncate(file.fileno(), self.size)
         except (OSError, OverflowError) as error:
             file.close()
-            raise RemoteError(f"{self.path}: no local file of {self.size:,} bytes can be made: {error}") from error
+            raise RemoteError(
+                f"{self.path}: no local file of {self.size:,} bytes can be made: {error}"
+            ) from error
         return file, file.fileno()
 
     def close(self):
@@ -95,7 +100,9 @@ class Fetcher:
         if self._is_inherited:
             self._take_own_copy()
         with self._changed:
-            lacking = [piece for piece in pieces if self._there.missing(piece[0], piece[0] + piece[1])]
+            lacking = [
+                piece for piece in pieces if self._there.missing(piece[0], piece[0] + piece[1])
+            ]
         if self._kept is not None:
             lacking = [piece for piece in lacking if not self._put_kept(*piece)]
         if lacking and not near:
@@ -123,7 +130,9 @@ class Fetcher:
         except OSError as error:
             where = tempfile.gettempdir()
             raise OSError(
-                error.errno or errno.EIO, f"no room for bytes of {self.path}: {error.strerror}", where
+                error.errno or errno.EIO,
+                f"no room for bytes of {self.path}: {error.strerror}",
+                where,
             ) from error
 
     # -------------------------------------------------------------------------------------------------------- asking --
@@ -132,7 +141,9 @@ class Fetcher:
         """Asks for what nobody asks for yet, and waits for the rest."""
         while True:
             with self._changed:
-                missing = [part for start, end in wanted for part in self._there.missing(start, end)]
+                missing = [
+                    part for start, end in wanted for part in self._there.missing(start, end)
+                ]
                 if not missing:
                     return
                 requests = self._requests(without(missing, self._flying))
@@ -165,7 +176,9 @@ class Fetcher:
                 for done in asked:
                     done.result()
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)  # those on their way come to their own end
+                pool.shutdown(
+                    wait=False, cancel_futures=True
+                )  # those on their way come to their own end
                 raise
 
     def _read(self, start, end):
@@ -212,6 +225,11 @@ def _persistently(call, *args):
             asked = error.wait
             if attempt == ATTEMPTS or (asked is not None and asked > LONGEST_WAIT):
                 tried = f" (after {attempt} attempts)" if attempt > 1 else ""
-                raise RemoteError(f"{error}{tried}", status=getattr(error, "status", None)) from error.__cause__
-            time.sleep((FIRST_WAIT * 2 ** (attempt - 1) if asked is None else asked) + random.uniform(0, FIRST_WAIT))
+                raise RemoteError(
+                    f"{error}{tried}", status=getattr(error, "status", None)
+                ) from error.__cause__
+            time.sleep(
+                (FIRST_WAIT * 2 ** (attempt - 1) if asked is None else asked)
+                + random.uniform(0, FIRST_WAIT)
+            )
     raise AssertionError("unreachable")

@@ -39,7 +39,9 @@ class HttpObject:
         try:
             import httpx2
         except ImportError as error:
-            raise ImportError("opening http(s) URLs needs httpx2: pip install 'ragfile[http]'") from error
+            raise ImportError(
+                "opening http(s) URLs needs httpx2: pip install 'ragfile[http]'"
+            ) from error
         self._http = httpx2
         self._url = self._place = url
         self._shown = shown(url)
@@ -66,13 +68,16 @@ class HttpObject:
     def read(self, at, size, identity):
         """The bytes [at, at + size), in chunks."""
         headers = {"Range": f"bytes={at}-{at + size - 1}"}
-        if identity.tag is not None and not identity.tag.startswith("W/"):  # a weak tag never matches
+        if identity.tag is not None and not identity.tag.startswith(
+            "W/"
+        ):  # a weak tag never matches
             headers["If-Match"] = identity.tag
         what = f"bytes {at:,} to {at + size:,}"
         with self._answer(headers, what) as answer:
             if answer.status_code == 200:
                 raise RemoteError(
-                    f"{self._shown}: the server does not serve ranges (it sends the whole file)", status=200
+                    f"{self._shown}: the server does not serve ranges (it sends the whole file)",
+                    status=200,
                 )
             start, end, whole = self._range(answer)
             if self._identity(answer, whole) != identity:
@@ -91,7 +96,10 @@ class HttpObject:
         if window == 1 and length.isdecimal():
             return self._identity(answer, int(length)), 0, b""
         if not length.isdecimal() or not 0 < int(length) <= window:
-            raise RemoteError(f"{self._shown}: the server does not serve ranges (it sends the whole file)", status=200)
+            raise RemoteError(
+                f"{self._shown}: the server does not serve ranges (it sends the whole file)",
+                status=200,
+            )
         data = b"".join(self._body(answer, int(length), "the whole file"))
         return self._identity(answer, len(data)), 0, data
 
@@ -105,13 +113,17 @@ class HttpObject:
         found = _RANGE.fullmatch(stated)
         first, last, size = map(int, found.groups()) if found else (1, 0, 0)
         if not first <= last < size:
-            raise RemoteError(f"{self._shown}: the server's Content-Range makes no sense: {stated!r}", status=206)
+            raise RemoteError(
+                f"{self._shown}: the server's Content-Range makes no sense: {stated!r}", status=206
+            )
         return first, last + 1, size
 
     def _body(self, answer, size, what):
         encoding = answer.headers.get("content-encoding", "identity")
         if encoding.lower() != "identity":
-            raise RemoteError(f"{self._shown}: {what}: the server sends {encoding}, not the file's own bytes")
+            raise RemoteError(
+                f"{self._shown}: {what}: the server sends {encoding}, not the file's own bytes"
+            )
         left, until = size, time.monotonic() + 60 + size / SLOWEST
         try:
             for data in answer.iter_raw():  # as it comes: a chunk size would wait for the chunk
@@ -126,13 +138,16 @@ class HttpObject:
         except self._http.TimeoutException as error:
             raise TransientError(f"{self._shown}: {what}: no byte within {TIMEOUT:g} s") from error
         except (self._http.RequestError, self._http.StreamError) as error:
-            raise TransientError(f"{self._shown}: {what}: the connection broke ({error})") from error
+            raise TransientError(
+                f"{self._shown}: {what}: the connection broke ({error})"
+            ) from error
         if left:
             raise TransientError(f"{self._shown}: {what}: the answer ends {left:,} bytes early")
 
     def _another(self):
         return ChangedError(
-            f"{self._shown} is another file than the one that was opened: refresh() opens it", status=412
+            f"{self._shown} is another file than the one that was opened: refresh() opens it",
+            status=412,
         )
 
     # ------------------------------------------------------------------------------------------------------ requests --
@@ -141,7 +156,9 @@ class HttpObject:
         """The answer to a GET, good or not at all; its body is not read yet."""
         place = self._place
         answer = self._sent(place, headers, what)
-        if answer.status_code in (401, 403, 404, 410) and place != self._url:  # where a redirect led once may be over
+        if (
+            answer.status_code in (401, 403, 404, 410) and place != self._url
+        ):  # where a redirect led once may be over
             answer.close()
             answer = self._sent(self._url, headers, what)
         if answer.status_code in (200, 206):
@@ -167,19 +184,30 @@ class HttpObject:
                 client = self._connected()
                 answer = client.send(client.build_request("GET", url, headers=headers), stream=True)
             except self._http.TimeoutException as error:
-                raise TransientError(f"{self._shown}: {what}: no answer within {TIMEOUT:g} s") from error
+                raise TransientError(
+                    f"{self._shown}: {what}: no answer within {TIMEOUT:g} s"
+                ) from error
             except self._http.RequestError as error:
-                raise TransientError(f"{self._shown}: {what}: the connection failed ({error})") from error
+                raise TransientError(
+                    f"{self._shown}: {what}: the connection failed ({error})"
+                ) from error
             except (self._http.InvalidURL, ValueError) as error:
                 raise RemoteError(f"{self._shown} is not a URL: {error}") from error
-            if answer.status_code not in (301, 302, 303, 307, 308) or "location" not in answer.headers:
+            if (
+                answer.status_code not in (301, 302, 303, 307, 308)
+                or "location" not in answer.headers
+            ):
                 self._place = url
                 return answer
             answer.close()
             before, url = url, urljoin(url, answer.headers["location"])
             kind = url.partition("://")[0].lower()
-            if kind not in ("http", "https") or (kind == "http" and before.lower().startswith("https")):
-                raise RemoteError(f"{self._shown}: the server redirects to {shown(url)}, which is not followed")
+            if kind not in ("http", "https") or (
+                kind == "http" and before.lower().startswith("https")
+            ):
+                raise RemoteError(
+                    f"{self._shown}: the server redirects to {shown(url)}, which is not followed"
+                )
         raise RemoteError(f"{self._shown}: more than {REDIRECTS} redirects")
 
     def _connected(self):
@@ -187,7 +215,9 @@ class HttpObject:
         if self._client is None or self._process != os.getpid():
             limits = self._http.Timeout(TIMEOUT, connect=10.0)
             headers = {"Accept-Encoding": "identity"}
-            self._client = self._http.Client(headers=headers, timeout=limits, follow_redirects=False)
+            self._client = self._http.Client(
+                headers=headers, timeout=limits, follow_redirects=False
+            )
             self._process = os.getpid()
         return self._client
 

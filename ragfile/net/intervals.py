@@ -62,7 +62,11 @@ def joined(stretches, few, short, most):
     the bytes that are wanted if those are more, pay for.
     """
     gaps = sorted((b[0] - a[1], b[0]) for a, b in itertools.pairwise(stretches))
-    left, allowed, over = len(stretches), max(most, sum(end - start for start, end in stretches)), set()
+    left, allowed, over = (
+        len(stretches),
+        max(most, sum(end - start for start, end in stretches)),
+        set(),
+    )
     for size, at in gaps:
         if size > short and (left <= few or size > allowed):
             break

@@ -22,8 +22,12 @@ log = logging.getLogger("ragfile.net.json_client")
 
 RETRIED = frozenset({408, 409, 425, 429})
 HURRIED = 2  # attempts of a call that somebody waits for
-FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})  # a 429 that waiting does not cure
-FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # of a body that has been read
+FINAL_CODES = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached"}
+)  # a 429 that waiting does not cure
+FRAMING = frozenset(
+    {"content-encoding", "content-length", "transfer-encoding"}
+)  # of a body that has been read
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
@@ -48,10 +52,14 @@ class CallError(ProviderError):
 class Caller:
     """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
 
-    def __init__(self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0):
+    def __init__(
+        self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0
+    ):
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(f"{base_url!r} is not the address of a server: http://HOST or https://HOST")
+            raise ValueError(
+                f"{base_url!r} is not the address of a server: http://HOST or https://HOST"
+            )
         self.base_url = base_url.rstrip("/")
         self.headers = dict(headers or {})
         self.timeout = float(timeout)
@@ -68,7 +76,9 @@ class Caller:
         allowed, stop = self.attempts, tenacity.stop_after_attempt(self.attempts)
         if within is not None:
             allowed = min(HURRIED, self.attempts)
-            stop = tenacity.stop_any(tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within))
+            stop = tenacity.stop_any(
+                tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within)
+            )
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(TransientError),
             stop=stop,
@@ -77,7 +87,9 @@ class Caller:
             reraise=True,
         )
         until = math.inf if within is None else time.monotonic() + within
-        request_id = tracing.current() or uuid.uuid4().hex  # the same for every attempt: one question
+        request_id = (
+            tracing.current() or uuid.uuid4().hex
+        )  # the same for every attempt: one question
         try:
             return attempts(self._attempt, path, question, request_id, until)
         except TransientError as error:
@@ -129,7 +141,12 @@ class Caller:
                 error.status, error.request_id = status, request_id
                 raise error
             message += f" (asks to wait {wait:.0f} s, and {self.longest_wait:.0f} is the most)"
-        raise CallError(f"{self.base_url}: {message}", status=status, request_id=request_id, body=response.text[:2000])
+        raise CallError(
+            f"{self.base_url}: {message}",
+            status=status,
+            request_id=request_id,
+            body=response.text[:2000],
+        )
 
     def _json(self, response, request_id):
         try:
@@ -137,7 +154,11 @@ class Caller:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise CallError(f"{self.base_url}: the answer is not a JSON object", status=200, request_id=request_id)
+            raise CallError(
+                f"{self.base_url}: the answer is not a JSON object",
+                status=200,
+                request_id=request_id,
+            )
         return answer
 
     def _wait(self, state):
@@ -164,7 +185,14 @@ class Caller:
         milliseconds = 1000 * (time.perf_counter() - started)
         fields = {"url": self.base_url + path, "outcome": outcome, "milliseconds": milliseconds}
         fields |= {"client_request_id": request_id, "server_request_id": server_id}
-        log.debug("%s%s: %s in %.1f ms", self.base_url, path, outcome, milliseconds, extra={"call": fields})
+        log.debug(
+            "%s%s: %s in %.1f ms",
+            self.base_url,
+            path,
+            outcome,
+            milliseconds,
+            extra={"call": fields},
+        )
 
     def __getstate__(self):
         return {**self.__dict__, "_client": None, "_process": None}
@@ -182,7 +210,9 @@ def _whole(response, until):
         pieces.append(piece)
         if time.monotonic() > until:
             raise TimeoutError
-    headers = [(name, value) for name, value in response.headers.items() if name.lower() not in FRAMING]
+    headers = [
+        (name, value) for name, value in response.headers.items() if name.lower() not in FRAMING
+    ]
     return httpx2.Response(response.status_code, headers=headers, content=b"".join(pieces))
 
 
@@ -198,7 +228,9 @@ def bearer(key):
 
 def server_request_id(response):
     """The server's own name for a request, for its support and for the log."""
-    return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
+    return next(
+        (response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None
+    )
 
 
 def reason_of(response):

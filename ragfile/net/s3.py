@@ -26,14 +26,18 @@ class S3Object:
             import obstore
             from obstore.store import S3Store
         except ImportError as error:
-            raise ImportError("opening s3:// URLs needs obstore: pip install 'ragfile[s3]'") from error
+            raise ImportError(
+                "opening s3:// URLs needs obstore: pip install 'ragfile[s3]'"
+            ) from error
         parts = urlsplit(url, allow_fragments=False)
         self._key = (parts.path + (f"?{parts.query}" if parts.query else "")).removeprefix("/")
         if not parts.netloc or not self._key:
             raise ValueError(f"{url!r} is not s3://BUCKET/KEY")
         self._obstore, self._shown, self._process = obstore, url, os.getpid()
         options = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
-        if os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true":  # not read from there once options are given
+        if (
+            os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
+        ):  # not read from there once options are given
             options["allow_http"] = True
         self._store = S3Store(parts.netloc, client_options=options, retry_config=RETRIES)
 
@@ -64,30 +68,41 @@ class S3Object:
         if self._identity(answer) != identity:
             raise self._another()
         if tuple(answer.range) != (at, at + size):
-            raise RemoteError(f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the store sent others")
+            raise RemoteError(
+                f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the store sent others"
+            )
         yield from self._body(answer, size)
 
     def _identity(self, answer):
         tag = answer.meta.get("e_tag")
-        return Identity(answer.meta["size"], tag, None if tag else str(answer.meta.get("last_modified")))
+        return Identity(
+            answer.meta["size"], tag, None if tag else str(answer.meta.get("last_modified"))
+        )
 
     def _another(self):
         return ChangedError(
-            f"{self._shown} is another file than the one that was opened: refresh() opens it", status=412
+            f"{self._shown} is another file than the one that was opened: refresh() opens it",
+            status=412,
         )
 
     def _asked(self, options, what):
         if self._process != os.getpid():
-            raise RemoteError(f"{self._shown}: was opened before this process forked: open it here, or use spawn")
+            raise RemoteError(
+                f"{self._shown}: was opened before this process forked: open it here, or use spawn"
+            )
         failures = self._obstore.exceptions
         try:
             return self._obstore.get(self._store, self._key, options=options)
         except failures.PreconditionError as error:
             raise self._another() from error
         except FileNotFoundError as error:
-            raise RemoteError(f"{self._shown}: {what}: there is no such object", status=404) from error
+            raise RemoteError(
+                f"{self._shown}: {what}: there is no such object", status=404
+            ) from error
         except (failures.PermissionDeniedError, failures.UnauthenticatedError) as error:
-            raise RemoteError(f"{self._shown}: {what}: the store does not let us read it", status=403) from error
+            raise RemoteError(
+                f"{self._shown}: {what}: the store does not let us read it", status=403
+            ) from error
         except failures.BaseError as error:
             raise RemoteError(f"{self._shown}: {what}: {_first_line(error)}") from error
 
@@ -96,11 +111,15 @@ class S3Object:
         try:
             for part in answer.stream(min_chunk_size=CHUNK):
                 if len(part) > left:
-                    raise RemoteError(f"{self._shown}: the store sends more than the {size:,} bytes it announced")
+                    raise RemoteError(
+                        f"{self._shown}: the store sends more than the {size:,} bytes it announced"
+                    )
                 left -= len(part)
                 yield part
         except self._obstore.exceptions.BaseError as error:
-            raise TransientError(f"{self._shown}: the connection broke ({_first_line(error)})") from error
+            raise TransientError(
+                f"{self._shown}: the connection broke ({_first_line(error)})"
+            ) from error
         if left:
             raise TransientError(f"{self._shown}: the answer ends {left:,} bytes early")
 

@@ -19,10 +19,19 @@ class Asking:
     """One call's questions, and how their legs are put together. `vectors` and `lexical` say which legs there are."""
 
     def __init__(self, base, queries, vectors, lexical, chosen, k, distinct):
-        self.base, self.queries, self.vectors, self.k, self.distinct = base, queries, vectors, k, distinct
+        self.base, self.queries, self.vectors, self.k, self.distinct = (
+            base,
+            queries,
+            vectors,
+            k,
+            distinct,
+        )
         recorded = base.config.get("fusion") or {}
         method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
-        self.method, self.params = method or recorded.get("method", "calibrated"), {**recorded, **params}
+        self.method, self.params = (
+            method or recorded.get("method", "calibrated"),
+            {**recorded, **params},
+        )
         fusion.check(self.method, params)
         self.is_hybrid = vectors is not None and lexical
         self.is_calibrated = self.is_hybrid and self.method == "calibrated"
@@ -33,13 +42,18 @@ class Asking:
         self.words = [_found(leg, i) for i in range(len(self.queries))]
         if not self.is_hybrid:
             return None
-        self.near = [self.base.score(rows, vector=v) for (rows, _), v in zip(self.words, self.vectors, strict=True)]
+        self.near = [
+            self.base.score(rows, vector=v)
+            for (rows, _), v in zip(self.words, self.vectors, strict=True)
+        ]
         if not self.is_calibrated:
             return None
         moments = [self.base.sample_statistics(vector) for vector in self.vectors]
         weight = self.params.get("w", TRANSFORMER_WEIGHT)
         self.scales = [_core.Calibration(mean, deviation, weight) for mean, deviation in moments]
-        self.near = [_known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)]
+        self.near = [
+            _known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)
+        ]
         if self.distinct:
             return None  # rows behind the k best may take the places of near-duplicates
         return np.array([self._least(i, depth) for i in range(len(self.queries))], dtype=np.float32)
@@ -47,7 +61,9 @@ class Asking:
     def _least(self, i, depth):
         """For question i: a leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
         rows, bm25 = self.words[i]
-        return self.scales[i].least(bm25, self.near[i], self.k, bm25[-1] if len(rows) == depth > 0 else 0.0)
+        return self.scales[i].least(
+            bm25, self.near[i], self.k, bm25[-1] if len(rows) == depth > 0 else 0.0
+        )
 
     def answer(self, i, dense):
         """(score type, rows, scores, scores by leg) of question i, given the vector leg or None."""
@@ -77,7 +93,12 @@ class Asking:
             order, scores = self._by_rank(i, rows, ties, (dense_rows, dense_scores))
         order, scores = self._cut(rows, order, scores)
         parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
-        return self.method, rows[order].tolist(), scores, [{"bm25": b, "vector": v} for b, v in parts]
+        return (
+            self.method,
+            rows[order].tolist(),
+            scores,
+            [{"bm25": b, "vector": v} for b, v in parts],
+        )
 
     def _by_rank(self, i, rows, ties, dense):
         """The same by the methods that look at the legs alone."""
@@ -86,7 +107,9 @@ class Asking:
         if self.method == "rrf":
             found, scores = fusion.rrf(ranked, self.params.get("rrf_k", fusion.RRF_K))
         else:
-            found, scores = fusion.blend(ranked, fusion.alpha_weights(self.params.get("alpha", 0.5)))
+            found, scores = fusion.blend(
+                ranked, fusion.alpha_weights(self.params.get("alpha", 0.5))
+            )
         return np.argsort(ties)[np.searchsorted(np.sort(ties), found)], scores
 
     def _ties(self, rows):
@@ -95,16 +118,22 @@ class Asking:
         if len(segments) == 1:
             return rows
         ties = np.empty(len(rows), dtype=np.int64)
-        ties[sorted(range(len(rows)), key=lambda at: exact.key(segments, rows[at]))] = np.arange(len(rows))
+        ties[sorted(range(len(rows)), key=lambda at: exact.key(segments, rows[at]))] = np.arange(
+            len(rows)
+        )
         return ties
 
     def _cut(self, rows, order, scores):
         """The k best of rows[order]; with distinct, those that do not repeat a better one."""
         if self.distinct and len(order):
             if self.base.has_vectors:
-                kept = reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows[order]]))
+                kept = reranking.distinct_vectors(
+                    np.array([self.base.vector(row) for row in rows[order]])
+                )
             else:
-                kept = reranking.distinct_texts([self.base.chunk(row).content for row in rows[order]])
+                kept = reranking.distinct_texts(
+                    [self.base.chunk(row).content for row in rows[order]]
+                )
             order, scores = order[kept], scores[kept]
         return order[: self.k], scores[: self.k].tolist()
 

@@ -18,7 +18,11 @@ from ragfile.records import Candidate
 
 RRF_K = 60
 LARGEST = 1e38  # of scores that are looked at here, inside binary32
-PARAMETERS = {"rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w"}}  # what a search may say of each method
+PARAMETERS = {
+    "rrf": {"rrf_k"},
+    "blend": {"alpha"},
+    "calibrated": {"w"},
+}  # what a search may say of each method
 
 
 def check(method, params):
@@ -27,7 +31,9 @@ def check(method, params):
         raise ValueError(f"unknown fusion {method!r}: use calibrated, rrf or blend")
     unknown = sorted(params.keys() - PARAMETERS[method])
     if unknown:
-        raise ValueError(f"fusion {method} has no parameter {unknown[0]!r}, only {', '.join(PARAMETERS[method])}")
+        raise ValueError(
+            f"fusion {method} has no parameter {unknown[0]!r}, only {', '.join(PARAMETERS[method])}"
+        )
 
 
 def alpha_weights(alpha):
@@ -41,7 +47,9 @@ def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
     if not k >= 0:
         raise ValueError(f"rrf_k must not be negative, not {k}")
-    return _sum_parts([(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs])
+    return _sum_parts(
+        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
+    )
 
 
 def blend(legs, weights):
@@ -51,7 +59,9 @@ def blend(legs, weights):
     """
     if len(weights) != len(legs):
         raise ValueError(f"{len(legs)} lists need as many weights, not {len(weights)}")
-    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)])
+    return _sum_parts(
+        [(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)]
+    )
 
 
 def calibrated(rows, bm25, dense, *, mean, deviation, w):
@@ -145,7 +155,9 @@ def fuse(candidate_sets, method="rrf", params=None):
     params = dict(params or {})
     limit = params.pop("k", None)
     if method not in _METHODS:
-        raise ValueError(f"unknown fusion method {method!r}: use one of {', '.join(sorted(_METHODS))}")
+        raise ValueError(
+            f"unknown fusion method {method!r}: use one of {', '.join(sorted(_METHODS))}"
+        )
     ranked = [_distinct(candidates) for candidates in candidate_sets]
     first = {}
     for candidates in ranked:
@@ -153,9 +165,14 @@ def fuse(candidate_sets, method="rrf", params=None):
             first.setdefault(candidate.key, candidate)
     keys = sorted(first)
     row = {key: i for i, key in enumerate(keys)}
-    legs = [([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked]
+    legs = [
+        ([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked
+    ]
     rows, scores = _METHODS[method](legs, **params)
-    return [first[keys[r]].scored(s) for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)]
+    return [
+        first[keys[r]].scored(s)
+        for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)
+    ]
 
 
 def _distinct(candidates):
@@ -173,7 +190,9 @@ def _fuse_blend(legs, alpha=0.5, weights=None):
     if weights is None:
         weights = alpha_weights(alpha)
         if len(legs) != 2:
-            raise ValueError(f"alpha blends a vector and a lexical list; {len(legs)} lists need weights")
+            raise ValueError(
+                f"alpha blends a vector and a lexical list; {len(legs)} lists need weights"
+            )
     return blend(legs, weights)
 
 

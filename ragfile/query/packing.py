@@ -50,13 +50,19 @@ def compress(query, candidates, policy=None):
     policy = _extract(policy)
     candidates = [Candidate.of(c) for c in candidates]
     cuts = [sentences(c.content) for c in candidates]
-    held = [[set(words(c.content[a:b])) for a, b in cut] for c, cut in zip(candidates, cuts, strict=True)]
+    held = [
+        [set(words(c.content[a:b])) for a, b in cut]
+        for c, cut in zip(candidates, cuts, strict=True)
+    ]
     weights = _rarity(set(words(query)), [h for hs in held for h in hs])
     return [
         span
         for candidate, cut, has in zip(candidates, cuts, held, strict=True)
         for span in _spans(
-            candidate, cut, [math.fsum(w for word, w in weights.items() if word in h) for h in has], policy
+            candidate,
+            cut,
+            [math.fsum(w for word, w in weights.items() if word in h) for h in has],
+            policy,
         )
     ]
 
@@ -74,7 +80,12 @@ def _rarity(asked, held):
 def _spans(candidate, cut, scores, policy):
     best = sorted(range(len(cut)), key=lambda i: (-scores[i], i))[: policy.sentences]
     best = [i for i in best if scores[i] > 0] or best
-    wanted = {j for i in best for j in range(i - policy.window, i + policy.window + 1) if 0 <= j < len(cut)}
+    wanted = {
+        j
+        for i in best
+        for j in range(i - policy.window, i + policy.window + 1)
+        if 0 <= j < len(cut)
+    }
     for first, last in _runs(sorted(wanted)):
         start, end = cut[first][0], cut[last][1]
         known = candidate.start >= 0
@@ -186,4 +197,8 @@ def _shortened(candidate, budget, count):
         ends.pop()
     if not ends:
         return None
-    return replace(candidate, content=text[: ends[-1]], end=candidate.start + ends[-1] if candidate.start >= 0 else -1)
+    return replace(
+        candidate,
+        content=text[: ends[-1]],
+        end=candidate.start + ends[-1] if candidate.start >= 0 else -1,
+    )

@@ -55,7 +55,9 @@ def _filled(nodes, names, contexts):
             yield _shown(_named(value, names))
         else:
             for context in contexts:
-                yield from (v if k == "text" else _shown(_of_context(v, context, names)) for k, v in value)
+                yield from (
+                    v if k == "text" else _shown(_of_context(v, context, names)) for k, v in value
+                )
 
 
 @lru_cache(maxsize=32)
@@ -82,7 +84,9 @@ def _parse(template):
 
 def _named(name, names):
     if name not in names:
-        raise ValueError(f"unknown template variable {name!r}: there are {', '.join(sorted(names))}")
+        raise ValueError(
+            f"unknown template variable {name!r}: there are {', '.join(sorted(names))}"
+        )
     return names[name]
 
 
@@ -118,7 +122,7 @@ def sources(contexts):
         if not place and metadata.get("headers"):
             place = {"section": metadata["headers"]}
         source = {"file_id": metadata["file_id"], **place, "checksum": metadata.get("checksum")}
-        found.setdefault(tuple(source.items()), {**source, "score": float(context["score"]), "chunks": []})[
-            "chunks"
-        ].append(context["chunk_index"])
+        found.setdefault(
+            tuple(source.items()), {**source, "score": float(context["score"]), "chunks": []}
+        )["chunks"].append(context["chunk_index"])
     return list(found.values())

@@ -21,7 +21,9 @@ from ragfile.text import words
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
 SAME_COSINE = 0.98
 SAME_BITS = 3
-SHINGLE = 2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
+SHINGLE = (
+    2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
+)
 
 
 def rerank(query, candidates, model=None):
@@ -36,7 +38,10 @@ def rerank(query, candidates, model=None):
     if model is None:
         scores = _builtin(query, texts, [c.score for c in candidates])
     else:
-        scores = [float(s) for s in (CrossEncoder(model) if isinstance(model, str) else model).score(query, texts)]
+        scores = [
+            float(s)
+            for s in (CrossEncoder(model) if isinstance(model, str) else model).score(query, texts)
+        ]
     if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
         raise ValueError("a re-ranking model gives one finite number per text")
     return best_first(c.scored(s) for c, s in zip(candidates, scores, strict=True))
@@ -88,7 +93,9 @@ def _cross_encoder(name):
     try:
         from sentence_transformers import CrossEncoder as Model
     except ImportError as missing:
-        raise ImportError("re-ranking with a cross-encoder needs the extra: pip install 'ragfile[st]'") from missing
+        raise ImportError(
+            "re-ranking with a cross-encoder needs the extra: pip install 'ragfile[st]'"
+        ) from missing
     return Model(name)
 
 
@@ -152,5 +159,9 @@ def simhash(text):
     found = words(text)
     spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
     hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")
-    votes = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
-    return int.from_bytes(np.packbits(votes * 2 > len(spread), bitorder="little").tobytes(), "little")
+    votes = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(
+        axis=0, dtype=np.int64
+    )
+    return int.from_bytes(
+        np.packbits(votes * 2 > len(spread), bitorder="little").tobytes(), "little"
+    )

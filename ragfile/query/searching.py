@@ -46,7 +46,10 @@ class KnowledgeBase(Archive):
         model = self.config.get("model"), self.dim
         if self._model == model:
             return
-        self._model, self._asked = model, Recent(REMEMBERED)  # vectors of another model are of no use
+        self._model, self._asked = (
+            model,
+            Recent(REMEMBERED),
+        )  # vectors of another model are of no use
         self._opened = {}
         if self._given is not None:
             self._opened["embedder"] = self._checked(open_embedder(self._given, cache=self._cache))
@@ -70,7 +73,9 @@ class KnowledgeBase(Archive):
         """
         request_id = request_id or tracing.new()
         key = (
-            self._answer_key(query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct)
+            self._answer_key(
+                query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct
+            )
             if cache
             else None
         )
@@ -100,15 +105,31 @@ class KnowledgeBase(Archive):
             raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
         queries, clock = _questions(queries), _Clock()
         if vectors is not None and len(vectors) != len(queries):
-            raise ValueError(f"{len(queries)} questions have a vector each, not {len(vectors)} together")
+            raise ValueError(
+                f"{len(queries)} questions have a vector each, not {len(vectors)} together"
+            )
         with tracing.request(request_id or tracing.new()) as request_id:
             if mode == "keyword":
-                found = [self._keyword(query, k, self.mask(where, tags_any, tags_all)) for query in queries]
+                found = [
+                    self._keyword(query, k, self.mask(where, tags_any, tags_all))
+                    for query in queries
+                ]
                 clock.note("fetch")
             else:
                 chosen = self.mask(where, tags_any, tags_all)
                 clock.note("filter")
-                found = self._fused(queries, k, mode, chosen, max(k, pool), fusion, vectors, distinct, threads, clock)
+                found = self._fused(
+                    queries,
+                    k,
+                    mode,
+                    chosen,
+                    max(k, pool),
+                    fusion,
+                    vectors,
+                    distinct,
+                    threads,
+                    clock,
+                )
         for query, hits in zip(queries, found, strict=True):
             hits.timings, hits.request_id = clock.spent, request_id
             self._logged(hits, query, k, mode)
@@ -147,7 +168,9 @@ class KnowledgeBase(Archive):
             lexical, degraded = False, degraded or "the file has no BM25 index"
         return vectors, lexical, degraded
 
-    def _answer_key(self, query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct):
+    def _answer_key(
+        self, query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct
+    ):
         """What an answer depends on, for a commit; None for questions that have no short form."""
         if not (where is None or isinstance(where, dict)):
             return None
@@ -169,7 +192,10 @@ class KnowledgeBase(Archive):
     def _hits(self, answer, degraded):
         kind, rows, scores, by_leg = answer
         prefetch.passages(self._segments, rows)
-        hits = [self.hit(row, score, kind, parts) for row, score, parts in zip(rows, scores, by_leg, strict=True)]
+        hits = [
+            self.hit(row, score, kind, parts)
+            for row, score, parts in zip(rows, scores, by_leg, strict=True)
+        ]
         return Hits(hits, degraded=degraded)
 
     def _keyword(self, query, k, chosen):
@@ -238,7 +264,9 @@ class KnowledgeBase(Archive):
             for query, vector in zip(new, embedded(self.embedder, new, "query"), strict=True):
                 known[query] = vector
                 self._asked.put(query, vector)
-        return np.array([known[query] for query in queries], dtype=np.float32).reshape(len(queries), -1)
+        return np.array([known[query] for query in queries], dtype=np.float32).reshape(
+            len(queries), -1
+        )
 
     # -------------------------------------------------------------------------------------------------- the sample --
 
@@ -260,8 +288,12 @@ class KnowledgeBase(Archive):
             picked = self.sample
             prefetch.vector_rows(self._segments, picked)
             rows = [self.vector(row) for row in picked]
-            vectors = np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
-            sample = self._made["sample"] = _core.Sample(vectors, self.config.get("metric", "cosine"))
+            vectors = (
+                np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
+            )
+            sample = self._made["sample"] = _core.Sample(
+                vectors, self.config.get("metric", "cosine")
+            )
         return sample.moments(vector)
 
 
@@ -290,8 +322,14 @@ class _Clock:
 
 def _copied(hits, request_id):
     """Hits that their taker may change."""
-    copies = Hits(replace(hit, scores=dict(hit.scores), metadata=dict(hit.metadata)) for hit in hits)
-    copies.degraded, copies.timings, copies.request_id = hits.degraded, dict(hits.timings), request_id
+    copies = Hits(
+        replace(hit, scores=dict(hit.scores), metadata=dict(hit.metadata)) for hit in hits
+    )
+    copies.degraded, copies.timings, copies.request_id = (
+        hits.degraded,
+        dict(hits.timings),
+        request_id,
+    )
     return copies
 
 

@@ -92,7 +92,10 @@ class Archive:
             self._segments.append(Segment(self._reader, number, rows, live, base))
             base += rows
         self.rows = base
-        self._config, self._made = None, {}  # what is made of this commit when it is first asked for
+        self._config, self._made = (
+            None,
+            {},
+        )  # what is made of this commit when it is first asked for
         metric = self.config.get("metric", "cosine")
         for segment in self._segments:
             segment.metric = metric
@@ -103,7 +106,9 @@ class Archive:
         for segment, name in there:
             missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
             if missing is not None:
-                raise CorruptError(f"{self.path}: section {name} needs section {missing}", section=missing)
+                raise CorruptError(
+                    f"{self.path}: section {name} needs section {missing}", section=missing
+                )
 
     def _identity(self):
         """What changes when the path names another file, or the file grew."""
@@ -158,12 +163,16 @@ class Archive:
             fresh._open()
             del fresh._is_pinned
             with self._swap:
-                if self._commit is not before:  # another thread was faster, and may have seen an older commit
+                if (
+                    self._commit is not before
+                ):  # another thread was faster, and may have seen an older commit
                     is_newer = True
                     continue
                 is_settled = True
                 if fresh._is_as_new_as(self):
-                    self._seen = fresh._seen  # somebody is writing; what was read and remembered stays good
+                    self._seen = (
+                        fresh._seen
+                    )  # somebody is writing; what was read and remembered stays good
                 elif not self._is_closed:
                     self.__dict__.update(fresh.__dict__)
                     is_newer = True
@@ -172,7 +181,8 @@ class Archive:
     def _is_as_new_as(self, other):
         """Whether both have the same commit of the same file: what is committed never changes."""
         same = (
-            self._commit[name] == other._commit[name] for name in ("identity", "generation", "end", "lost_generation")
+            self._commit[name] == other._commit[name]
+            for name in ("identity", "generation", "end", "lost_generation")
         )
         return self._seen[:2] == other._seen[:2] and all(same)
 
@@ -210,14 +220,19 @@ class Archive:
         except (ValueError, RecursionError):
             found = None
         if not _are_stale_records(found) or config.is_too_deep(found):
-            raise CorruptError(f"{self.path}: rag.stale is not what it must be", section="rag.stale")
+            raise CorruptError(
+                f"{self.path}: rag.stale is not what it must be", section="rag.stale"
+            )
         return found
 
     @property
     def compaction(self):
         """Why compaction would pay, or ""."""
         size, kept = len(self._map), PAYS_FROM
-        live = {segment.number: segment.live / segment.rows if segment.rows else 1 for segment in self._segments}
+        live = {
+            segment.number: segment.live / segment.rows if segment.rows else 1
+            for segment in self._segments
+        }
         kept += sum(e["extent"] * live.get(e["segment"], 1) for e in self._reader.entries)
         if size - kept > size * PAYS_SHARE:
             return f"about {(size - kept) / size:.0%} of the file is of the past"
@@ -240,7 +255,11 @@ class Archive:
         """The file at a glance."""
         commit = self._commit
         prefetch.whole(
-            [s for s in self._segments if s.has_deletions], "rag.documents", "rag.ids", "rag.tombs", "rag.gone"
+            [s for s in self._segments if s.has_deletions],
+            "rag.documents",
+            "rag.ids",
+            "rag.tombs",
+            "rag.gone",
         )
         return {
             "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
@@ -263,7 +282,9 @@ class Archive:
         if segment is not None:
             return self._reader.section(name, segment)
         numbers = [0, *(s.number for s in self._segments)]
-        return next((found for n in numbers if (found := self._reader.section(name, n)) is not None), None)
+        return next(
+            (found for n in numbers if (found := self._reader.section(name, n)) is not None), None
+        )
 
     def strategy(self, name):
         """The searcher of a section that somebody registered a strategy for."""
@@ -286,7 +307,9 @@ class Archive:
         found = []
         for segment in self._segments:
             at = self._reader.entry("rag.chunks", segment.number)["at"]
-            first, last = (min(max(-(-(edge - at) // RECORD_SIZE), 0), segment.rows) for edge in (start, end))
+            first, last = (
+                min(max(-(-(edge - at) // RECORD_SIZE), 0), segment.rows) for edge in (start, end)
+            )
             found.extend(segment.base + row for row in range(first, last) if segment.is_live(row))
         return found
 
@@ -312,9 +335,14 @@ class Archive:
 
     def _read(self, row):
         segment, local = self._place(row)
-        number, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(local)
+        number, index, start, size, char_start, char_size, meta_at, meta_size = (
+            segment.records.chunk(local)
+        )
         document = segment.records.document(number)
-        shared, own = self._document_fields(segment, number, document), segment.fields(meta_at, meta_size)
+        shared, own = (
+            self._document_fields(segment, number, document),
+            segment.fields(meta_at, meta_size),
+        )
         metadata = {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)}
         tags = tuple(own["tags"] if "tags" in own else shared.get("tags", ()))
         first, last = (-1, -1) if char_start is None else (char_start, char_start + char_size)
@@ -376,7 +404,9 @@ class Archive:
         memory, else a read of the section. For single rows there is vector(row), which checks what it gives.
         """
         if segment is None and len(self._segments) > 1:
-            raise ValueError(f"the file has {len(self._segments)} segments: name one, or compact the file")
+            raise ValueError(
+                f"the file has {len(self._segments)} segments: name one, or compact the file"
+            )
         chosen = self._segments[segment or 0] if self._segments else None
         return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
 
@@ -425,11 +455,19 @@ class Archive:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
             return chosen.mask(self.columns) if chosen else None
         rows = np.asarray(where)
-        if isinstance(where, str | bytes) or rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu"):
-            raise TypeError(f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}")
+        if (
+            isinstance(where, str | bytes)
+            or rows.ndim != 1
+            or (rows.size and rows.dtype.kind not in "biu")
+        ):
+            raise TypeError(
+                f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}"
+            )
         if rows.dtype == np.bool_:
             if rows.shape != (self.rows,):
-                raise ValueError(f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}")
+                raise ValueError(
+                    f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}"
+                )
             return rows
         mask = np.zeros(self.rows, dtype=bool)
         mask[rows.astype(np.int64)] = True
@@ -464,16 +502,23 @@ class Archive:
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
-        return exact.nearest(segments, queries, k, exact.row_sets(segments, self.mask(where)), threads, least)
+        return exact.nearest(
+            segments, queries, k, exact.row_sets(segments, self.mask(where)), threads, least
+        )
 
     @of_one_commit
     def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
-        segments, texts = self._searched("rag.terms"), [texts] if isinstance(texts, str) else list(texts)
+        segments, texts = (
+            self._searched("rag.terms"),
+            [texts] if isinstance(texts, str) else list(texts),
+        )
         if not segments:
             return _nothing(len(texts), k)
         prefetch.terms(segments)
-        return exact.match(segments, texts, k, exact.row_sets(segments, self.mask(where)), threads, k1, b)
+        return exact.match(
+            segments, texts, k, exact.row_sets(segments, self.mask(where)), threads, k1, b
+        )
 
     @of_one_commit
     def score(self, rows, *, text=None, vector=None, k1=None, b=None):
@@ -521,7 +566,13 @@ class Archive:
         tags = tuple(fields.get("tags", ()))
         edits, body = fields.get("original", []), fields.get("body", 0)
         return Document(
-            document[0], text, fields.get("source", ""), fields.get("metadata", {}), tags, edits=edits, body=body
+            document[0],
+            text,
+            fields.get("source", ""),
+            fields.get("metadata", {}),
+            tags,
+            edits=edits,
+            body=body,
         )
 
     @of_one_commit

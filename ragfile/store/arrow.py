@@ -62,7 +62,11 @@ def _batches(archive):
 
 
 def _batch(archive, hits, rows):
-    columns = [_texts([hit.id for hit in hits]), _texts([hit.text for hit in hits]), _texts(map(metadata_of, hits))]
+    columns = [
+        _texts([hit.id for hit in hits]),
+        _texts([hit.text for hit in hits]),
+        _texts(map(metadata_of, hits)),
+    ]
     if archive.has_vectors:
         flat = np.array([archive.vector(row) for row in rows], dtype=np.float32)
         columns.append((len(rows), [None], [(flat.size, [None, flat.tobytes()], [])]))

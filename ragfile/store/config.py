@@ -26,11 +26,17 @@ def config(raw, path):
         raise CorruptError(f"{path}: rag.config is not JSON", section="rag.config") from None
     if not isinstance(found, dict):
         raise CorruptError(f"{path}: rag.config is not an object", section="rag.config")
-    bad = next((name for name, fits in FIELDS.items() if name in found and not fits(found[name])), None)
+    bad = next(
+        (name for name, fits in FIELDS.items() if name in found and not fits(found[name])), None
+    )
     if bad is not None:
-        raise CorruptError(f"{path}: {bad} of rag.config is not what it must be", section="rag.config")
+        raise CorruptError(
+            f"{path}: {bad} of rag.config is not what it must be", section="rag.config"
+        )
     if (metric := found.get("metric", "cosine")) not in METRICS:
-        raise VersionError(f"{path}: its vectors are compared by {metric!r}; this version has {', '.join(METRICS)}")
+        raise VersionError(
+            f"{path}: its vectors are compared by {metric!r}; this version has {', '.join(METRICS)}"
+        )
     return found
 
 
@@ -38,7 +44,9 @@ def is_too_deep(value):
     """Whether JSON nests more than DEPTH deep."""
     level = [value]
     for _ in range(DEPTH + 1):
-        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _parts(outer)]
+        level = [
+            inner for outer in level if isinstance(outer, dict | list) for inner in _parts(outer)
+        ]
         if not level:
             return False
     return True
@@ -47,7 +55,9 @@ def is_too_deep(value):
 def has_other_keys(value):
     """Whether a dict in it has a key that is no string: JSON would make one of it, and nothing would find it as it was."""
     if isinstance(value, dict):
-        return any(not isinstance(key, str) for key in value) or any(map(has_other_keys, value.values()))
+        return any(not isinstance(key, str) for key in value) or any(
+            map(has_other_keys, value.values())
+        )
     return isinstance(value, list | tuple) and any(map(has_other_keys, value))
 
 

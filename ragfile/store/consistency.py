@@ -17,7 +17,9 @@ def disagreements(archive):
             try:
                 faults += look(segment)
             except FormatError as error:
-                faults.append((type(error).__name__, error.at or 0, str(error), error.section or ""))
+                faults.append(
+                    (type(error).__name__, error.at or 0, str(error), error.section or "")
+                )
     return faults or list(_between(archive._segments))
 
 
@@ -35,7 +37,9 @@ def _records(segment):
         part = mask[first : first + rows]
         yield from _original(segment, number)
         if len(part) != rows or (rows and part.any() != part.all()):
-            yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
+            yield _fault(
+                f"document {number} of segment {segment.number} lives in part", "rag.tombs"
+            )
 
 
 def _original(segment, number):
@@ -69,7 +73,9 @@ def _between(segments):
     for leg in LEGS:
         without = [segment.number for segment in filled if segment.section(leg) is None]
         if 0 < len(without) < len(filled):
-            yield _fault(f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg)
+            yield _fault(
+                f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg
+            )
     homes = {}
     for segment in segments:
         if segment.section("rag.chunks") is None:
@@ -77,4 +83,7 @@ def _between(segments):
         for number in segment.live_documents():
             doc_id = segment.records.document(number)[0]
             if homes.setdefault(doc_id, segment.number) != segment.number:
-                yield _fault(f"document {doc_id!r} lives in segments {homes[doc_id]} and {segment.number}", "rag.ids")
+                yield _fault(
+                    f"document {doc_id!r} lives in segments {homes[doc_id]} and {segment.number}",
+                    "rag.ids",
+                )

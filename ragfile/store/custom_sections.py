@@ -23,5 +23,7 @@ def register(name, opener):
 def opener(name):
     """What was registered; KeyError when nothing was."""
     if name not in _openers:
-        raise KeyError(f"no strategy {name!r} is registered; registered are: {', '.join(sorted(_openers)) or 'none'}")
+        raise KeyError(
+            f"no strategy {name!r} is registered; registered are: {', '.join(sorted(_openers)) or 'none'}"
+        )
     return _openers[name]

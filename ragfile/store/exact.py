@@ -92,8 +92,16 @@ def match(segments, texts, k, sets, threads, k1, b):
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         queries = segments.questions(texts[first : first + each])
-        answers.append(merge(segments, *segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b), k))
-    return answers[0] if len(answers) == 1 else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
+        answers.append(
+            merge(
+                segments, *segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b), k
+            )
+        )
+    return (
+        answers[0]
+        if len(answers) == 1
+        else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
+    )
 
 
 def bm25_scores(segments, rows, text, k1, b):
@@ -101,7 +109,9 @@ def bm25_scores(segments, rows, text, k1, b):
     prefetch.lists(segments, [text])
     queries = segments.questions([text])
     if segments.lexicons is None:
-        return _by_segment(segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b))
+        return _by_segment(
+            segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b)
+        )
     return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, k1=k1, b=b))
 
 
@@ -136,7 +146,9 @@ def _by_key(segments, rows, scores, k):
         if last - first > 1:
             parts = [
                 list(rows_)
-                for _, rows_ in itertools.groupby(rows[first:last].tolist(), lambda row: place(segments, row))
+                for _, rows_ in itertools.groupby(
+                    rows[first:last].tolist(), lambda row: place(segments, row)
+                )
             ]
             if len(parts) > 1:
                 wanted = min(last, k) - first

@@ -131,7 +131,11 @@ def encode(values):
     values = list(values)
     if _are_plain(set(map(type, values))):  # then Python's equality is ours
         distinct = set(values) - {MISSING}
-        ordered = sorted(distinct) if set(map(type, distinct)) <= {str} else sorted(distinct, key=sort_key)
+        ordered = (
+            sorted(distinct)
+            if set(map(type, distinct)) <= {str}
+            else sorted(distinct, key=sort_key)
+        )
         place = {value: i for i, value in enumerate(ordered)}
         place[MISSING] = -1
         codes = np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
@@ -140,12 +144,16 @@ def encode(values):
     ordered = sorted({key for key in keys if key is not None})
     place = {key: i for i, key in enumerate(ordered)}
     place[None] = -1
-    return Column(np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered)
+    return Column(
+        np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered
+    )
 
 
 def _are_plain(kinds):
     """Whether values of these types are hashable and equal in Python as they are here, where true is not 1."""
-    return kinds <= {str, int, float, bool, type(None), type(MISSING)} and not (bool in kinds and kinds & {int, float})
+    return kinds <= {str, int, float, bool, type(None), type(MISSING)} and not (
+        bool in kinds and kinds & {int, float}
+    )
 
 
 class Filter:
@@ -215,9 +223,13 @@ class _Compiler:
         return (_every if key == "$and" else _some)([self.condition(v, depth) for v in value])
 
     def _field(self, path, value, depth):
-        if not isinstance(value, dict) or not any(isinstance(k, str) and k.startswith("$") for k in value):
+        if not isinstance(value, dict) or not any(
+            isinstance(k, str) and k.startswith("$") for k in value
+        ):
             return _on(path, _equal, sort_key(value))
-        return _every([self._operator(path, name, operand, depth) for name, operand in value.items()])
+        return _every(
+            [self._operator(path, name, operand, depth) for name, operand in value.items()]
+        )
 
     def _operator(self, path, name, operand, depth):
         if depth > MAX_DEPTH:
@@ -225,9 +237,13 @@ class _Compiler:
         if name == "$not":
             if not isinstance(operand, dict) or not operand:
                 raise ValueError("$not below a field takes an object of operators")
-            return _complement(_every([self._operator(path, n, o, depth + 1) for n, o in operand.items()]))
+            return _complement(
+                _every([self._operator(path, n, o, depth + 1) for n, o in operand.items()])
+            )
         if name not in _OPERATORS:
-            raise ValueError(f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not")
+            raise ValueError(
+                f"unknown operator {name!r} on {path!r}: use one of {' '.join(sorted(_OPERATORS))} $not"
+            )
         read, test = _OPERATORS[name]
         negative = name in ("$ne", "$nin")
         found = _on(path, test, read(name, operand))
@@ -313,7 +329,11 @@ def _less_equal(column, key):
 
 def _in(column, keys):
     codes = (bisect_left(column.keys, key) for key in keys)
-    found = [c for c, key in zip(codes, keys, strict=True) if c < len(column.keys) and column.keys[c] == key]
+    found = [
+        c
+        for c, key in zip(codes, keys, strict=True)
+        if c < len(column.keys) and column.keys[c] == key
+    ]
     return column.rows_of(found)
 
 

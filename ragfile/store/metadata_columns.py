@@ -55,7 +55,10 @@ class Labels:
         if dot:
             places, heads = self._members.get(head, ((), ()))
             below = [
-                filters.resolve(v, rest, filters.MISSING) if isinstance(v, dict) else filters.MISSING for v in heads
+                filters.resolve(v, rest, filters.MISSING)
+                if isinstance(v, dict)
+                else filters.MISSING
+                for v in heads
             ]
             _put(values, found, places, below, PARTIAL)
         _put(values, found, *self._members.get(path, ((), ())), FULL)
@@ -86,8 +89,13 @@ class Labels:
         """The numbers of the objects at some stretches, in order of where they start; known texts are not parsed again."""
         base, ends = int(starts[0]), starts + sizes
         raw = segment.meta.read(base, int(ends.max()) - base)
-        said = [raw[start:end] for start, end in zip((starts - base).tolist(), (ends - base).tolist(), strict=True)]
-        first = dict(zip(reversed(said), reversed(starts.tolist()), strict=True))  # where a text stands first
+        said = [
+            raw[start:end]
+            for start, end in zip((starts - base).tolist(), (ends - base).tolist(), strict=True)
+        ]
+        first = dict(
+            zip(reversed(said), reversed(starts.tolist()), strict=True)
+        )  # where a text stands first
         new = {text: at for text, at in first.items() if text not in known}
         for text, fields in zip(new, segment.parsed_all(new), strict=True):
             known[text] = self._count
@@ -117,7 +125,9 @@ def _check(segment, at, size):
     """Refuses stretches that lie outside their stream, or over one another beyond all use."""
     there = np.uint64(segment.meta.size)
     if ((at > there) | (size > there - np.minimum(at, there))).any():
-        raise CorruptError(f"metadata of segment {segment.number} lie behind their end", section="rag.meta")
+        raise CorruptError(
+            f"metadata of segment {segment.number} lie behind their end", section="rag.meta"
+        )
     if int(size.sum(dtype=np.uint64)) > OVERLAP * segment.meta.size + SPARE:
         what = f"the metadata of segment {segment.number} overlap and come to more than {OVERLAP} times what there is"
         raise CorruptError(what, section="rag.meta")

@@ -52,7 +52,11 @@ def write_pairs(
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder must be 'little' or 'big', not {byteorder!r}")
     keywords, embeddings = _unless_empty(keywords), _unless_empty(embeddings)
-    names = ["keyword"] * bool(keywords) + [KEYS] * bool(keywords and sorted_keys) + ["vector"] * bool(embeddings)
+    names = (
+        ["keyword"] * bool(keywords)
+        + [KEYS] * bool(keywords and sorted_keys)
+        + ["vector"] * bool(embeddings)
+    )
     with _replacing(path) as file:
         draft = _Draft(file, names, padding, byteorder == "big")
         if keywords:
@@ -75,7 +79,9 @@ def _replacing(path):
     path = os.fspath(path)
     folder, name = os.path.split(path)
     draft = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    descriptor = os.open(
+        draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666
+    )
     try:
         with open(descriptor, "w+b") as file:
             yield file
@@ -107,7 +113,9 @@ class _Draft:
         self.entries = []
         self.preambles = []
         longest = [(name, 10**19, 10**19) for name in names]
-        self.at = len(_core.write_directory(VERSION, big, longest))  # no directory of these names is longer
+        self.at = len(
+            _core.write_directory(VERSION, big, longest)
+        )  # no directory of these names is longer
         file.seek(self.at)
 
     def add_keywords(self, keywords, sorted_keys):
@@ -161,9 +169,13 @@ class _Draft:
         if name != "keyword" or not followers:
             return end
         last = end
-        for _ in range(3):  # the directory's size moves the section's start; numbers behind this one are no shorter
+        for _ in range(
+            3
+        ):  # the directory's size moves the section's start; numbers behind this one are no shorter
             start = len(
-                _core.write_directory(VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)])
+                _core.write_directory(
+                    VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)]
+                )
             )
             last = start - 1 + -(-(end + 1 - start) // SCRIPT_BLOCK) * SCRIPT_BLOCK
         return last
@@ -184,7 +196,9 @@ class _Draft:
 
     def _sorted(self, start, size, count):
         section = _core.Section.over(self._written(start, size), "keyword")
-        return _core.Pairs.bare(section, padding=self.padding, big_endian=self.big, at=start).build_keys(count)
+        return _core.Pairs.bare(
+            section, padding=self.padding, big_endian=self.big, at=start
+        ).build_keys(count)
 
     def finish(self):
         front = _core.write_directory(VERSION, self.big, self.entries)
@@ -204,14 +218,18 @@ def _rows(embeddings, precision, allow_nonfinite) -> Iterator[tuple[np.ndarray, 
     for number, (vector, content) in enumerate(embeddings):
         given = np.asarray(vector)
         if given.ndim != 1 or not 1 <= len(given) <= 65536:
-            raise ValueError(f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}")
+            raise ValueError(
+                f"row {number}: a vector has one axis of 1 to 65536 components, not shape {given.shape}"
+            )
         if dim not in (None, len(given)):
             raise ValueError(f"row {number} has {len(given)} components, those before have {dim}")
         dim = len(given)
         with np.errstate(over="ignore", invalid="ignore"):
             row = np.ascontiguousarray(given, dtype=dtype)
         if precision == 8 and not np.array_equal(row, given):
-            raise ValueError(f"row {number}: components at precision 8 are whole numbers from -128 to 127")
+            raise ValueError(
+                f"row {number}: components at precision 8 are whole numbers from -128 to 127"
+            )
         yield row, content
 
 
@@ -258,7 +276,9 @@ class PairFile:
         self._read(_core.Map(path), os.fspath(path), dim, dialect)
 
     @classmethod
-    def over(cls, data, *, dim: int | None = None, dialect: str = "auto", name: str = "memory") -> "PairFile":
+    def over(
+        cls, data, *, dim: int | None = None, dialect: str = "auto", name: str = "memory"
+    ) -> "PairFile":
         """The same over a buffer that holds a whole file."""
         file = cls.__new__(cls)
         file._read(data, name, dim, dialect)
@@ -412,7 +432,9 @@ class PairFile:
         if layout is None:
             raise ValueError(f"{self.name} has no vectors")
         if layout.dtype.itemsize == 1:
-            return _core.Matrix(self.vectors().astype(np.float32), layout.rows, layout.dim, metric=metric)
+            return _core.Matrix(
+                self.vectors().astype(np.float32), layout.rows, layout.dim, metric=metric
+            )
         return _core.Matrix(
             layout.buffer, layout.rows, layout.dim, layout.stride or None, f"f{8 * layout.dtype.itemsize}",
             big_endian=layout.big_endian, offsets=layout.offsets, metric=metric,
@@ -435,7 +457,10 @@ class PairFile:
             "vectors": self.count, "strategies": self.strategies,
         }  # fmt: skip
         if self.report is not None:
-            facts |= {"overwritten": list(self.report.overwritten), "remnants": len(self.report.remnants)}
+            facts |= {
+                "overwritten": list(self.report.overwritten),
+                "remnants": len(self.report.remnants),
+            }
         return facts
 
 
@@ -479,7 +504,9 @@ class _Strict:
     def _keys(self):
         if KEYS not in self.ranges:
             return None
-        return _core.Keys.over(self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian)
+        return _core.Keys.over(
+            self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian
+        )
 
     def report(self):
         return None
@@ -508,7 +535,9 @@ class _Strict:
         if len(fitting) == 1:
             return fitting[0]
         reason = (
-            f"the dimension could be any of {fitting}: pass dim" if fitting else "no dimension fits the vector pairs"
+            f"the dimension could be any of {fitting}: pass dim"
+            if fitting
+            else "no dimension fits the vector pairs"
         )
         raise FormatError(reason, at=self.vector.start, section="vector")
 
@@ -549,12 +578,16 @@ class _Strict:
             offsets = np.empty(rows, dtype=np.uint64)
             self.vector.walk(offsets)
         dtype = _row_dtype(self.vector.precision, self.directory.big_endian)
-        return VectorLayout(self.vector.bytes, rows, dim, stride, offsets, dtype, self.directory.big_endian)
+        return VectorLayout(
+            self.vector.bytes, rows, dim, stride, offsets, dtype, self.directory.big_endian
+        )
 
     def gather(self, layout):
         out = np.empty((layout.rows, layout.dim), dtype=layout.dtype.newbyteorder("="))
         if layout.rows:
-            self.vector.gather(out.reshape(-1).view(np.uint8), layout.rows, layout.offsets, layout.stride)
+            self.vector.gather(
+                out.reshape(-1).view(np.uint8), layout.rows, layout.offsets, layout.stride
+            )
         return out
 
 
@@ -618,17 +651,31 @@ class _Reference:
                 shapes.append((precision, self.given_dim))
                 continue
             width = precision // 8
-            heads = range(max(width, -(-opened.damaged // width) * width), min(opened.size, 65536 * width + 1), width)
-            shapes += [(precision, head // width) for head in heads if self.data[opened.start + head] == ord("-")]
+            heads = range(
+                max(width, -(-opened.damaged // width) * width),
+                min(opened.size, 65536 * width + 1),
+                width,
+            )
+            shapes += [
+                (precision, head // width)
+                for head in heads
+                if self.data[opened.start + head] == ord("-")
+            ]
         if len(shapes) * opened.size > WORK_MAX and len(shapes) > 1:
-            raise FormatError("too many dimensions could fit: pass dim", at=opened.start, section="vector")
+            raise FormatError(
+                "too many dimensions could fit: pass dim", at=opened.start, section="vector"
+            )
         return shapes
 
     def _finite(self, precision, dim, remnants):
         if not precision:
             return True
         dtype = _row_dtype(precision, self.directory.big_endian)
-        rows = (np.frombuffer(self.data, dtype, dim, at) for kind, at, *_ in remnants if kind == "certain")
+        rows = (
+            np.frombuffer(self.data, dtype, dim, at)
+            for kind, at, *_ in remnants
+            if kind == "certain"
+        )
         return all(np.isfinite(row).all() for row in rows)
 
     def verify(self, strategy):
@@ -656,7 +703,11 @@ class _Reference:
     def _certain(self, name):
         if name not in self.opened or self.opened[name].size == 0:
             return []
-        return [(at, head, content) for kind, at, _, head, content in self._walked(name)[2] if kind == "certain"]
+        return [
+            (at, head, content)
+            for kind, at, _, head, content in self._walked(name)[2]
+            if kind == "certain"
+        ]
 
     def lookup(self, keyword):
         return [content for _, head, content in self._certain("keyword") if head == keyword]
@@ -670,7 +721,10 @@ class _Reference:
     def _vectors(self):
         for at, _, content in self._certain("vector"):
             precision, dim, _ = self._walked("vector")
-            yield _vector_at(self.data, at, dim, _row_dtype(precision, self.directory.big_endian)), content
+            yield (
+                _vector_at(self.data, at, dim, _row_dtype(precision, self.directory.big_endian)),
+                content,
+            )
 
     def layout(self):
         certain = self._certain("vector")
@@ -679,8 +733,14 @@ class _Reference:
         precision, dim, _ = self._walked("vector")
         offsets = np.array([at for at, _, _ in certain], dtype=np.uint64)
         dtype = _row_dtype(precision, self.directory.big_endian)
-        return VectorLayout(self.data, len(offsets), dim, 0, offsets, dtype, self.directory.big_endian)
+        return VectorLayout(
+            self.data, len(offsets), dim, 0, offsets, dtype, self.directory.big_endian
+        )
 
     def gather(self, layout):
         rows = [vector for vector, _ in self._vectors()]
-        return np.stack(rows) if rows else np.empty((0, layout.dim), dtype=layout.dtype.newbyteorder("="))
+        return (
+            np.stack(rows)
+            if rows
+            else np.empty((0, layout.dim), dtype=layout.dtype.newbyteorder("="))
+        )

@@ -14,7 +14,15 @@ import bisect
 from ragfile import _core
 
 STREAM_END = 64 << 10  # a stream's trailer, and as a rule its table
-TABLES = ("rag.meta", "rag.chunks", "rag.documents", "rag.ids", "rag.postings", "rag.terms", "rag.tombs")
+TABLES = (
+    "rag.meta",
+    "rag.chunks",
+    "rag.documents",
+    "rag.ids",
+    "rag.postings",
+    "rag.terms",
+    "rag.tombs",
+)
 LITTLE = 8 << 20
 
 
@@ -28,7 +36,11 @@ def _whole(section):
 
 def _new(segments, plan):
     """Segments for which a plan that is carried out once was not."""
-    return [segment for segment in segments if plan not in segment.brought] if _elsewhere(segments) else []
+    return (
+        [segment for segment in segments if plan not in segment.brought]
+        if _elsewhere(segments)
+        else []
+    )
 
 
 def _once(segments, plan, wants):
@@ -67,7 +79,13 @@ def lists(segments, texts):
     if _elsewhere(segments):
         queries = segments[0].lexicon.queries(texts)
         asked = {term for terms_ in queries.terms() for term, _ in terms_}
-        _core.ready([(s.section("rag.postings"), *s.lexicon.place(term)) for s in segments for term in asked])
+        _core.ready(
+            [
+                (s.section("rag.postings"), *s.lexicon.place(term))
+                for s in segments
+                for term in asked
+            ]
+        )
 
 
 def vectors(segments):
@@ -108,7 +126,9 @@ def passages(segments, rows):
     for name in ("rag.text", "rag.meta"):
         wants += [_ending(segment.section(name)) for segment in used]
     size = _core.CHUNK_RECORD_SIZE
-    _core.ready(wants + [(segment.section("rag.chunks"), row * size, size) for segment, row in placed])
+    _core.ready(
+        wants + [(segment.section("rag.chunks"), row * size, size) for segment, row in placed]
+    )
     chunks = [(segment, segment.records.chunk(row)) for segment, row in placed]
     _core.ready([want for segment, chunk in chunks for want in _document_places(segment, chunk[0])])
     _core.ready([want for segment, chunk in chunks for want in _contents(segment, chunk)])
@@ -139,6 +159,11 @@ def _contents(segment, chunk):
     number, _, start, size, _, _, own_at, own_size = chunk
     id_at, id_size, blob_at, meta_at, meta_size = segment.records.place(number)
     yield segment.section("rag.ids"), id_at, id_size
-    yield from ((segment.section("rag.text"), *place) for place in segment.texts.places(blob_at + start, size))
+    yield from (
+        (segment.section("rag.text"), *place)
+        for place in segment.texts.places(blob_at + start, size)
+    )
     for at, length in ((meta_at, meta_size), (own_at, own_size)):
-        yield from ((segment.section("rag.meta"), *place) for place in segment.meta.places(at, length))
+        yield from (
+            (segment.section("rag.meta"), *place) for place in segment.meta.places(at, length)
+        )

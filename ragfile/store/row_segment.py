@@ -17,17 +17,23 @@ from ragfile.store import config
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
-_thread = threading.local()  # a decompressor is a large thing to make, and serves one thread at a time
+_thread = (
+    threading.local()
+)  # a decompressor is a large thing to make, and serves one thread at a time
 
 
 def unpack(data, raw_size):
     """One zstd frame whose stated size is believed only when it is the one that the block must have."""
     decompressor = getattr(_thread, "decompressor", None)
     if decompressor is None:
-        decompressor = _thread.decompressor = zstandard.ZstdDecompressor(max_window_size=BLOCK_LIMIT)
+        decompressor = _thread.decompressor = zstandard.ZstdDecompressor(
+            max_window_size=BLOCK_LIMIT
+        )
     try:
         if zstandard.frame_content_size(data) != raw_size:
-            raise CorruptError("a compressed block does not state its size, or another one than it must have")
+            raise CorruptError(
+                "a compressed block does not state its size, or another one than it must have"
+            )
         return decompressor.decompress(data)
     except zstandard.ZstdError as error:
         raise CorruptError(f"a compressed block does not unpack: {error}") from None
@@ -35,7 +41,9 @@ def unpack(data, raw_size):
 
 def _are_fields(fields):
     """What the metadata stream may hold for a document or chunk."""
-    if type(fields) is dict and len(fields) == 1 and type(fields.get("metadata")) is dict:  # most of them
+    if (
+        type(fields) is dict and len(fields) == 1 and type(fields.get("metadata")) is dict
+    ):  # most of them
         return True
     return (
         isinstance(fields, dict)
@@ -81,9 +89,13 @@ class Segment:
     @property
     def records(self):
         if self._records is None:
-            records = _core.Records(self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids"))
+            records = _core.Records(
+                self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids")
+            )
             if len(records) != self.rows:
-                raise CorruptError(f"segment {self.number} has {self.rows} rows but {len(records)} chunk records")
+                raise CorruptError(
+                    f"segment {self.number} has {self.rows} rows but {len(records)} chunk records"
+                )
             self._records = records
         return self._records
 
@@ -101,7 +113,9 @@ class Segment:
 
     def _stream(self, name):
         """Unpacking takes half of the time of reading a hit, so the last blocks are kept; segments share the room for them."""
-        return _core.Stream(self.need(name), unpack, max(KEPT // len(self.reader.segments), KEPT_LEAST))
+        return _core.Stream(
+            self.need(name), unpack, max(KEPT // len(self.reader.segments), KEPT_LEAST)
+        )
 
     @property
     def alive(self):
@@ -124,7 +138,9 @@ class Segment:
         return np.unpackbits(self.alive.view(np.uint8), bitorder="little")[: self.rows].astype(bool)
 
     def is_live(self, row):
-        return self.alive is None or bool(self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1))
+        return self.alive is None or bool(
+            self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1)
+        )
 
     def document_is_live(self, number):
         """A document lives or dies with all its rows; one without rows dies by name."""
@@ -178,7 +194,9 @@ class Segment:
             dim, bits, rows, stride, first = self.vector_layout()
             dtype = np.dtype("<f4" if bits == 32 else "<f2")
             bare = _core.Bare(self.section("vector"))
-            self._view = np.ndarray((rows, dim), dtype, buffer=bare, offset=first, strides=(stride, dtype.itemsize))
+            self._view = np.ndarray(
+                (rows, dim), dtype, buffer=bare, offset=first, strides=(stride, dtype.itemsize)
+            )
         return self._view
 
     def stored_vectors(self, first, count):
@@ -192,7 +210,9 @@ class Segment:
         return vectors[first : first + count]
 
     def keyword_pairs(self):
-        return _core.Pairs.keyword(self.need("keyword"), self.reader.entry("keyword", self.number)["at"])
+        return _core.Pairs.keyword(
+            self.need("keyword"), self.reader.entry("keyword", self.number)["at"]
+        )
 
     @property
     def matrix(self):
@@ -217,7 +237,9 @@ class Segment:
         if self._lexicon is None:
             self._lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
             if len(self._lexicon) != self.rows:
-                raise CorruptError(f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}")
+                raise CorruptError(
+                    f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}"
+                )
         return self._lexicon
 
     @property
@@ -246,24 +268,36 @@ class Segment:
         """
         mark = 1 << 60 | secrets.randbits(60)
         try:
-            found = json.loads((b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass"))
+            found = json.loads(
+                (b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass")
+            )
         except (ValueError, RecursionError):
             found = []
         if len(found) != 2 * len(places) - 1 or found[1::2] != [mark] * (len(places) - 1):
             return [self.parsed(raw, at) for raw, at in places.items()]
-        return [self._checked(fields, raw, at) for fields, (raw, at) in zip(found[::2], places.items(), strict=True)]
+        return [
+            self._checked(fields, raw, at)
+            for fields, (raw, at) in zip(found[::2], places.items(), strict=True)
+        ]
 
     def _checked(self, fields, raw, at):
         # A level of JSON takes a byte or more: short ones are not too deep.
         if not _are_fields(fields) or (len(raw) > config.DEPTH and config.is_too_deep(fields)):
-            raise CorruptError(f"metadata at {at} of segment {self.number} is not what it must be", section="rag.meta")
+            raise CorruptError(
+                f"metadata at {at} of segment {self.number} is not what it must be",
+                section="rag.meta",
+            )
         return fields
 
     def text(self, document, start, size):
         if start + size > document[3]:
-            raise CorruptError(f"a text of document {document[0]!r} lies outside of it", section="rag.chunks")
+            raise CorruptError(
+                f"a text of document {document[0]!r} lies outside of it", section="rag.chunks"
+            )
         raw = self.texts.read(document[1] + start, size)
         try:
             return raw.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
-            raise CorruptError(f"the text of document {document[0]!r} is not UTF-8", section="rag.text") from None
+            raise CorruptError(
+                f"the text of document {document[0]!r} is not UTF-8", section="rag.text"
+            ) from None

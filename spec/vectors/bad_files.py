@@ -4,7 +4,18 @@ import struct
 
 from good_files import DOCUMENTS, ROWS, VECTORS, segment
 from oracles import handmade
-from pieces import File, Vector, file_0, keys_section, keyword_section, matrix, patched, plain, tombs, vector_section
+from pieces import (
+    File,
+    Vector,
+    file_0,
+    keys_section,
+    keyword_section,
+    matrix,
+    patched,
+    plain,
+    tombs,
+    vector_section,
+)
 
 PAIRS = [("AI", "alpha"), ("RAG", "beta"), ("NUL", "gaps")]
 
@@ -23,7 +34,9 @@ def headers():
 
 
 def directories():
-    good = file_0([("keyword", keyword_section(PAIRS)), ("v", plain(b"12345"))])  # keyword-(40,… at 11, v-(… behind it
+    good = file_0(
+        [("keyword", keyword_section(PAIRS)), ("v", plain(b"12345"))]
+    )  # keyword-(40,… at 11, v-(… behind it
     second = good.index(b"\0v-(") + 1
     first_end, end = second - 1, good.index(b"\0", second)
 
@@ -38,20 +51,39 @@ def directories():
     yield "0-number-sign", listing(b"n-(+20,19)", 14, "1.1", "a sign")
     yield "0-number-21", listing(b"n-(%021d,39)" % 40, 34, "1.1", "a number of 21 digits")
     yield "0-number-2-64", listing(b"n-(20,18446744073709551616)", 17, "1.1", "2^64")
-    yield "0-directory-cut", bad(b"RAGFILE\0\1\0\0n-(20,", 17, "1.1", "the file ends inside its directory")
-    yield "0-first-start", listing(b"n-(15,19)", 11, "1.1.2", "the directory runs past the first start", b"xxxx")
+    yield (
+        "0-directory-cut",
+        bad(b"RAGFILE\0\1\0\0n-(20,", 17, "1.1", "the file ends inside its directory"),
+    )
+    yield (
+        "0-first-start",
+        listing(b"n-(15,19)", 11, "1.1.2", "the directory runs past the first start", b"xxxx"),
+    )
     yield (
         "0-directory-size",
-        listing(b"n-(65549,65548)", 11, "1.1.5", "a first start behind the largest directory", bytes(9)),
+        listing(
+            b"n-(65549,65548)", 11, "1.1.5", "a first start behind the largest directory", bytes(9)
+        ),
     )
     yield "0-end-file", listing(b"n-(21,22)", 11, "1.1.4", "a section ends outside the file", b"x")
     yield "0-end-before", listing(b"n-(21,19)", 11, "1.1.4", "end is less than start - 1", b"x")
     yield (
         "0-name-twice",
-        bad(file_0([("n", plain(b"1")), ("n", plain(b"2"))]), 11 + len(b"n-(30,30)") + 1, "1.1.5", "a name twice"),
+        bad(
+            file_0([("n", plain(b"1")), ("n", plain(b"2"))]),
+            11 + len(b"n-(30,30)") + 1,
+            "1.1.5",
+            "a name twice",
+        ),
     )
-    yield "0-entry-nul", bad(patched(good, (first_end, b" ")), first_end, "1.1.2", "no NUL between entries")
-    yield "0-directory-nul", bad(patched(good, (end, b"\1")), end, "1.1.2", "no NUL behind the directory")
+    yield (
+        "0-entry-nul",
+        bad(patched(good, (first_end, b" ")), first_end, "1.1.2", "no NUL between entries"),
+    )
+    yield (
+        "0-directory-nul",
+        bad(patched(good, (end, b"\1")), end, "1.1.2", "no NUL behind the directory"),
+    )
     gap = len(good) - 6
     yield "0-section-nul", bad(patched(good, (gap, b"\1")), gap, "1.1.3", "no NUL between sections")
     hole = good.replace(b"v-(%d" % (gap + 1), b"v-(%d" % (gap + 2))
@@ -74,14 +106,31 @@ def keyword_pairs():
 
     yield (
         "0-keyword-short",
-        bad(file_0([("keyword", plain(bytes(16)))]), 27 + 16, "1.2", "a section shorter than its preamble"),
+        bad(
+            file_0([("keyword", plain(bytes(16)))]),
+            27 + 16,
+            "1.2",
+            "a section shorter than its preamble",
+        ),
     )
     yield "0-keyword-padding", bad(put((s + 16, b"\5")), s + 16, "1.2.1", "padding 5")
     yield "0-keyword-start", bad(put((s, number(s + 16))), s, "1.2.1", "start inside the preamble")
-    yield "0-keyword-start-far", bad(put((s, number(e + 2))), s, "1.2.1", "start behind the section")
-    yield "0-keyword-end", bad(put((s + 8, number(e + 1))), s + 8, "1.2.1", "end behind the section")
-    yield "0-keyword-end-before", bad(put((s + 8, number(p - 2))), s + 8, "1.2.1", "end is less than start - 1")
-    yield "0-keyword-end-max", bad(put((s + 8, number(2**64 - 1))), s + 8, "1.2.1", "end is 2^64 - 1")
+    yield (
+        "0-keyword-start-far",
+        bad(put((s, number(e + 2))), s, "1.2.1", "start behind the section"),
+    )
+    yield (
+        "0-keyword-end",
+        bad(put((s + 8, number(e + 1))), s + 8, "1.2.1", "end behind the section"),
+    )
+    yield (
+        "0-keyword-end-before",
+        bad(put((s + 8, number(p - 2))), s + 8, "1.2.1", "end is less than start - 1"),
+    )
+    yield (
+        "0-keyword-end-max",
+        bad(put((s + 8, number(2**64 - 1))), s + 8, "1.2.1", "end is 2^64 - 1"),
+    )
     yield "0-no-dash", bad(put((p + 2, b"+")), p, "1.2.4", "a pair without -")
     nul = good.index(b"\0", p)
     yield "0-nuls-few", bad(put((nul + 3, b"x")), nul, "1.2.4", "three NULs of four")
@@ -90,7 +139,10 @@ def keyword_pairs():
     yield "0-nul-last", bad(put((e, b"\0")), e, "1.2.4", "a NUL behind the last pair")
     yield "0-nul-keyword", bad(put((nul + 5, b"\0")), nul + 4, "1.2.4", "a NUL in a keyword")
     yield "0-utf-8", bad(put((p + 4, b"\xff")), p + 4, "1.2.5", "a content that is not UTF-8")
-    yield "0-utf-8-surrogate", bad(put((p + 4, b"\xed\xa0\x80")), p + 4, "1.2.5", "a surrogate in UTF-8")
+    yield (
+        "0-utf-8-surrogate",
+        bad(put((p + 4, b"\xed\xa0\x80")), p + 4, "1.2.5", "a surrogate in UTF-8"),
+    )
     yield "0-utf-8-keyword", bad(put((p, b"\xc0\x80")), p, "1.2.5", "an overlong form in a keyword")
 
 
@@ -107,23 +159,44 @@ def vector_pairs():
 
         yield f"0-precision-{name}", bad(put(s, "B", 24), s, "1.3.1", "precision 24")
         yield f"0-dim-{name}", bad(put(s + 22, "I", 0), s + 22, "1.4", "dimension 0")
-        yield f"0-stride-{name}", bad(put(s + 34, "I", 28), s + 26, "1.4", "count and stride do not fit the length")
+        yield (
+            f"0-stride-{name}",
+            bad(put(s + 34, "I", 28), s + 26, "1.4", "count and stride do not fit the length"),
+        )
         yield f"0-count-{name}", bad(put(s + 26, "Q", 0), s + 26, "1.4", "count 0 with pairs")
         harmed = patched(good, (s + 34, bytes(4)), (s + 26, struct.pack(order + "Q", 2)))
-        yield f"0-count-walk-{name}", bad(harmed, first, "1.4", "three pairs where the block says two")
-        yield f"0-hash-{name}", bad(put(s + 42, "Q", 1), s + 42, "1.4", "pairs differ from their hash", "corrupt")
-        yield f"0-embedding-{name}", bad(put(first + 16, "B", 0x2C), first, "1.3.3", "no - behind an embedding")
+        yield (
+            f"0-count-walk-{name}",
+            bad(harmed, first, "1.4", "three pairs where the block says two"),
+        )
+        yield (
+            f"0-hash-{name}",
+            bad(put(s + 42, "Q", 1), s + 42, "1.4", "pairs differ from their hash", "corrupt"),
+        )
+        yield (
+            f"0-embedding-{name}",
+            bad(put(first + 16, "B", 0x2C), first, "1.3.3", "no - behind an embedding"),
+        )
         yield f"0-gap-{name}", bad(put(gap + 7, "B", 1), gap, "1.3.3", "seven NULs of eight")
         harmed = put(first + 54 + 16, "B", 0)
-        yield f"0-embedding-last-{name}", bad(harmed, first + 54, "1.3.3", "no - behind the last embedding")
+        yield (
+            f"0-embedding-last-{name}",
+            bad(harmed, first + 54, "1.3.3", "no - behind the last embedding"),
+        )
     short = file_0([("vector", plain(bytes([32]) + bytes(16)))])
     yield "0-vector-short", bad(short, len(short), "1.3", "a section shorter than its preamble")
     row = [([1.0, 2.0], "x-y"), ([3.0, 4.0], "z-")]
     data = file_0([("vector", vector_section(row, 8 * 8, 4, extended=False))])
-    yield "0-dim-wrong", bad(data, data.index(b"\0", 11) + 1 + 18, "1.3.3", "a dimension that does not fit", dim=3)
+    yield (
+        "0-dim-wrong",
+        bad(data, data.index(b"\0", 11) + 1 + 18, "1.3.3", "a dimension that does not fit", dim=3),
+    )
     swallow = [([1], "---a"), ([2], "---b")]
     data = file_0([("vector", vector_section(swallow, 8, 4, extended=False))])
-    yield "0-dim-several", bad(data, 26 + 18, "1.3", "several dimensions fit, and nobody says which")
+    yield (
+        "0-dim-several",
+        bad(data, 26 + 18, "1.3", "several dimensions fit, and nobody says which"),
+    )
     data = file_0([("vector", vector_section([([1.0], "x")], extended=False))])
     at = data.index(b"\0", 11) + 1 + 18
     yield "0-dim-none", bad(patched(data, (at + 4, b"+")), at, "1.3", "no dimension fits")
@@ -133,7 +206,9 @@ def vector_pairs():
 
 def companions():
     def made(**lies):
-        data = file_0([("keyword", keyword_section(PAIRS)), ("rag.keys", keys_section(PAIRS, **lies))])
+        data = file_0(
+            [("keyword", keyword_section(PAIRS)), ("rag.keys", keys_section(PAIRS, **lies))]
+        )
         return data, data.index(b"RXK1")
 
     for name, off, lies, note in (
@@ -144,14 +219,27 @@ def companions():
         ("hash", 24, {"hash": 5}, "entries differ from their hash"),
     ):
         data, at = made(**lies)
-        yield f"0-keys-{name}", bad(data, at + off, "1.5", note, "corrupt" if name == "hash" else "format")
+        yield (
+            f"0-keys-{name}",
+            bad(data, at + off, "1.5", note, "corrupt" if name == "hash" else "format"),
+        )
     good, at = made()
     entries = [good[at + 32 + 16 * i : at + 48 + 16 * i] for i in range(3)]
     for name, new, where, note in (
         ("order", [entries[1], entries[0], entries[2]], 1, "entries do not ascend"),
         ("twice", [entries[0], entries[0], entries[2]], 1, "a pair listed twice"),
-        ("offset", [entries[0][:8] + struct.pack("<Q", 1), *entries[1:]], 0, "an entry points inside a pair"),
-        ("prefix", [b"AJ" + entries[0][2:], *entries[1:]], 0, "an entry has another keyword than its pair"),
+        (
+            "offset",
+            [entries[0][:8] + struct.pack("<Q", 1), *entries[1:]],
+            0,
+            "an entry points inside a pair",
+        ),
+        (
+            "prefix",
+            [b"AJ" + entries[0][2:], *entries[1:]],
+            0,
+            "an entry has another keyword than its pair",
+        ),
     ):
         data, at = made(entries=b"".join(new))
         yield f"0-keys-{name}", bad(data, at + 32 + 16 * where, "1.5", note)
@@ -167,7 +255,12 @@ def companions():
 def one(lie=None, sections=None, rows=(), **options):
     return (
         File()
-        .commit(sections or [("foo", 0, 0, b"hello", 0), ("bar", 0, 0, b"hi", 0)], rows=rows, lie=lie, **options)
+        .commit(
+            sections or [("foo", 0, 0, b"hello", 0), ("bar", 0, 0, b"hi", 0)],
+            rows=rows,
+            lie=lie,
+            **options,
+        )
         .bytes()
     )
 
@@ -185,18 +278,45 @@ def fronts():
     yield "1-front-magic", bad(resealed(good, (3968, b"RAGHEAD2")), 3968, "2.1", "no RAGHEAD1")
     yield (
         "1-front-hash",
-        bad(patched(good, (4024, b"\1")), 4080, "2.1", "the front page differs from its hash", "corrupt"),
+        bad(
+            patched(good, (4024, b"\1")),
+            4080,
+            "2.1",
+            "the front page differs from its hash",
+            "corrupt",
+        ),
     )
     yield (
         "1-front-feature",
-        bad(resealed(good, (3976, b"\2")), 3976, "2.1", "a read feature that nobody knows", "version"),
+        bad(
+            resealed(good, (3976, b"\2")),
+            3976,
+            "2.1",
+            "a read feature that nobody knows",
+            "version",
+        ),
     )
-    yield "1-front-zero", bad(resealed(good, (4040, b"\1")), 4040, "2.1", "a reserved byte that is not zero")
-    yield "1-front-footer", bad(resealed(good, (4016, b"\1")), 4016, "2.1", "the base's footer at no multiple of 64")
-    yield "1-front-directory", bad(resealed(good, (100, b"x")), 100, "2.1", "the directory contradicts the table")
+    yield (
+        "1-front-zero",
+        bad(resealed(good, (4040, b"\1")), 4040, "2.1", "a reserved byte that is not zero"),
+    )
+    yield (
+        "1-front-footer",
+        bad(resealed(good, (4016, b"\1")), 4016, "2.1", "the base's footer at no multiple of 64"),
+    )
+    yield (
+        "1-front-directory",
+        bad(resealed(good, (100, b"x")), 100, "2.1", "the directory contradicts the table"),
+    )
     yield (
         "1-no-commit",
-        bad(patched(good, (len(good) - 40, b"\xff")), len(good) - 64, "2.5", "no commit holds", "corrupt"),
+        bad(
+            patched(good, (len(good) - 40, b"\xff")),
+            len(good) - 64,
+            "2.5",
+            "no commit holds",
+            "corrupt",
+        ),
     )
 
 
@@ -220,29 +340,87 @@ def tables():
 
     yield (
         "1-toc-generation",
-        bad(one(lie(generation=2), generation=1), toc + 8, "2.3", "table and footer of different generations"),
+        bad(
+            one(lie(generation=2), generation=1),
+            toc + 8,
+            "2.3",
+            "table and footer of different generations",
+        ),
     )
-    yield "1-toc-count", bad(one(lie(counts={"names": 9})), toc, "2.3", "the table's size is not the sum of its parts")
-    yield "1-toc-start", bad(one(lie(start=4160)), toc + 40, "2.3", "the base does not start at 4096")
+    yield (
+        "1-toc-count",
+        bad(
+            one(lie(counts={"names": 9})),
+            toc,
+            "2.3",
+            "the table's size is not the sum of its parts",
+        ),
+    )
+    yield (
+        "1-toc-start",
+        bad(one(lie(start=4160)), toc + 40, "2.3", "the base does not start at 4096"),
+    )
     yield "1-toc-next", bad(one(lie(next_segment=0)), toc + 48, "2.3", "next segment number 0")
     yield "1-toc-name", bad(one(lie(names=b"f-o\0bar\0")), entry + 8, "2.3", "a name that is none")
-    yield "1-toc-name-order", bad(one(lie(name_offsets=[4, 0])), entry + 8, "2.3", "names not in order of entries")
-    yield "1-toc-name-left", bad(one(lie(names=b"foo\0bar\0baz\0")), toc + 32, "2.3", "a name too many")
+    yield (
+        "1-toc-name-order",
+        bad(one(lie(name_offsets=[4, 0])), entry + 8, "2.3", "names not in order of entries"),
+    )
+    yield (
+        "1-toc-name-left",
+        bad(one(lie(names=b"foo\0bar\0baz\0")), toc + 32, "2.3", "a name too many"),
+    )
     yield "1-toc-twice", bad(one(lie(names=b"foo\0foo\0")), second, "2.3", "a section twice")
-    yield "1-toc-flag", bad(one(lie_entry(1, flags=4)), second, "2.3", "a flag that is not defined", "version")
+    yield (
+        "1-toc-flag",
+        bad(one(lie_entry(1, flags=4)), second, "2.3", "a flag that is not defined", "version"),
+    )
     yield (
         "1-toc-must",
-        bad(one(lie_entry(1, flags=1)), second, "2.3", "a must-understand section that nobody knows", "version"),
+        bad(
+            one(lie_entry(1, flags=1)),
+            second,
+            "2.3",
+            "a must-understand section that nobody knows",
+            "version",
+        ),
     )
-    yield "1-toc-zero", bad(one(lie_entry(1, zero=1)), second, "2.3", "a reserved field that is not zero")
-    yield "1-toc-unaligned", bad(one(lie_entry(1, at=4161)), second, "2.3", "an extent at no multiple of 64")
-    yield "1-toc-overlap", bad(one(lie_entry(1, at=4096)), second, "2.3", "two extents in one place")
-    yield "1-toc-front", bad(one(lie_entry(0, at=64)), entry, "2.3", "an extent inside the front page")
-    yield "1-toc-far", bad(one(lie_entry(1, size=2**40)), second, "2.3", "an extent beyond the table")
-    yield "1-toc-huge", bad(one(lie_entry(1, size=2**64 - 1)), second, "2.3", "an extent of 2^64 bytes")
-    yield "1-toc-later", bad(one(lie_entry(1, generation=2)), second, "2.3", "a section of a later generation")
-    yield "1-toc-items", bad(one(lie_entry(1, items=2**40 + 1)), second, "2.3", "more than 2^40 items")
-    yield "1-toc-segment", bad(one(lie_entry(1, segment=1)), second, "2.3", "a segment that is not listed")
+    yield (
+        "1-toc-zero",
+        bad(one(lie_entry(1, zero=1)), second, "2.3", "a reserved field that is not zero"),
+    )
+    yield (
+        "1-toc-unaligned",
+        bad(one(lie_entry(1, at=4161)), second, "2.3", "an extent at no multiple of 64"),
+    )
+    yield (
+        "1-toc-overlap",
+        bad(one(lie_entry(1, at=4096)), second, "2.3", "two extents in one place"),
+    )
+    yield (
+        "1-toc-front",
+        bad(one(lie_entry(0, at=64)), entry, "2.3", "an extent inside the front page"),
+    )
+    yield (
+        "1-toc-far",
+        bad(one(lie_entry(1, size=2**40)), second, "2.3", "an extent beyond the table"),
+    )
+    yield (
+        "1-toc-huge",
+        bad(one(lie_entry(1, size=2**64 - 1)), second, "2.3", "an extent of 2^64 bytes"),
+    )
+    yield (
+        "1-toc-later",
+        bad(one(lie_entry(1, generation=2)), second, "2.3", "a section of a later generation"),
+    )
+    yield (
+        "1-toc-items",
+        bad(one(lie_entry(1, items=2**40 + 1)), second, "2.3", "more than 2^40 items"),
+    )
+    yield (
+        "1-toc-segment",
+        bad(one(lie_entry(1, segment=1)), second, "2.3", "a segment that is not listed"),
+    )
     hole = one(lambda table: table.entries.pop(0))
     yield "1-hole", bad(hole, 4096, "2.2", "an extent that no entry lists")
 
@@ -252,7 +430,11 @@ def segments():
 
     def made(rows, **more):
         return one(
-            lambda table: [setattr(table, "segments", rows), *(setattr(table, k, v) for k, v in more.items())], sections
+            lambda table: [
+                setattr(table, "segments", rows),
+                *(setattr(table, k, v) for k, v in more.items()),
+            ],
+            sections,
         )
 
     at = 4096 + 128 + 64 + 64 * 2
@@ -261,38 +443,87 @@ def segments():
     assert File().commit(sections, rows=[(1, 3, 2), (2, 0, 0)]).bytes() == made(good, **named)
     yield (
         "1-segment-order",
-        bad(made([(2, 0, 0, 1), (1, 3, 2, 1)], **named), at + 32, "2.3", "segment numbers do not ascend"),
+        bad(
+            made([(2, 0, 0, 1), (1, 3, 2, 1)], **named),
+            at + 32,
+            "2.3",
+            "segment numbers do not ascend",
+        ),
     )
-    yield "1-segment-next", bad(made(good, next_segment=2), at + 32, "2.3", "a segment number that is yet to come")
+    yield (
+        "1-segment-next",
+        bad(made(good, next_segment=2), at + 32, "2.3", "a segment number that is yet to come"),
+    )
     yield (
         "1-segment-rows",
-        bad(made([(1, 2**40 + 1, 2**40, 1), good[1]], **named), at + 8, "2.3", "more than 2^40 rows"),
+        bad(
+            made([(1, 2**40 + 1, 2**40, 1), good[1]], **named), at + 8, "2.3", "more than 2^40 rows"
+        ),
     )
-    yield "1-segment-live", bad(made([(1, 3, 4, 1), good[1]], **named), at + 8, "2.3", "more live rows than rows")
+    yield (
+        "1-segment-live",
+        bad(made([(1, 3, 4, 1), good[1]], **named), at + 8, "2.3", "more live rows than rows"),
+    )
     yield (
         "1-segment-later",
-        bad(made([(1, 3, 2, 2), good[1]], **named), at + 24, "2.3", "a segment of a later generation"),
+        bad(
+            made([(1, 3, 2, 2), good[1]], **named),
+            at + 24,
+            "2.3",
+            "a segment of a later generation",
+        ),
     )
     yield (
         "1-segment-tombs",
-        bad(made([(1, 3, 1, 1), good[1]], **named), at, "2.3", "rows minus live rows is not the number of tombs"),
+        bad(
+            made([(1, 3, 1, 1), good[1]], **named),
+            at,
+            "2.3",
+            "rows minus live rows is not the number of tombs",
+        ),
     )
-    yield "1-segment-bitmap", bad(made([(1, 65, 64, 1), good[1]], **named), at, "2.3", "a bitmap of another size")
+    yield (
+        "1-segment-bitmap",
+        bad(made([(1, 65, 64, 1), good[1]], **named), at, "2.3", "a bitmap of another size"),
+    )
     wrong = [("rag.tombs", 1, 0, tombs([1, 2], 3), 1)]
-    yield "1-tombs-bits", bad(one(None, wrong, [(1, 3, 2)]), 4096, "2.3", "two bits where the entry says one")
+    yield (
+        "1-tombs-bits",
+        bad(one(None, wrong, [(1, 3, 2)]), 4096, "2.3", "two bits where the entry says one"),
+    )
     wrong = [("rag.tombs", 1, 0, tombs([5], 64), 1)]
-    yield "1-tombs-behind", bad(one(None, wrong, [(1, 3, 2)]), 4096, "2.3", "a bit behind the last row")
+    yield (
+        "1-tombs-behind",
+        bad(one(None, wrong, [(1, 3, 2)]), 4096, "2.3", "a bit behind the last row"),
+    )
 
 
 def extents():
     good = one()
-    yield "1-block", bad(patched(good, (4098, b"X")), 4096, "2.2", "a block differs from its hash", "corrupt")
+    yield (
+        "1-block",
+        bad(patched(good, (4098, b"X")), 4096, "2.2", "a block differs from its hash", "corrupt"),
+    )
     yield (
         "1-block-hash",
-        bad(patched(good, (4104, b"X")), 4096, "2.2", "block hashes differ from their hash", "corrupt"),
+        bad(
+            patched(good, (4104, b"X")),
+            4096,
+            "2.2",
+            "block hashes differ from their hash",
+            "corrupt",
+        ),
     )
-    yield "1-padding", bad(patched(good, (4103, b"X")), 4103, "2.2", "padding behind a section that is not zero")
-    yield "1-padding-end", bad(patched(good, (4159, b"X")), 4159, "2.2", "padding behind block hashes that is not zero")
+    yield (
+        "1-padding",
+        bad(patched(good, (4103, b"X")), 4103, "2.2", "padding behind a section that is not zero"),
+    )
+    yield (
+        "1-padding-end",
+        bad(
+            patched(good, (4159, b"X")), 4159, "2.2", "padding behind block hashes that is not zero"
+        ),
+    )
 
 
 def chains():
@@ -307,25 +538,55 @@ def chains():
     def moved(table):
         table.entries[0].at, table.entries[0].generation = 4096, 2
 
-    yield "1-generation-place", bad(two(moved), toc + 64, "2.3", "an extent of this generation before its start")
+    yield (
+        "1-generation-place",
+        bad(two(moved), toc + 64, "2.3", "an extent of this generation before its start"),
+    )
     old = two(lambda table: setattr(table.entries[1], "generation", 1))
-    yield "1-generation-old", bad(old, toc + 128, "2.3", "an older section behind the commit's start")
+    yield (
+        "1-generation-old",
+        bad(old, toc + 128, "2.3", "an older section behind the commit's start"),
+    )
     early = two(lambda table: setattr(table, "start", 4096))
-    yield "1-start-early", bad(early, toc + 40, "2.3", "a commit that starts before the footer of the one before")
+    yield (
+        "1-start-early",
+        bad(early, toc + 40, "2.3", "a commit that starts before the footer of the one before"),
+    )
     kept = two(lambda table: setattr(table.entries[0], "items", 9))
     yield "1-kept", bad(kept, toc + 64, "2.3", "a section that is not the one its commit wrote")
     left = two(garbage=b"left behind")
     changed = patched(left, (left.index(b"left behind"), b"L"))
     yield (
         "1-abandoned",
-        bad(changed, left.index(b"left behind") // 64 * 64, "2.5", "abandoned bytes have changed", "corrupt"),
+        bad(
+            changed,
+            left.index(b"left behind") // 64 * 64,
+            "2.5",
+            "abandoned bytes have changed",
+            "corrupt",
+        ),
     )
     base = good.index(b"RAGCOMIT")
-    yield "1-chain", bad(patched(good, (base + 56, b"\xff\xff")), base, "2.4", "the base's footer is broken", "corrupt")
+    yield (
+        "1-chain",
+        bad(
+            patched(good, (base + 56, b"\xff\xff")),
+            base,
+            "2.4",
+            "the base's footer is broken",
+            "corrupt",
+        ),
+    )
     table = good.index(b"RAGTOC01")
     yield (
         "1-chain-table",
-        bad(patched(good, (table + 16, b"\1")), table, "2.4", "the base's table is broken", "corrupt"),
+        bad(
+            patched(good, (table + 16, b"\1")),
+            table,
+            "2.4",
+            "the base's table is broken",
+            "corrupt",
+        ),
     )
 
 
@@ -335,14 +596,20 @@ def rows():
         make, many = matrix(VECTORS), len(VECTORS)
         return (
             File()
-            .commit([("vector", 1, 0, lambda at: patched(make(at), *patches), many)], rows=[(1, many, many)])
+            .commit(
+                [("vector", 1, 0, lambda at: patched(make(at), *patches), many)],
+                rows=[(1, many, many)],
+            )
             .bytes()
         )
 
     yield "1-vector-dash", bad(made((64 + 12, b"+")), 4160, "1.3.3", "no - behind a vector")
     yield "1-vector-dim", bad(made((22, bytes(4))), 4096 + 22, "3.1", "dimension 0")
     yield "1-vector-bits", bad(made((0, b"\x40")), 4096 + 22, "3.1", "precision 64")
-    yield "1-vector-count", bad(made((26, b"\4")), 4096 + 26, "3.1", "count and size contradict each other")
+    yield (
+        "1-vector-count",
+        bad(made((26, b"\4")), 4096 + 26, "3.1", "count and size contradict each other"),
+    )
     yield "1-vector-padding", bad(made((17, b"\x08")), 4096, "3.1", "padding 8")
     yield "1-vector-flags", bad(made((38, b"\1")), 4096, "3.1", "flags that are not zero")
     yield "1-vector-start", bad(made((1, b"\x41")), 4096, "3.1", "rows that start elsewhere")
@@ -352,7 +619,9 @@ def documents():
     """Sections of 3.2 to 3.4; the specification names no offsets for these."""
 
     def made(name, change, note, rule):
-        sections = [(n, s, f, change(d) if n == name else d, i) for n, s, f, d, i in segment(1, DOCUMENTS)]
+        sections = [
+            (n, s, f, change(d) if n == name else d, i) for n, s, f, d, i in segment(1, DOCUMENTS)
+        ]
         return bad(File().commit(sections, rows=[(1, 5, 5)]).bytes(), None, rule, note)
 
     def put(*patches):
@@ -364,9 +633,18 @@ def documents():
     yield "1-ids-count", made("rag.ids", put((0, b"\3")), "fewer ids than documents", "3.2")
     yield "1-ids-descend", made("rag.ids", put((16, b"\xff")), "offsets that descend", "3.2")
     yield "1-chunks-half", made("rag.chunks", lambda data: data[:-1], "half a chunk record", "3.3")
-    yield "1-chunk-range", made("rag.chunks", put((12, b"\0\0\0\1")), "a chunk that reaches behind the stream", "3.3")
-    yield "1-document-text", made("rag.documents", put((8, b"\xff")), "a text longer than its blob", "3.3")
-    yield "1-document-rows", made("rag.documents", put((40, b"\xff")), "more rows than the segment has", "3.3")
+    yield (
+        "1-chunk-range",
+        made("rag.chunks", put((12, b"\0\0\0\1")), "a chunk that reaches behind the stream", "3.3"),
+    )
+    yield (
+        "1-document-text",
+        made("rag.documents", put((8, b"\xff")), "a text longer than its blob", "3.3"),
+    )
+    yield (
+        "1-document-rows",
+        made("rag.documents", put((40, b"\xff")), "more rows than the segment has", "3.3"),
+    )
     yield "1-meta-json", made("rag.meta", put((0, b"[")), "metadata that is no JSON", "3.4")
     yield (
         "1-meta-kind",
@@ -378,7 +656,11 @@ def documents():
         ),
     )
     for name, fields, note in (
-        ("overlap", {"original": [[["a", "te", 0], ["b", "xt", 1]]]}, "edits that overlap, and of another text"),
+        (
+            "overlap",
+            {"original": [[["a", "te", 0], ["b", "xt", 1]]]},
+            "edits that overlap, and of another text",
+        ),
         ("behind", {"original": [[["a", "", 5]]]}, "an edit behind the text"),
         ("all", {"original": [[["a", "te"]]]}, "every place of two characters"),
         ("layers", {"original": [[]] * 9}, "nine layers of edits"),
@@ -386,11 +668,25 @@ def documents():
         ("body-kind", {"body": True}, "a body that is no number"),
     ):
         held = segment(1, {"o": ("text", fields, [(0, (0, 4), None)])})
-        yield f"1-original-{name}", bad(File().commit(held, rows=[(1, 1, 1)]).bytes(), None, "3.4", note)
+        yield (
+            f"1-original-{name}",
+            bad(File().commit(held, rows=[(1, 1, 1)]).bytes(), None, "3.4", note),
+        )
     yield "1-stream-magic", made("rag.text", behind(-64, b"R_G"), "no trailer", "3.4")
-    yield "1-stream-size", made("rag.text", behind(-56, b"\0\0\1"), "raw size and blocks contradict each other", "3.4")
-    yield "1-stream-block", made("rag.text", behind(-48, b"\1\0\0\1"), "blocks of more than 16 MiB", "3.4")
-    yield "1-stream-end", made("rag.text", behind(-72, b"\xff\xff"), "a block that ends outside the section", "3.4")
+    yield (
+        "1-stream-size",
+        made(
+            "rag.text", behind(-56, b"\0\0\1"), "raw size and blocks contradict each other", "3.4"
+        ),
+    )
+    yield (
+        "1-stream-block",
+        made("rag.text", behind(-48, b"\1\0\0\1"), "blocks of more than 16 MiB", "3.4"),
+    )
+    yield (
+        "1-stream-end",
+        made("rag.text", behind(-72, b"\xff\xff"), "a block that ends outside the section", "3.4"),
+    )
     long = {"d": ("a" * 200, None, [(0, (0, 200), None)])}
     sections = segment(1, long, pack=True)
     name, number, flags, text, items = sections[0]

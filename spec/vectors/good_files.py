@@ -31,21 +31,33 @@ KEYWORDS = [
     ("größe", "日本-語"),
     ("RAG", ""),
 ]
-ROWS = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([-0.0, 45.0, 0.5, -1.0], "beta-b"), ([1.5, 0.0, 2.0, 64.0], "")]
+ROWS = [
+    ([1.0, -2.5, 0.0, 3.25], "alpha"),
+    ([-0.0, 45.0, 0.5, -1.0], "beta-b"),
+    ([1.5, 0.0, 2.0, 64.0], ""),
+]
 SMALL = [([1, -128, 0], "alpha"), ([45, 45, 45], "beta-b"), ([0, 0, 127], "")]
 ORDERS = {"little": False, "big": True}
 
 
 def says_0(keywords=None, rows=None, **more):
-    found = {"keyword": {"pairs": [list(pair) for pair in keywords]}} if keywords is not None else {}
-    return found | ({"vector": {"pairs": [list(pair) for pair in rows]}} if rows is not None else {}) | more
+    found = (
+        {"keyword": {"pairs": [list(pair) for pair in keywords]}} if keywords is not None else {}
+    )
+    return (
+        found
+        | ({"vector": {"pairs": [list(pair) for pair in rows]}} if rows is not None else {})
+        | more
+    )
 
 
 def golden():
     """The 176 bytes of 1.8: from its own numbers."""
     pairs = [("AI", "alpha content"), ("RAG", "beta"), ("NUL", "gaps of four")]
     rows = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([0.0, 0.0, 0.17578125, -0.0], "beta")]
-    data = file_0([("keyword", keyword_section(pairs)), ("vector", vector_section(rows, extended=False))])
+    data = file_0(
+        [("keyword", keyword_section(pairs)), ("vector", vector_section(rows, extended=False))]
+    )
     return Vector(data, "the worked example of 1.8", says_0(pairs, rows))
 
 
@@ -95,7 +107,9 @@ def written():
                 with open(path, "rb") as file:
                     data = file.read()
             by_hand = as_written(KEYWORDS, ROWS, p, big, keys)
-            assert data == by_hand, "the package writes another layout than the specification advises"
+            assert data == by_hand, (
+                "the package writes another layout than the specification advises"
+            )
             yield (
                 f"0-written-{order}-p{p}",
                 Vector(
@@ -110,11 +124,17 @@ def odd_pairs():
     yield "0-header-11", Vector(b"RAGFILE\0\1\0\0", "a header and nothing else", {"sections": []})
     yield (
         "0-header-12",
-        Vector(b"RAGFILE\0\1\0\1\0", "a header and NUL: no sections", {"sections": [], "byteorder": "big"}),
+        Vector(
+            b"RAGFILE\0\1\0\1\0",
+            "a header and NUL: no sections",
+            {"sections": [], "byteorder": "big"},
+        ),
     )
     yield (
         "0-header-junk",
-        Vector(b"RAGFILE\0\1\0\0\0junk", "what follows an empty directory is ignored", {"sections": []}),
+        Vector(
+            b"RAGFILE\0\1\0\0\0junk", "what follows an empty directory is ignored", {"sections": []}
+        ),
     )
     yield "0-minor", Vector(
         file_0([("keyword", keyword_section(KEYWORDS[:2]))], version=(0, 9, 3)), "any minor and patch version opens",
@@ -128,17 +148,28 @@ def odd_pairs():
     data = file_0(sections, behind=b"\0ignored-(1,2)")
     yield (
         "0-slack",
-        Vector(data, "slack before and behind pairs, bytes behind the last section", says_0(KEYWORDS, ROWS)),
+        Vector(
+            data,
+            "slack before and behind pairs, bytes behind the last section",
+            says_0(KEYWORDS, ROWS),
+        ),
     )
     sections = [("vector", vector_section(ROWS, extended=False, slack=b"RXV2" + bytes(40)))]
     yield (
         "0-slack-no-extension",
         Vector(file_0(sections), "slack that is no extension block", says_0(None, ROWS), dim=4),
     )
-    sections = [("vector", vector_section([([1.0], "x")], extended=False, slack=b"RXV1" + bytes(27)))]
+    sections = [
+        ("vector", vector_section([([1.0], "x")], extended=False, slack=b"RXV1" + bytes(27)))
+    ]
     yield (
         "0-slack-of-31",
-        Vector(file_0(sections), "RXV1 in 31 bytes of slack is no block", says_0(None, [([1.0], "x")]), dim=1),
+        Vector(
+            file_0(sections),
+            "RXV1 in 31 bytes of slack is no block",
+            says_0(None, [([1.0], "x")]),
+            dim=1,
+        ),
     )
     others = [
         ("graph", plain(b"nodes")),
@@ -156,7 +187,9 @@ def odd_pairs():
             says_0(KEYWORDS, sections=[{"name": n} for n in names]),
         ),
     )
-    data = file_0([("keyword", keyword_section([])), ("vector", vector_section([])), ("v", plain(b""))])
+    data = file_0(
+        [("keyword", keyword_section([])), ("vector", vector_section([])), ("v", plain(b""))]
+    )
     yield "0-empty", Vector(data, "sections without pairs, with an extension block", says_0([], []))
     data = file_0(
         [
@@ -167,14 +200,21 @@ def odd_pairs():
     )
     yield (
         "0-empty-big",
-        Vector(data, "sections without pairs, without a dimension", says_0([], []) | {"vector": {"dim": None}}),
+        Vector(
+            data,
+            "sections without pairs, without a dimension",
+            says_0([], []) | {"vector": {"dim": None}},
+        ),
     )
     body = keyword_section([("a", "b"), ("c", "d")])(109)
     end = 108 + len(body)
     data = b"RAGFILE\0\1\0\0keyword-(%020d,%020d)\0v-(%020d,%020d)\0" % (109, end, end + 2, end + 1)
     assert len(data) == 109
     data += body
-    yield "0-leading-zeros", Vector(data + b"\0", "numbers of 20 digits", says_0([("a", "b"), ("c", "d")]))
+    yield (
+        "0-leading-zeros",
+        Vector(data + b"\0", "numbers of 20 digits", says_0([("a", "b"), ("c", "d")])),
+    )
 
 
 def odd_vectors():
@@ -190,15 +230,29 @@ def odd_vectors():
     data = file_0([("vector", vector_section(ROWS[::2] * 2, 64, 4, True))], True)
     yield (
         "0-stride-0",
-        Vector(data, "pairs of different sizes", says_0(None, ROWS[::2] * 2, vector={"extension": {"stride": 0}})),
+        Vector(
+            data,
+            "pairs of different sizes",
+            says_0(None, ROWS[::2] * 2, vector={"extension": {"stride": 0}}),
+        ),
     )
     odd = [([float("inf"), 1.0], "a"), ([float("-inf"), float("nan")], "b")]
     said = [[["inf", 1.0], "a"], [["-inf", "nan"], "b"]]
     for bits in (16, 32, 64):
         data = file_0([("vector", vector_section(odd, bits))])
-        yield f"0-not-finite-{bits}", Vector(data, "NaN and infinities are handed over", {"vector": {"pairs": said}})
+        yield (
+            f"0-not-finite-{bits}",
+            Vector(data, "NaN and infinities are handed over", {"vector": {"pairs": said}}),
+        )
     data = file_0(
-        [("vector", vector_section([(row, f"r{i}") for i, (row, _) in enumerate(ROWS)], extended=False, slack=b"s"))]
+        [
+            (
+                "vector",
+                vector_section(
+                    [(row, f"r{i}") for i, (row, _) in enumerate(ROWS)], extended=False, slack=b"s"
+                ),
+            )
+        ]
     )
     yield "0-inferred", Vector(data, "one dimension fits", {"vector": {"dim": 4}})
 
@@ -215,10 +269,18 @@ def companions():
     ]
     order = [3, 4, 5, 1, 6, 0, 2]
     for name, big in ORDERS.items():
-        data = file_0([("keyword", keyword_section(pairs, 8, big)), ("rag.keys", keys_section(pairs, 8, big))], big)
+        data = file_0(
+            [
+                ("keyword", keyword_section(pairs, 8, big)),
+                ("rag.keys", keys_section(pairs, 8, big)),
+            ],
+            big,
+        )
         yield (
             f"0-keys-{name}",
-            Vector(data, "the sorted companion; keywords twice, long, empty", says_0(pairs, keys=order)),
+            Vector(
+                data, "the sorted companion; keywords twice, long, empty", says_0(pairs, keys=order)
+            ),
         )
     data = file_0([("keyword", keyword_section([])), ("rag.keys", keys_section([]))])
     yield "0-keys-none", Vector(data, "a companion of no pairs", says_0([], keys=[]))
@@ -234,9 +296,14 @@ def says_1(**more):
 def several():
     """Three commits: a replacement, a section dropped, a message."""
     file = File()
-    file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
     file.commit(
-        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+        [("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)],
+        created=1_700_000_000_000_000_000,
+    )
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)],
+        message="größer",
+        created=1_800_000_000_000_000_000,
     )
     return file.commit([], drops=[("bar", 0)], message="drop")
 
@@ -265,22 +332,41 @@ def containers():
     yield (
         "1-one",
         Vector(
-            one, "the worked example of 2.6", says_1(generation=1, sections=[{"name": "foo", "at": 4096, "size": 5}])
+            one,
+            "the worked example of 2.6",
+            says_1(generation=1, sections=[{"name": "foo", "at": 4096, "size": 5}]),
         ),
     )
-    yield "1-none", Vector(File().commit([]).bytes(), "no sections", says_1(sections=[], segments=[]))
+    yield (
+        "1-none",
+        Vector(File().commit([]).bytes(), "no sections", says_1(sections=[], segments=[])),
+    )
     data = several().bytes()
     assert data == written_several(), "the package writes other commits than the specification says"
     names = [{"name": "foo", "generation": 2}, {"name": "baz", "size": 0}]
     yield (
         "1-commits",
         Vector(
-            data, "three commits: replaced, dropped, a message", says_1(generation=3, sections=names, message="drop")
+            data,
+            "three commits: replaced, dropped, a message",
+            says_1(generation=3, sections=names, message="drop"),
         ),
     )
-    yield "1-tail", Vector(data + b"an unfinished commit" * 9, "a tail that is ignored", says_1(generation=3, tail=180))
+    yield (
+        "1-tail",
+        Vector(
+            data + b"an unfinished commit" * 9,
+            "a tail that is ignored",
+            says_1(generation=3, tail=180),
+        ),
+    )
     file = several().commit([("late", 0, 0, b"!", 0)], garbage=b"left by a writer that died" * 5)
-    yield "1-abandoned", Vector(file.bytes(), "bytes left by a writer that died", says_1(generation=4, abandoned=192))
+    yield (
+        "1-abandoned",
+        Vector(
+            file.bytes(), "bytes left by a writer that died", says_1(generation=4, abandoned=192)
+        ),
+    )
     at = len(data) - 64
     for name, flip in (
         ("footer-hash", at + 56),
@@ -292,10 +378,20 @@ def containers():
         note = f"a newest commit whose {name} is damaged: the one before, and a lost generation"
         yield (
             f"1-lost-{name}",
-            Vector(harmed, note, says_1(generation=2, lost_generation=3) | {"tail": len(data) - len(several_of_two())}),
+            Vector(
+                harmed,
+                note,
+                says_1(generation=2, lost_generation=3)
+                | {"tail": len(data) - len(several_of_two())},
+            ),
         )
     forged = several_of_two() + b"RAGCOMIT" + bytes(56)
-    yield "1-tail-magic", Vector(forged, "a tail with the magic that names nothing is no lost commit", says_1(tail=64))
+    yield (
+        "1-tail-magic",
+        Vector(
+            forged, "a tail with the magic that names nothing is no lost commit", says_1(tail=64)
+        ),
+    )
     decoy = several_of_two() + b"RAGCOMIT" + bytes(56) + data[at:-8] + bytes(8)
     note = "bytes like a footer in front of what is left of a lost one"
     yield "1-lost-decoy", Vector(decoy, note, says_1(generation=2, lost_generation=3, tail=128))
@@ -311,25 +407,44 @@ def containers():
     data = File().commit([("vendor.thing", 0, 2, b"unknown", 0)]).bytes()
     yield (
         "1-write-flag",
-        Vector(data, "an unknown section that forbids unknowing writers", says_1(sections=[{"flags": 2}])),
+        Vector(
+            data,
+            "an unknown section that forbids unknowing writers",
+            says_1(sections=[{"flags": 2}]),
+        ),
     )
     data = File().commit([("foo", 0, 0, b"hello", 0)], front={"write_features": 5}).bytes()
-    yield "1-write-feature", Vector(data, "a write feature does not stop a reader", says_1(write_features=5))
+    yield (
+        "1-write-feature",
+        Vector(data, "a write feature does not stop a reader", says_1(write_features=5)),
+    )
     data = File().commit([(f"{'n' * 56}{i:08}", 0, 0, bytes([i]), 0) for i in range(37)]).bytes()
     yield "1-many", Vector(data, "more sections than the directory has room for", says_1())
     data = File().commit(
-        [("n" * 30 + str(i), 0, 0, b"", 0) for i in range(10)] + [("n" * 30 + "0", 1, 0, b"", 0)], rows=[(1, 3, 3)]
+        [("n" * 30 + str(i), 0, 0, b"", 0) for i in range(10)] + [("n" * 30 + "0", 1, 0, b"", 0)],
+        rows=[(1, 3, 3)],
     )
-    yield "1-twice", Vector(data.bytes(), "a name twice, in two segments: the directory stops there", says_1())
+    yield (
+        "1-twice",
+        Vector(data.bytes(), "a name twice, in two segments: the directory stops there", says_1()),
+    )
     data = reversioned(one, (1, 9, 3))
-    yield "1-minor", Vector(data, "any minor and patch version opens", says_1() | {"version": [1, 9, 3]})
+    yield (
+        "1-minor",
+        Vector(data, "any minor and patch version opens", says_1() | {"version": [1, 9, 3]}),
+    )
 
 
 def several_of_two():
     file = File()
-    file.commit([("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)], created=1_700_000_000_000_000_000)
     file.commit(
-        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)], message="größer", created=1_800_000_000_000_000_000
+        [("foo", 0, 0, b"hello", 1), ("bar", 0, 0, b"x" * 100, 0)],
+        created=1_700_000_000_000_000_000,
+    )
+    file.commit(
+        [("foo", 0, 0, b"hello again", 2), ("baz", 0, 0, b"", 0)],
+        message="größer",
+        created=1_800_000_000_000_000_000,
     )
     return file.bytes()
 
@@ -355,12 +470,20 @@ VECTORS = [[1.0, -0.5, 0.25], [0.0, 2.0, -0.0], [3.5, 4.0, 0.125], [0.5, 0.5, 0.
 
 def segment(number, documents, vectors=None, bits=32, **options):
     made = [("vector", number, 0, matrix(vectors, bits), len(vectors))] if vectors else []
-    return made + [(name, number, 0, data, items) for name, data, items in records(documents, **options)]
+    return made + [
+        (name, number, 0, data, items) for name, data, items in records(documents, **options)
+    ]
 
 
 def knowledge():
     found = [
-        {"id": id_, "text": own, "own_text": own is not None, "meta": fields, "chunks": [{"index": c[0]} for c in cuts]}
+        {
+            "id": id_,
+            "text": own,
+            "own_text": own is not None,
+            "meta": fields,
+            "chunks": [{"index": c[0]} for c in cuts],
+        }
         for id_, (own, fields, cuts) in DOCUMENTS.items()
     ]
     for bits in (16, 32):
@@ -370,29 +493,48 @@ def knowledge():
             says_1(segments=[{"rows": 5, "vector": {"precision": bits, "dim": 3}, "documents": found}]),
         )  # fmt: skip
     data = File().commit(segment(1, DOCUMENTS, block=7), rows=[(1, 5, 5)]).bytes()
-    yield "1-stream-blocks", Vector(data, "streams of many small blocks", says_1(segments=[{"documents": found}]))
+    yield (
+        "1-stream-blocks",
+        Vector(data, "streams of many small blocks", says_1(segments=[{"documents": found}])),
+    )
     long = {"d": ("a" * 600, None, [(0, (0, 300), None), (1, (300, 600), None)])}
     data = File().commit(segment(1, long, block=200, pack=True), rows=[(1, 2, 2)]).bytes()
     yield (
         "1-packed",
         Vector(
-            data, "text in Zstandard frames", says_1(segments=[{"documents": [{"id": "d"}]}]), marks={"packed": True}
+            data,
+            "text in Zstandard frames",
+            says_1(segments=[{"documents": [{"id": "d"}]}]),
+            marks={"packed": True},
         ),
     )
     layers = [[[" ", "", 6], ["\t\t", "", 9]], [["\r\n", "\n"], ["\ufeff", "", 0]]]
     held = {"f": ("---\nx\ny\nz", {"original": layers, "body": 4}, [(0, (4, 9), None)])}
     data = File().commit(segment(1, held), rows=[(1, 1, 1)]).bytes()
     found = [{"text": "---\nx\ny\nz", "original": "\ufeff---\r\nx\r\n y\r\nz\t\t"}]
-    yield "1-original", Vector(data, "a text before normalisation, a body", says_1(segments=[{"documents": found}]))
+    yield (
+        "1-original",
+        Vector(
+            data, "a text before normalisation, a body", says_1(segments=[{"documents": found}])
+        ),
+    )
     surrogate = File().commit(surrogates(), rows=[(1, 1, 1)]).bytes()
     yield (
         "1-surrogate",
-        Vector(surrogate, "a lone surrogate in a text", says_1(segments=[{"documents": [{"text": "a\ud800b"}]}])),
+        Vector(
+            surrogate,
+            "a lone surrogate in a text",
+            says_1(segments=[{"documents": [{"text": "a\ud800b"}]}]),
+        ),
     )
     file = File().commit(segment(1, DOCUMENTS, VECTORS), rows=[(1, 5, 5)])
     dead = [("rag.tombs", 1, 0, tombs([0, 1], 5), 2), ("rag.gone", 1, 0, b"\4", 1)]
     new = {"a/first": ("changed", None, [(0, (0, 7), None)])}
-    file.commit([*dead, *segment(2, new, [[9.0, 8.0, 7.0]])], rows=[(1, 5, 3), (2, 1, 1)], message="an update")
+    file.commit(
+        [*dead, *segment(2, new, [[9.0, 8.0, 7.0]])],
+        rows=[(1, 5, 3), (2, 1, 1)],
+        message="an update",
+    )
     says = says_1(generation=2, segments=[{"tombs": [0, 1], "live": 3}, {"rows": 1}])
     yield "1-update", Vector(file.bytes(), "rows deleted, a document gone, one written again", says)
     file.commit(
@@ -401,20 +543,38 @@ def knowledge():
     )  # fmt: skip
     yield (
         "1-dropped-segment",
-        Vector(file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}])),
+        Vector(
+            file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}])
+        ),
     )
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
-    sections = [("keyword", 1, 0, keyword_section(pairs), 2), ("rag.keys", 1, 0, keys_section(pairs)(at), 2)]
+    sections = [
+        ("keyword", 1, 0, keyword_section(pairs), 2),
+        ("rag.keys", 1, 0, keys_section(pairs)(at), 2),
+    ]
     data = File().commit(sections, rows=[(1, 2, 2)]).bytes()
-    yield "1-keyword", Vector(data, "keyword pairs and their companion", says_1(segments=[{"keys": [0, 1]}]))
-    wide = File().commit([("rag.tombs", 1, 0, tombs([0, 63, 64, 129], 130), 4)], rows=[(1, 130, 126)]).bytes()
-    yield "1-tombs", Vector(wide, "a bitmap of three words", says_1(segments=[{"tombs": [0, 63, 64, 129]}]))
+    yield (
+        "1-keyword",
+        Vector(data, "keyword pairs and their companion", says_1(segments=[{"keys": [0, 1]}])),
+    )
+    wide = (
+        File()
+        .commit([("rag.tombs", 1, 0, tombs([0, 63, 64, 129], 130), 4)], rows=[(1, 130, 126)])
+        .bytes()
+    )
+    yield (
+        "1-tombs",
+        Vector(wide, "a bitmap of three words", says_1(segments=[{"tombs": [0, 63, 64, 129]}])),
+    )
 
 
 def surrogates():
     raw = "a\ud800b".encode("utf-8", "surrogatepass")
-    chunk, document = struct.pack("<6IQ", 0, 0, 0, 5, 0, 3, 0), struct.pack("<QIIQIIQII16x", 0, 5, 5, 0, 0, 1, 0, 1, 3)
+    chunk, document = (
+        struct.pack("<6IQ", 0, 0, 0, 5, 0, 3, 0),
+        struct.pack("<QIIQIIQII16x", 0, 5, 5, 0, 0, 1, 0, 1, 3),
+    )
     return [
         ("rag.text", 1, 0, stream(raw), 1), ("rag.meta", 1, 0, stream(b""), 1), ("rag.chunks", 1, 0, chunk, 1),
         ("rag.documents", 1, 0, document, 1), ("rag.ids", 1, 0, struct.pack("<3Q", 1, 0, 1) + b"s", 1),
@@ -423,7 +583,15 @@ def surrogates():
 
 def vectors():
     found = {"0-golden-176": golden()}
-    for group in (matrix_of_shapes, written, odd_pairs, odd_vectors, companions, containers, knowledge):
+    for group in (
+        matrix_of_shapes,
+        written,
+        odd_pairs,
+        odd_vectors,
+        companions,
+        containers,
+        knowledge,
+    ):
         for name, vector in group():
             assert name not in found
             found[name] = vector

@@ -35,7 +35,11 @@ def good(name, vector):
         found, PACKAGE(vector.data, vector.dim)
     )
     assert wrong is None, (name, wrong)
-    return {"note": vector.note, "found": found} | ({"dim": vector.dim} if vector.dim else {}) | vector.marks
+    return (
+        {"note": vector.note, "found": found}
+        | ({"dim": vector.dim} if vector.dim else {})
+        | vector.marks
+    )
 
 
 def bad(name, vector):
@@ -67,7 +71,10 @@ def difference_from(data, base):
 
 def as_change(data, goods):
     """A bad 1.0 file as a change of a good one: four kilobytes of zeros a file are not worth keeping a hundred times."""
-    changes = ({"of": name, "size": len(data), "patches": difference_from(data, base)} for name, base in goods.items())
+    changes = (
+        {"of": name, "size": len(data), "patches": difference_from(data, base)}
+        for name, base in goods.items()
+    )
     return min(changes, key=lambda change: len(json.dumps(change)))
 
 
@@ -85,7 +92,9 @@ def all_files():
             changed[f"bad-{name}.ragfile"] = vector.data
         else:
             files[f"bad-{name}.ragfile"] = vector.data
-    lines = [f"{json.dumps(name)}: {json.dumps(what, sort_keys=True)}" for name, what in expected.items()]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(what, sort_keys=True)}" for name, what in expected.items()
+    ]
     files["expected.json"] = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     return files, changed
 
@@ -98,7 +107,8 @@ def pins(files):
 def promises(expected):
     """{name: what is expected of it}, without how its bytes are kept."""
     return {
-        name: {k: v for k, v in what.items() if k not in ("of", "size", "patches")} for name, what in expected.items()
+        name: {k: v for k, v in what.items() if k not in ("of", "size", "patches")}
+        for name, what in expected.items()
     }
 
 
@@ -109,16 +119,29 @@ def broken(files, wanted):
     pinned = (HERE / "SHA256SUMS").read_text().splitlines()
     if f"# specification {VERSION}" not in pinned:
         return []
-    lines = [line for line in pinned if not line.endswith("  expected.json") and line not in wanted.splitlines()]
-    old, new = promises(json.loads((HERE / "expected.json").read_text())), promises(json.loads(files["expected.json"]))
-    return [line.split("  ")[-1] for line in lines] + [name for name in old if old[name] != new.get(name)]
+    lines = [
+        line
+        for line in pinned
+        if not line.endswith("  expected.json") and line not in wanted.splitlines()
+    ]
+    old, new = (
+        promises(json.loads((HERE / "expected.json").read_text())),
+        promises(json.loads(files["expected.json"])),
+    )
+    return [line.split("  ")[-1] for line in lines] + [
+        name for name in old if old[name] != new.get(name)
+    ]
 
 
 def main():
     files, changed = all_files()
     wanted = pins(files | changed)
     if names := broken(files, wanted):
-        print("these would change, and the specification's version did not:", *sorted(set(names)), sep="\n  ")
+        print(
+            "these would change, and the specification's version did not:",
+            *sorted(set(names)),
+            sep="\n  ",
+        )
         return 1
     for name, data in files.items():
         if not (HERE / name).exists() or (HERE / name).read_bytes() != data:

@@ -56,14 +56,20 @@ def keyword_section(pairs, p=4, big=False, slack=b"", behind=b""):
 
     def make(at):
         start = at + 17 + len(slack)
-        return struct.pack(order(big) + "QQB", start, start + len(blob) - 1, p) + slack + blob + behind
+        return (
+            struct.pack(order(big) + "QQB", start, start + len(blob) - 1, p) + slack + blob + behind
+        )
 
     return make
 
 
 def extension(rows, bits, p, big, blob, **lies):
     sizes = {len(row) * bits // 8 + 1 + len(c.encode()) + p for row, c in rows}
-    said = {"dim": len(rows[0][0]) if rows else 1, "count": len(rows), "stride": sizes.pop() if len(sizes) == 1 else 0}
+    said = {
+        "dim": len(rows[0][0]) if rows else 1,
+        "count": len(rows),
+        "stride": sizes.pop() if len(sizes) == 1 else 0,
+    }
     said |= {"flags": 1, "hash": xxh(blob), **lies}
     return b"RXV1" + struct.pack(order(big) + "IQIIQ", *said.values())
 
@@ -77,7 +83,13 @@ def vector_section(rows, bits=32, p=4, big=False, slack=b"", behind=b"", extende
 
     def make(at):
         start = at + 18 + len(block) + len(slack)
-        return struct.pack(order(big) + "BQQB", bits, start, start + len(blob) - 1, p) + block + slack + blob + behind
+        return (
+            struct.pack(order(big) + "BQQB", bits, start, start + len(blob) - 1, p)
+            + block
+            + slack
+            + blob
+            + behind
+        )
 
     return make
 
@@ -88,7 +100,9 @@ def keys_section(pairs, p=4, big=False, **lies):
     for keyword, content in pairs:
         offsets.append((keyword.encode(), at))
         at += len(keyword.encode()) + 1 + len(content.encode()) + p
-    entries = b"".join(k[:8].ljust(8, b"\0") + struct.pack(order(big) + "Q", o) for k, o in sorted(offsets))
+    entries = b"".join(
+        k[:8].ljust(8, b"\0") + struct.pack(order(big) + "Q", o) for k, o in sorted(offsets)
+    )
     entries = lies.get("entries", entries)
     said = {"size": 16, "count": len(pairs), "length": max(at - p, 0), "hash": xxh(entries)}
     said |= {key: value for key, value in lies.items() if key != "entries"}
@@ -115,12 +129,15 @@ def matrix(rows, bits=32, dim=None):
     dim = dim or len(rows[0])
     stride = dim * bits // 8 + 16
     body = b"".join(
-        struct.pack(f"<{dim}{CODES[bits]}", *row) + f"-c{i:010}".encode() + bytes(4) for i, row in enumerate(rows)
+        struct.pack(f"<{dim}{CODES[bits]}", *row) + f"-c{i:010}".encode() + bytes(4)
+        for i, row in enumerate(rows)
     )
 
     def make(at):
         head = struct.pack("<BQQB", bits, at + 64, at + 64 + len(body) - (5 if rows else 1), 4)
-        return head + b"RXV1" + struct.pack("<IQIIQ", dim, len(rows), stride, 0, 0) + bytes(14) + body
+        return (
+            head + b"RXV1" + struct.pack("<IQIIQ", dim, len(rows), stride, 0, 0) + bytes(14) + body
+        )
 
     return make
 
@@ -137,7 +154,10 @@ def rle_frame(raw):
     assert 1 <= len(raw) <= 255
     assert set(raw) == {raw[0]}
     return (
-        bytes.fromhex("28b52ffd20") + bytes([len(raw)]) + (1 | 1 << 1 | len(raw) << 3).to_bytes(3, "little") + raw[:1]
+        bytes.fromhex("28b52ffd20")
+        + bytes([len(raw)])
+        + (1 | 1 << 1 | len(raw) << 3).to_bytes(3, "little")
+        + raw[:1]
     )
 
 
@@ -171,7 +191,14 @@ def records(documents, block=4096, pack=False):
             at, length = described(chunk_fields, meta)
             meta += written(chunk_fields)
             chunks += struct.pack(
-                "<6IQ", number, index, begin, len(words.encode()), point, len(words), at << 24 | length
+                "<6IQ",
+                number,
+                index,
+                begin,
+                len(words.encode()),
+                point,
+                len(words),
+                at << 24 | length,
             )
             row += 1
         table += struct.pack(
@@ -203,7 +230,10 @@ def described(fields, meta):
 
 
 def tombs(rows, count):
-    return b"".join(struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w)) for w in range(-(-count // 64)))
+    return b"".join(
+        struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w))
+        for w in range(-(-count // 64))
+    )
 
 
 class File:
@@ -212,7 +242,18 @@ class File:
     def __init__(self):
         self.image, self.kept, self.segments, self.generation = handmade.Image(), [], {}, 0
 
-    def commit(self, sections, drops=(), rows=(), message="", created=0, garbage=b"", front=None, lie=None, **footer):
+    def commit(
+        self,
+        sections,
+        drops=(),
+        rows=(),
+        message="",
+        created=0,
+        garbage=b"",
+        front=None,
+        lie=None,
+        **footer,
+    ):
         """sections are (name, segment, flags, bytes or function of the offset, items); rows (segment, rows, live).
 
         lie(table) may change the table before it is sealed; footer has fields that are not what they should be.
@@ -221,19 +262,26 @@ class File:
         before = len(image.data)
         image.data += garbage + bytes(handmade.pad(before + len(garbage)))
         left = bytes(image.data[before:])
-        table = handmade.Table(self.generation, len(image.data), created=created, message=message.encode())
+        table = handmade.Table(
+            self.generation, len(image.data), created=created, message=message.encode()
+        )
         table.abandoned = xxh(handmade.blocks(left)) if left else 0
         for name, segment, flags, content, items in sections:
             made = content(len(image.data)) if callable(content) else content
             at, size, digest = image.put(made)
             self.kept = [e for e in self.kept if (e.name, e.segment) != (name, segment)]
-            self.kept.append(handmade.Entry(name, at, size, digest, segment, flags, items, self.generation))
+            self.kept.append(
+                handmade.Entry(name, at, size, digest, segment, flags, items, self.generation)
+            )
         self.kept = [e for e in self.kept if (e.name, e.segment) not in drops]
         for number, count, live in rows:
             first = self.segments.get(number, (0, 0, 0, self.generation))[3]
             self.segments[number] = (number, count, live, first)
         alive = {e.segment for e in self.kept}
-        table.entries, table.segments = list(self.kept), [s for n, s in sorted(self.segments.items()) if n in alive]
+        table.entries, table.segments = (
+            list(self.kept),
+            [s for n, s in sorted(self.segments.items()) if n in alive],
+        )
         table.next_segment = max(self.segments, default=0) + 1
         if lie:
             lie(table)

@@ -39,7 +39,9 @@ def document(name, *texts):
 
 
 def service(path, **more):
-    return SingleFileRAGService("local", model="hashing", ragmd_path=path, embedder=Hashing(), **more)
+    return SingleFileRAGService(
+        "local", model="hashing", ragmd_path=path, embedder=Hashing(), **more
+    )
 
 
 def filled(path):
@@ -65,7 +67,11 @@ def test_the_program_of_the_migration_guide_runs(tmp_path):
         return results
 
     results = asyncio.run(program())
-    assert (results[0].document_id, results[0].chunk_key, results[0].text) == ("birds", "chunk-1", "owls fly at night ")
+    assert (results[0].document_id, results[0].chunk_key, results[0].text) == (
+        "birds",
+        "chunk-1",
+        "owls fly at night ",
+    )
 
 
 def test_a_file_that_is_not_there_is_an_empty_store(tmp_path):
@@ -85,7 +91,11 @@ def test_what_was_saved_answers_the_same(tmp_path):
         assert after.search_sync(query, 4) == before.search_sync(query, 4)
     assert after.documents == before.documents
     assert after.chunk_refs[0] == ChunkRef("birds", "chunk-0")
-    assert (after.embedding_dim, after.model_name, after.index.class_name) == (64, "hashing", "IndexFlatIP")
+    assert (after.embedding_dim, after.model_name, after.index.class_name) == (
+        64,
+        "hashing",
+        "IndexFlatIP",
+    )
 
 
 def test_a_copied_file_answers_the_same_and_nothing_else_is_needed(tmp_path):
@@ -112,7 +122,9 @@ def test_the_whole_text_comes_along_when_asked_for(tmp_path):
 
 def test_another_model_is_refused(tmp_path):
     filled(tmp_path / "x.ragmd")
-    other = SingleFileRAGService("local", model="other", ragmd_path=tmp_path / "x.ragmd", embedder=Hashing())
+    other = SingleFileRAGService(
+        "local", model="other", ragmd_path=tmp_path / "x.ragmd", embedder=Hashing()
+    )
     with pytest.raises(ModelError, match="was built with hashing, not with other"):
         other.initialize_search_backend()
 
@@ -202,7 +214,9 @@ def test_large_stores_are_searched_without_holding_the_interpreter(tmp_path):
 def test_faiss_finds_the_same_rows(metric, k):
     faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
     random = np.random.default_rng(4)
-    vectors = np.round(random.standard_normal((2000, 32)) * 8).astype(np.float32)  # whole numbers: sums are exact
+    vectors = np.round(random.standard_normal((2000, 32)) * 8).astype(
+        np.float32
+    )  # whole numbers: sums are exact
     vectors[1000:1500] = vectors[:500]
     index = {"ip": faiss.IndexFlatIP, "l2": faiss.IndexFlatL2}[metric](32)
     index.add(vectors)
@@ -211,7 +225,11 @@ def test_faiss_finds_the_same_rows(metric, k):
         rows, ours = nearest(Index.of(vectors, metric), query, k)
         assert np.array_equal(ours, scores[0])
         assert [float(s) for s in ours] == sorted(map(float, ours), reverse=metric == "ip")
-        assert all(a < b for a, b, s, t in zip(rows[:-1], rows[1:], ours[:-1], ours[1:], strict=True) if s == t)
+        assert all(
+            a < b
+            for a, b, s, t in zip(rows[:-1], rows[1:], ours[:-1], ours[1:], strict=True)
+            if s == t
+        )
 
 
 def test_a_service_is_asked_for_by_name_and_works_without_a_network(tmp_path):

@@ -59,7 +59,11 @@ def test_signatures_and_defaults_are_those_of_the_original():
 def test_a_fresh_file_answers_hybrid_without_a_further_step(db):
     hits = sqlrooms.hybrid_query("how do I rotate the keys?", db)
     assert set(hits[0]) == {"node_id", "text", "metadata", "score", "score_type", "source_doc"}
-    assert (hits[0]["node_id"], hits[0]["score_type"], hits[0]["source_doc"]) == ("keys.md#0", "rrf", None)
+    assert (hits[0]["node_id"], hits[0]["score_type"], hits[0]["source_doc"]) == (
+        "keys.md#0",
+        "rrf",
+        None,
+    )
     assert {"path", "name", "headers"} <= set(hits[0]["metadata"])
     assert sqlrooms.hybrid_query("OAuth2", db)[0]["node_id"] == "deep/pods.md#0"
 
@@ -68,7 +72,9 @@ def test_a_fresh_file_answers_hybrid_without_a_further_step(db):
 def test_each_leg_proposes_twice_as_many_and_ten_at_least(db, monkeypatch, top_k, candidates):
     asked, search = [], KnowledgeBase.search
     monkeypatch.setattr(
-        KnowledgeBase, "search", lambda self, *args, **options: asked.append(options) or search(self, *args, **options)
+        KnowledgeBase,
+        "search",
+        lambda self, *args, **options: asked.append(options) or search(self, *args, **options),
     )
     sqlrooms.hybrid_query("keys", db, top_k=top_k)
     sqlrooms.hybrid_query("keys", db, top_k=top_k, use_rrf=False)
@@ -87,7 +93,9 @@ def test_weighted_scores_follow_the_weight(db):
     by_words = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=0.0)
     by_vectors = sqlrooms.hybrid_query("restart a pod", db, use_rrf=False, vector_weight=1.0)
     assert {h["score_type"] for h in by_words + by_vectors} == {"weighted"}
-    assert [h["node_id"] for h in by_vectors] == [h["node_id"] for h in sqlrooms.vector_query("restart a pod", db)]
+    assert [h["node_id"] for h in by_vectors] == [
+        h["node_id"] for h in sqlrooms.vector_query("restart a pod", db)
+    ]
     assert by_words[0]["score"] == 1.0
     with pytest.raises(ValueError, match="vector_weight"):
         sqlrooms.hybrid_query("x", db, vector_weight=1.5)
@@ -96,7 +104,9 @@ def test_weighted_scores_follow_the_weight(db):
 
 
 def test_source_documents_are_what_was_read_to_the_character(folder, db):
-    found = sqlrooms.get_source_documents(["keys.md#1", "nobody#0", "deep/pods.md#0", "keys.md#0"], db)
+    found = sqlrooms.get_source_documents(
+        ["keys.md#1", "nobody#0", "deep/pods.md#0", "keys.md#0"], db
+    )
     assert [d["doc_id"] for d in found] == ["keys.md", "deep/pods.md"]
     assert set(found[0]) == {"doc_id", "file_path", "file_name", "text", "metadata"}
     for document in found:
@@ -114,7 +124,11 @@ def test_source_documents_are_what_was_read_to_the_character(folder, db):
 
 def test_both_ways_of_cutting_and_a_weight_for_headers(folder, tmp_path):
     path = str(tmp_path / "kb")
-    options = {"embed_model_name": MODEL, "use_markdown_chunking": False, "include_headers_weight": 3}
+    options = {
+        "embed_model_name": MODEL,
+        "use_markdown_chunking": False,
+        "include_headers_weight": 3,
+    }
     with sqlrooms.prepare_embeddings(str(folder), path, chunk_size=20, **options) as rf:
         assert rf.config["chunking"]["kind"] == "sentences"
         assert rf.config["chunking"]["size"] == 80
@@ -144,7 +158,9 @@ def test_inputs_that_make_no_sense_are_refused(folder, tmp_path):
         sqlrooms.get_source_documents(["a#0"], str(tmp_path / "nowhere"))
 
 
-def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_does_not(folder, tmp_path, monkeypatch):
+def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_does_not(
+    folder, tmp_path, monkeypatch
+):
     def missing(spec, **options):
         if spec.startswith("st:"):
             raise ImportError("sentence-transformers is not installed")
@@ -156,10 +172,14 @@ def test_the_default_model_gives_way_to_the_embedded_one_aloud_and_a_named_one_d
         sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb")).close()
     assert sqlrooms.get_embedding_metadata(str(tmp_path / "kb"))["model"].startswith("potion")
     with pytest.raises(ImportError):
-        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "other"), embed_model_name="some/model")
+        sqlrooms.prepare_embeddings(
+            str(folder), str(tmp_path / "other"), embed_model_name="some/model"
+        )
 
 
-def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before(folder, tmp_path, monkeypatch):
+def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before(
+    folder, tmp_path, monkeypatch
+):
     asked, fetched = [], set()
 
     class Tiny:
@@ -177,7 +197,9 @@ def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before
 
     monkeypatch.setattr(sqlrooms, "open_embedder", opened)
     for _ in range(2):
-        with sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny") as rf:
+        with sqlrooms.prepare_embeddings(
+            str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny"
+        ) as rf:
             assert rf.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
     assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
 
@@ -209,7 +231,10 @@ def test_a_leg_that_is_missing_is_said_and_the_other_answers(folder, tmp_path):
     words, vectors = str(tmp_path / "words"), str(tmp_path / "vectors")
     sqlrooms.prepare_embeddings(str(folder), words, embed_model_name="none").close()
     ragfile.build(folder, vectors, analysis=None)
-    for path, has, reason in ((words, "fts", "has no vectors"), (vectors, "vector", "has no BM25 index")):
+    for path, has, reason in (
+        (words, "fts", "has no vectors"),
+        (vectors, "vector", "has no BM25 index"),
+    ):
         capabilities = {"vector": False, "fts": False, "hybrid": False, has: True}
         assert sqlrooms.get_embedding_metadata(path)["capabilities"] == capabilities
         for use_rrf in (True, False):
@@ -223,7 +248,9 @@ def test_a_leg_that_is_missing_is_said_and_the_other_answers(folder, tmp_path):
 
 
 def export(*arguments):
-    return subprocess.run([sys.executable, "-m", "ragfile", "export", *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "ragfile", "export", *arguments], capture_output=True, text=True
+    )
 
 
 def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
@@ -249,7 +276,9 @@ def test_arrow_columns_are_those_of_the_chunk_table(db):
         assert set(table.column_names) == {"node_id", "text", "metadata_", "embedding", "doc_id"}
         assert table.num_rows == len(rf)
         assert table.column("text").to_pylist() == [rf.chunk(row).content for row in range(len(rf))]
-        vectors = table.column("embedding").combine_chunks().flatten().to_numpy().reshape(len(rf), -1)
+        vectors = (
+            table.column("embedding").combine_chunks().flatten().to_numpy().reshape(len(rf), -1)
+        )
         assert (vectors == rf.vectors()).all()
         assert json.loads(table.column("metadata_")[0].as_py())["name"]
         assert pyarrow.table(rf).equals(table)
@@ -269,7 +298,9 @@ def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
     done = export(db, out, "--to", "duckdb")
     assert done.returncode == 0, done.stderr
     with duckdb.connect(out, read_only=True) as database:
-        count, dim = database.execute("SELECT count(*), max(len(embedding)) FROM documents").fetchone()
+        count, dim = database.execute(
+            "SELECT count(*), max(len(embedding)) FROM documents"
+        ).fetchone()
         joined = database.execute(
             "SELECT count(*), max(s.text) FROM documents d JOIN source_documents s USING (doc_id) WHERE doc_id = 'keys.md'"
         ).fetchone()

@@ -1,8 +1,8 @@
 /* vector_digest.c - one fixed workload over the vector engine, printed as a digest.
  *
- * Every target, on every architecture, must print the same line but for the target's name: same rows, same score bits,
- * same bytes of shadows. tests/c/compare_targets builds and compares. Inputs are ratios of small integers, so they are
- * the same floats everywhere. */
+ * Every target, on every architecture, must print the same line but for the target's name: same
+ * rows, same score bits, same bytes of shadows. tests/c/compare_targets builds and compares. Inputs
+ * are ratios of small integers, so they are the same floats everywhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +46,15 @@ static enum rag_status keep(void *context, const void *bytes, size_t size) {
     return RAG_OK;
 }
 
-static void search(const struct rag_matrix *matrix, const struct rag_shadow *shadow, const float *queries, size_t count) {
+static void search(const struct rag_matrix *matrix, const struct rag_shadow *shadow,
+                   const float *queries, size_t count) {
     int64_t rows[QUERIES * K], every[ROWS];
     float scores[ROWS > QUERIES * K ? ROWS : QUERIES * K];
     struct rag_fault fault;
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
         const struct rag_segment segment = {matrix, shadow, NULL};
-        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric, K, 1, NULL};
+        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric,
+                                        K,       1,     NULL};
         must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
         take(rows, count * K * sizeof *rows);
         take(scores, count * K * sizeof *scores);
@@ -80,8 +82,12 @@ static void sample(const float *rows, const float *query, uint32_t dim) {
 }
 
 static void work(const float *values, const float *queries, uint32_t dim) {
-    struct rag_matrix matrix = {.guard = {.bytes = (const uint8_t *)values, .size = (size_t)ROWS * dim * 4},
-                                .stride = 4 * dim, .count = ROWS, .dim = dim, .scalar = RAG_F32};
+    struct rag_matrix matrix = {
+        .guard = {.bytes = (const uint8_t *)values, .size = (size_t)ROWS * dim * 4},
+        .stride = 4 * dim,
+        .count = ROWS,
+        .dim = dim,
+        .scalar = RAG_F32};
     struct rag_shadow shadow;
     struct rag_fault fault;
     struct sink sink = {malloc(rag_shadow_size(ROWS, dim)), 0};
@@ -94,7 +100,8 @@ static void work(const float *values, const float *queries, uint32_t dim) {
         search(&matrix, NULL, queries, count);
         search(&matrix, &shadow, queries, count);
     }
-    matrix.scalar = RAG_F16; /* the same bytes as halves: NaN, infinities and subnormals among them */
+    matrix.scalar =
+        RAG_F16; /* the same bytes as halves: NaN, infinities and subnormals among them */
     matrix.stride = 2 * dim;
     search(&matrix, NULL, queries, 2);
     matrix.big_endian = true;

@@ -32,13 +32,22 @@ def words(rng, alphabet=LETTERS, most=4):
 
 def random_pairs(rng):
     """(bytes, dim) of a 0.1.0 file."""
-    big, p, bits, dim = rng.random() < 0.5, rng.choice((4, 8, 16)), rng.choice((8, 16, 32, 64)), rng.randrange(1, 9)
+    big, p, bits, dim = (
+        rng.random() < 0.5,
+        rng.choice((4, 8, 16)),
+        rng.choice((8, 16, 32, 64)),
+        rng.randrange(1, 9),
+    )
     letters = [letter for letter in LETTERS if letter != "-"]
     keywords = [(words(rng, letters), words(rng)) for _ in range(rng.randrange(5))]
-    rows = [([component(rng, bits) for _ in range(dim)], words(rng)) for _ in range(rng.randrange(5))]
+    rows = [
+        ([component(rng, bits) for _ in range(dim)], words(rng)) for _ in range(rng.randrange(5))
+    ]
     if rng.random() < 0.02:
         return by_the_package(keywords, rows, p, bits, big), None
-    slack, behind = (bytes(rng.choice(b"\0-xR") for _ in range(rng.choice((0, 1, 14, 40)))) for _ in range(2))
+    slack, behind = (
+        bytes(rng.choice(b"\0-xR") for _ in range(rng.choice((0, 1, 14, 40)))) for _ in range(2)
+    )
     extended, lies = rng.random() < 0.6, {"flags": 0, "hash": 0} if rng.random() < 0.3 else {}
     sections = [("other.x", pieces.plain(slack + behind))] if rng.random() < 0.2 else []
     if rng.random() < 0.8:
@@ -46,7 +55,9 @@ def random_pairs(rng):
         if rng.random() < 0.4:
             sections.append(("rag.keys", pieces.keys_section(keywords, p, big)))
     if rng.random() < 0.8:
-        made = pieces.vector_section(rows, bits, p, big, slack, behind, extended, **(lies if extended else {}))
+        made = pieces.vector_section(
+            rows, bits, p, big, slack, behind, extended, **(lies if extended else {})
+        )
         sections.append(("vector", made))
     rng.shuffle(sections)
     return pieces.file_0(
@@ -64,7 +75,15 @@ def by_the_package(keywords, rows, p, bits, big):
     with tempfile.TemporaryDirectory(dir=memory()) as folder:
         path = os.path.join(folder, "f")
         order = "big" if big else "little"
-        write_pairs(path, keywords, rows, padding=p, precision=bits, byteorder=order, sorted_keys=len(rows) % 2 == 0)
+        write_pairs(
+            path,
+            keywords,
+            rows,
+            padding=p,
+            precision=bits,
+            byteorder=order,
+            sorted_keys=len(rows) % 2 == 0,
+        )
         with open(path, "rb") as file:
             return file.read()
 
@@ -81,7 +100,12 @@ def random_commits(rng):
         for _ in range(rng.randrange(3)):
             key = rng.choice(("foo", "bar", "vendor.x", "rag.config")), rng.choice([0, *segments])
             sections.append(
-                (*key, 2 * (rng.random() < 0.1), rng.randbytes(rng.choice((0, 1, 7, 8, 60, 300))), rng.randrange(9))
+                (
+                    *key,
+                    2 * (rng.random() < 0.1),
+                    rng.randbytes(rng.choice((0, 1, 7, 8, 60, 300))),
+                    rng.randrange(9),
+                )
             )
         if rng.random() < 0.6:
             sections += random_rows(rng, coming, rows)
@@ -91,7 +115,11 @@ def random_commits(rng):
         for number, groups in list(segments.items()):
             count = sum(map(len, groups))
             if number not in [r[0] for r in rows] and rng.random() < 0.3:
-                dead = [row for group in rng.sample(groups, rng.randrange(1, len(groups) + 1)) for row in group]
+                dead = [
+                    row
+                    for group in rng.sample(groups, rng.randrange(1, len(groups) + 1))
+                    for row in group
+                ]
                 sections.append(("rag.tombs", number, 0, pieces.tombs(dead, count), len(dead)))
                 rows.append((number, count, count - len(dead)))
         sections = list({section[:2]: section for section in sections}.values())
@@ -114,7 +142,11 @@ def random_rows(rng, number, rows):
             start = rng.randrange(len(text) + 1)
             span = start, rng.randrange(start, len(text) + 1)
             cuts.append(
-                (index * 2, span if rng.random() < 0.7 else words(rng), {"key": "k"} if rng.random() < 0.3 else None)
+                (
+                    index * 2,
+                    span if rng.random() < 0.7 else words(rng),
+                    {"key": "k"} if rng.random() < 0.3 else None,
+                )
             )
         groups += [list(range(count, count + len(cuts)))] if cuts else []
         count += len(cuts)
@@ -183,7 +215,11 @@ def changed(rng, data):
     if kind > 0.9:
         at = rng.randrange(len(out))
         out[at:at] = rng.choice((b"\0", b"-", b"RXV1", bytes(4)))
-    return resealed(bytes(out)) if kind > 0.4 and out[7:8] == b"\1" and len(out) >= 4160 else bytes(out)
+    return (
+        resealed(bytes(out))
+        if kind > 0.4 and out[7:8] == b"\1" and len(out) >= 4160
+        else bytes(out)
+    )
 
 
 def resealed(data):
@@ -193,7 +229,9 @@ def resealed(data):
     if toc + size > len(out) or at + 64 > len(out):
         return data
     for row in range(
-        toc + 64, min(toc + 64 + 64 * min(struct.unpack_from("<I", out, toc + 24)[0], 99), len(out) - 63), 64
+        toc + 64,
+        min(toc + 64 + 64 * min(struct.unpack_from("<I", out, toc + 24)[0], 99), len(out) - 63),
+        64,
     ):
         start, length = struct.unpack_from("<QQ", out, row + 24)
         if length < len(out) and start + length + 64 < len(out):
@@ -211,7 +249,9 @@ def resealed(data):
 
 
 def both(data, dim=None):
-    return conformance.answer(oracle.read, data, dim), conformance.answer(conformance.read, data, dim)
+    return conformance.answer(oracle.read, data, dim), conformance.answer(
+        conformance.read, data, dim
+    )
 
 
 def disagreement(data, dim, whole):

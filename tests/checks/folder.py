@@ -28,12 +28,22 @@ def environments():
     yield {"LC_ALL": "C", "PYTHONHASHSEED": "1"}, os.cpu_count()
     yield {"LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "0"}, os.cpu_count()
     yield {"LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "1"}, 1
-    yield {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2", "TZ": "Pacific/Auckland", "RAGFILE_TARGET": "baseline"}, 1
+    yield (
+        {
+            "LC_ALL": "C.UTF-8",
+            "PYTHONHASHSEED": "2",
+            "TZ": "Pacific/Auckland",
+            "RAGFILE_TARGET": "baseline",
+        },
+        1,
+    )
 
 
 def has_locale(settings):
     code = "import locale, sys; locale.setlocale(locale.LC_ALL, ''); print(locale.getlocale()[0])"
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **settings}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **settings}, capture_output=True, text=True
+    )
     return done.returncode == 0
 
 
@@ -51,7 +61,10 @@ def check_builds(folder, out):
             digests.add(digest := hashlib.file_digest(file, "sha256").hexdigest())
         named = " ".join(f"{name}={value}" for name, value in settings.items())
         missing = "" if has_locale(settings) else "  (this machine has no such locale: C was used)"
-        print(f"{digest[:16]}  {time.perf_counter() - began:5.1f} s, {len(chosen)} CPUs, {named}{missing}", flush=True)
+        print(
+            f"{digest[:16]}  {time.perf_counter() - began:5.1f} s, {len(chosen)} CPUs, {named}{missing}",
+            flush=True,
+        )
     if len(digests) != 1:
         raise SystemExit("the same folder made different files")
 
@@ -77,10 +90,16 @@ def check_answers(folder, path, count):
                 for hit in rf.search(question, mode=mode, cache=False):
                     where = f"{mode} {question!r}: {hit.id}"
                     (document,) = rf.sources([hit.id])
-                    assert hit.text == document.text[hit.start : hit.end], f"{where}: not document[start:end]"
-                    assert document.text == texts[hit.doc_id], f"{where}: not the text that was read"
+                    assert hit.text == document.text[hit.start : hit.end], (
+                        f"{where}: not document[start:end]"
+                    )
+                    assert document.text == texts[hit.doc_id], (
+                        f"{where}: not the text that was read"
+                    )
                     assert hit.source, f"{where}: no source"
-                    assert os.path.basename(hit.source) == os.path.basename(hit.doc_id), f"{where}: of {hit.source}"
+                    assert os.path.basename(hit.source) == os.path.basename(hit.doc_id), (
+                        f"{where}: of {hit.source}"
+                    )
                     hits += 1
                     paths += bool(hit.metadata.get("headers"))
     print(
@@ -89,7 +108,9 @@ def check_answers(folder, path, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder")
     parser.add_argument("--questions", type=int, default=1000)
     arguments = parser.parse_args()
@@ -97,7 +118,9 @@ def main():
         out = os.path.join(folder, "kb.ragfile")
         check_builds(arguments.folder, out)
         print(
-            subprocess.run([sys.executable, "-m", "ragfile", "info", out], capture_output=True, text=True).stdout,
+            subprocess.run(
+                [sys.executable, "-m", "ragfile", "info", out], capture_output=True, text=True
+            ).stdout,
             end="",
         )
         check_answers(arguments.folder, out, arguments.questions)

@@ -31,8 +31,12 @@ e\\u0301 combining a\\u0308\\u0323\\u0301|\\u0301alone|a\\u0300\\u0301\\u0302\\u
 
 def hard_texts():
     """The texts: chosen ones, words at the limits of length, and mixtures drawn from a fixed seed."""
-    chosen = [text.encode("latin-1", "backslashreplace").decode("unicode_escape") for text in split(PLAIN)]
-    longest = [c * n for c in ("a", "é", "가", "?", "字", "\u0301", "ß") for n in (99, 100, 101, 300)]
+    chosen = [
+        text.encode("latin-1", "backslashreplace").decode("unicode_escape") for text in split(PLAIN)
+    ]
+    longest = [
+        c * n for c in ("a", "é", "가", "?", "字", "\u0301", "ß") for n in (99, 100, 101, 300)
+    ]
     longest += [
         "a" * 99 + "é",
         "a" * 100 + "é",
@@ -55,7 +59,10 @@ def hard_texts():
         "Ж",
         "\U0001f600",
     ]
-    drawn = ["".join(rng.choices(parts, k=rng.randrange(1, 12)))[: rng.randrange(1, 200)] for _ in range(200)]
+    drawn = [
+        "".join(rng.choices(parts, k=rng.randrange(1, 12)))[: rng.randrange(1, 200)]
+        for _ in range(200)
+    ]
     return ["", " ", "\n\n", *chosen, *longest, *drawn]
 
 
@@ -69,7 +76,9 @@ def main():
     records = [[text, tokenizer.encode(text, add_special_tokens=False).ids] for text in texts]
     out = Path(__file__).parents[1] / "data" / "wordpiece_golden.json"
     lines = ",\n".join(json.dumps(record, separators=(",", ":")) for record in records)
-    out.write_text(f'{{"recorded_with":"tokenizers {tokenizers.__version__}","records":[\n{lines}\n]}}\n')
+    out.write_text(
+        f'{{"recorded_with":"tokenizers {tokenizers.__version__}","records":[\n{lines}\n]}}\n'
+    )
     print(f"{out}: {len(records)} texts")
 
 

@@ -22,12 +22,16 @@ def main():
     texts = pieces = different = 0
     with opener(path, "rt", encoding="utf-8") as lines:
         while some := [json.loads(line)["text"] for line in islice(lines, 5000)]:
-            for text, encoding in zip(some, reference.encode_batch(some, add_special_tokens=False), strict=True):
+            for text, encoding in zip(
+                some, reference.encode_batch(some, add_special_tokens=False), strict=True
+            ):
                 texts, pieces = texts + 1, pieces + len(encoding.ids)
                 if embedder.tokens(text) != encoding.ids:
                     different += 1
                     print(f"different: {text[:100]!r}")
-    print(f"{texts} texts, {pieces} pieces, {different} texts different from tokenizers {tokenizers.__version__}")
+    print(
+        f"{texts} texts, {pieces} pieces, {different} texts different from tokenizers {tokenizers.__version__}"
+    )
     sys.exit(different > 0)
 
 

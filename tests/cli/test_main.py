@@ -124,7 +124,10 @@ def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_p
 
 def test_a_file_of_pairs_is_not_searched_or_exported_but_shown_how_to_be_read(run, tmp_path):
     ragfile.write_pairs(tmp_path / "p.ragfile", [("alpha", "first")])
-    for command in (["search", tmp_path / "p.ragfile", "alpha"], ["export", tmp_path / "p.ragfile"]):
+    for command in (
+        ["search", tmp_path / "p.ragfile", "alpha"],
+        ["export", tmp_path / "p.ragfile"],
+    ):
         code, out, err = run(*command)
         assert (code, out) == (2, "")
         assert "has pairs, not passages" in err
@@ -145,7 +148,9 @@ def test_a_file_that_went_through_faiss_and_json_is_asked_as_before(run, kb, tmp
 def test_counts_are_of_one_thing_or_of_many(run, tmp_path):
     (tmp_path / "a.txt").write_text("alone")
     assert "1 document, 1 chunk, " in run("build", tmp_path / "a.txt", "-o", tmp_path / "a")[1]
-    assert run("delete", tmp_path / "a", "a.txt")[1].endswith("1 document deleted; compact erases their bytes\n")
+    assert run("delete", tmp_path / "a", "a.txt")[1].endswith(
+        "1 document deleted; compact erases their bytes\n"
+    )
 
 
 def test_an_empty_question_is_wrong_usage(run, kb):
@@ -196,7 +201,9 @@ def test_an_export_is_what_its_suffix_says_and_whole_or_not_there(run, kb, monke
 
     monkeypatch.setattr(arrow, "records", failing)
     assert run("export", kb, kb.parent / "half.jsonl")[::2] == (1, "\nragfile: interrupted\n")
-    monkeypatch.setattr(arrow, "arrow_reader", lambda archive: (_ for _ in ()).throw(ValueError("it is parquet")))
+    monkeypatch.setattr(
+        arrow, "arrow_reader", lambda archive: (_ for _ in ()).throw(ValueError("it is parquet"))
+    )
     assert "it is parquet" in run("export", kb, kb.parent / "half.parquet")[2]
     assert not list(kb.parent.glob("half*"))
 

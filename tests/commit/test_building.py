@@ -27,7 +27,10 @@ class Counting:
         if self.fail_after is not None and len(self.texts) + len(texts) > self.fail_after:
             raise ConnectionError("the provider went away")
         self.texts += texts
-        return np.array([np.random.default_rng(len(t)).standard_normal(self.model.dims) for t in texts], np.float32)
+        return np.array(
+            [np.random.default_rng(len(t)).standard_normal(self.model.dims) for t in texts],
+            np.float32,
+        )
 
 
 @pytest.fixture
@@ -100,7 +103,9 @@ def test_a_file_does_not_depend_on_where_or_in_which_order_its_sources_were_made
     assert ids[0] == ids[1]
 
 
-def test_the_clock_is_what_source_date_epoch_says_and_otherwise_not_recorded(docs, tmp_path, monkeypatch):
+def test_the_clock_is_what_source_date_epoch_says_and_otherwise_not_recorded(
+    docs, tmp_path, monkeypatch
+):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     build(docs, tmp_path / "none")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
@@ -124,7 +129,9 @@ def test_what_could_not_be_read_is_reported_and_the_rest_is_built(docs, tmp_path
     report = build(docs, tmp_path / "kb")
     assert {os.path.basename(f.path) for f in report.failures} == {"broken.pdf", "broken.md"}
     assert all(f.reason for f in report.failures)
-    assert [tuple(map(os.path.basename, (d.path, d.first))) for d in report.duplicates] == [("copy.md", "03.md")]
+    assert [tuple(map(os.path.basename, (d.path, d.first))) for d in report.duplicates] == [
+        ("copy.md", "03.md")
+    ]
     skipped = {os.path.basename(s.path): s.reason for s in report.skipped}
     assert "suffix" in skipped["picture.xyz"]
     assert "link" in skipped["loop"]
@@ -231,7 +238,9 @@ ragfile.build([sys.argv[1]], sys.argv[2], embedder=Slow())
 
 
 @pytest.mark.parametrize("batches", [1, 4, 9])
-def test_a_build_killed_in_the_middle_leaves_no_file_and_goes_on_from_what_was_embedded(docs, tmp_path, batches):
+def test_a_build_killed_in_the_middle_leaves_no_file_and_goes_on_from_what_was_embedded(
+    docs, tmp_path, batches
+):
     out, log = tmp_path / "kb", tmp_path / "log"
     command = [sys.executable, "-c", KILLED, docs, out, log]
     process = subprocess.Popen([*command, str(batches)])
@@ -314,12 +323,18 @@ def test_a_folder_that_is_no_stash_is_made_anew(tmp_path, damage):
     filled(str(folder), ["a"])
     for path in sorted(folder.iterdir()):
         is_data = str(path) == data_file(folder)
-        if damage == "nothing" or (damage == "no data" and is_data) or (damage == "no shape" and not is_data):
+        if (
+            damage == "nothing"
+            or (damage == "no data" and is_data)
+            or (damage == "no shape" and not is_data)
+        ):
             path.unlink()
         elif damage == "junk":
             path.write_bytes(b"\xff\0junk")
     stash = Stash(str(folder), "m", 3)
-    assert (stash.find("a") is not None) == (damage == "no shape")  # the rows say themselves whether they are whole
+    assert (stash.find("a") is not None) == (
+        damage == "no shape"
+    )  # the rows say themselves whether they are whole
     stash.append(["b"], np.ones((1, 3)))
     assert Stash(str(folder), "m", 3).find("b").tolist() == [1.0, 1.0, 1.0]
 
@@ -329,11 +344,16 @@ def test_a_folder_that_is_no_stash_is_made_anew(tmp_path, damage):
 
 def run(*arguments, **options):
     return subprocess.run(
-        [sys.executable, "-m", "ragfile", *map(str, arguments)], capture_output=True, text=True, **options
+        [sys.executable, "-m", "ragfile", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
     )
 
 
-def test_the_command_takes_a_list_of_sources_from_stdin_and_is_quiet_without_a_terminal(docs, tmp_path):
+def test_the_command_takes_a_list_of_sources_from_stdin_and_is_quiet_without_a_terminal(
+    docs, tmp_path
+):
     listed = f"{docs / '01.md'}\n{docs / '02.md'}\n"
     done = run("build", "-", "-o", tmp_path / "kb", "--embedder", "none", "--json", input=listed)
     report = json.loads(done.stdout)
@@ -356,7 +376,9 @@ def test_the_report_as_json_names_the_parts_of_what_it_lists(docs, tmp_path):
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnot really")
     (docs / "picture.xyz").write_bytes(b"\0\1\2")
     (docs / "copy.md").write_bytes((docs / "03.md").read_bytes())
-    report = json.loads(run("build", docs, "-o", tmp_path / "kb", "--embedder", "none", "--json").stdout)
+    report = json.loads(
+        run("build", docs, "-o", tmp_path / "kb", "--embedder", "none", "--json").stdout
+    )
     assert {key: set(report[key][0]) for key in ("failures", "duplicates", "skipped")} == {
         "failures": {"path", "reason", "kind"}, "duplicates": {"path", "first"}, "skipped": {"path", "reason"},
     }  # fmt: skip
@@ -376,7 +398,16 @@ def test_a_disk_that_is_full_is_an_error_that_says_where(docs, tmp_path, limit):
     (tmp_path / "out").mkdir()
     for i in range(100):
         (docs / f"more{i}.md").write_text(f"# {i}\n\n" + " ".join(str(i * j) for j in range(300)))
-    command = [sys.executable, "-c", LIMITED, str(limit), "build", str(docs), "-o", str(tmp_path / "out" / "kb")]
+    command = [
+        sys.executable,
+        "-c",
+        LIMITED,
+        str(limit),
+        "build",
+        str(docs),
+        "-o",
+        str(tmp_path / "out" / "kb"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith(f"ragfile: {tmp_path / 'out'}")
@@ -394,14 +425,25 @@ def test_an_id_that_is_there_twice_is_a_failure_and_not_the_end(tmp_path):
         assert [(d.id, d.text, d.tags) for d in rf.documents()] == [
             ("rows.jsonl#1", "one", ("a", "2")), ("rows.jsonl#3", "three", ()),
         ]  # fmt: skip
-    (tmp_path / "rows.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": "1", "text": "again"}\n{"text": "four"}\n')
+    (tmp_path / "rows.jsonl").write_text(
+        '{"id": 1, "text": "one"}\n{"id": "1", "text": "again"}\n{"text": "four"}\n'
+    )
     synced = ragfile.sync(tmp_path / "kb", [tmp_path / "rows.jsonl"])
     assert [f.reason for f in synced.failures] == ["the id 'rows.jsonl#1' is there twice"]
 
 
 def test_text_that_is_not_utf8_can_be_read_with_marks_in_its_place(docs, tmp_path):
     (docs / "latin.txt").write_bytes("Grüße".encode("latin-1"))
-    done = run("build", docs / "latin.txt", "-o", tmp_path / "kb", "--embedder", "none", "--errors", "replace")
+    done = run(
+        "build",
+        docs / "latin.txt",
+        "-o",
+        tmp_path / "kb",
+        "--embedder",
+        "none",
+        "--errors",
+        "replace",
+    )
     assert done.returncode == 0
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.document("latin.txt").text == "Gr\ufffd\ufffde"
@@ -423,7 +465,10 @@ def test_a_terminal_shows_the_rate_and_the_time_left(docs, tmp_path):
     os.close(here)
     assert process.wait() == 0
     lines = shown.decode().split("\r")
-    assert any("documents" in line and "chunks/s" in line and "%" in line and " left" in line for line in lines)
+    assert any(
+        "documents" in line and "chunks/s" in line and "%" in line and " left" in line
+        for line in lines
+    )
     assert lines[-1].strip("\n") == "\x1b[K"  # nothing of it stays
     assert b"14 documents" in process.stdout.read()
     process.stdout.close()

@@ -18,14 +18,18 @@ class Letters:
 
     def embed(self, texts, role="document"):
         self.asked.extend(texts)
-        return np.array([[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32).reshape(len(texts), 6)
+        return np.array(
+            [[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32
+        ).reshape(len(texts), 6)
 
 
 def facts(path):
     with ragfile.open(path) as rf:
         rows = [rf.row(f"{d.id}#{i}") for d in rf.documents() for i in range(100)]
         chunks = [(rf.chunk(r), rf.vector(r).tolist()) for r in rows if r is not None]
-        return sorted((c.doc_id, c.chunk_index, c.content, v) for c, v in chunks), {d.id: d for d in rf.documents()}
+        return sorted((c.doc_id, c.chunk_index, c.content, v) for c, v in chunks), {
+            d.id: d for d in rf.documents()
+        }
 
 
 def fresh(path, documents):
@@ -107,14 +111,30 @@ def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
     path, canary = tmp_path / "f", "Xq7zCanaryWord"
     vector = np.array([0.123456, -77.125, 3.1415926, 42.4242, -0.000123, 9.875], np.float32)
     with ragfile.create(path, dim=6, portable=True) as w:
-        chunk = {"doc_id": canary + "Id", "chunk_index": 7, "content": canary + "Text", "tags": [canary + "Tag"]}
-        w.add([{"doc_id": f"keep{i}", "chunk_index": 0, "content": f"text {i}"} for i in range(5)], np.eye(6)[:5])
+        chunk = {
+            "doc_id": canary + "Id",
+            "chunk_index": 7,
+            "content": canary + "Text",
+            "tags": [canary + "Tag"],
+        }
+        w.add(
+            [{"doc_id": f"keep{i}", "chunk_index": 0, "content": f"text {i}"} for i in range(5)],
+            np.eye(6)[:5],
+        )
         w.add([{**chunk, "metadata": {canary + "Key": canary + "Value"}}], vector[None])
-        document = {"id": "replaced", "text": canary + "Old", "source": f"/{canary}Path", "metadata": {"m": canary}}
+        document = {
+            "id": "replaced",
+            "text": canary + "Old",
+            "source": f"/{canary}Path",
+            "metadata": {"m": canary},
+        }
         w.add_documents([document], np.array([vector]))
         w.add_documents([{"id": canary + "Empty", "text": "", "metadata": {"m": canary}}])
     with ragfile.edit(path, message=canary + "Message") as w:
-        assert w.delete([canary + "Id", canary + "Empty", "unknown"]) == [canary + "Id", canary + "Empty"]
+        assert w.delete([canary + "Id", canary + "Empty", "unknown"]) == [
+            canary + "Id",
+            canary + "Empty",
+        ]
         w.delete(["replaced"])
     with ragfile.edit(path) as w:
         w.add_documents([{"id": "replaced", "text": "new"}], np.ones((1, 6)))
@@ -132,7 +152,9 @@ def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
     assert [trace for trace in traces if trace in raw] == []
     with ragfile.open(path) as rf:
         segment = rf._segments[0]
-        unpacked = segment.texts.read(0, segment.texts.size) + segment.meta.read(0, segment.meta.size)
+        unpacked = segment.texts.read(0, segment.texts.size) + segment.meta.read(
+            0, segment.meta.size
+        )
         assert canary.encode() not in unpacked
         assert rf.match([canary, canary + "Text"], 3)[0].max() == -1
         assert len(rf) == 6
@@ -155,7 +177,12 @@ def test_a_document_that_is_there_is_not_added_again_by_mistake(tmp_path):
 def test_chunks_can_be_added_to_a_document_that_is_there(tmp_path):
     path = tmp_path / "f"
     with ragfile.create(path) as w:
-        w.add([{"doc_id": "d", "chunk_index": 0, "content": "a"}, {"doc_id": "e", "chunk_index": 0, "content": "e"}])
+        w.add(
+            [
+                {"doc_id": "d", "chunk_index": 0, "content": "a"},
+                {"doc_id": "e", "chunk_index": 0, "content": "e"},
+            ]
+        )
     with ragfile.edit(path) as w:
         w.add([{"doc_id": "d", "chunk_index": 1, "content": "b"}])
     with ragfile.open(path) as rf:
@@ -235,8 +262,14 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
         first, second = (segment.number for segment in rf._segments)
     damages = {
         "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
-        "lives in part": lambda w: (w.add("rag.tombs", b"\1" + bytes(7), first, items=1), w.rows(first, 9, 8)),
-        "have no rag.terms": lambda w: (w.drop("rag.terms", second), w.drop("rag.postings", second)),
+        "lives in part": lambda w: (
+            w.add("rag.tombs", b"\1" + bytes(7), first, items=1),
+            w.rows(first, 9, 8),
+        ),
+        "have no rag.terms": lambda w: (
+            w.drop("rag.terms", second),
+            w.drop("rag.postings", second),
+        ),
         "have no vector": lambda w: (w.drop("rag.shadow", second), w.drop("vector", second)),
     }
     whole = path.read_bytes()
@@ -260,7 +293,10 @@ def test_damaged_vectors_are_not_carried_into_a_new_commit(tmp_path):
     path.write_bytes(raw)
     with pytest.raises(ragfile.CorruptError, match="checksum"):
         ragfile.compact(path)
-    with pytest.raises(ragfile.CorruptError, match="checksum"), ragfile.edit(path, embedder=Letters()) as w:
+    with (
+        pytest.raises(ragfile.CorruptError, match="checksum"),
+        ragfile.edit(path, embedder=Letters()) as w,
+    ):
         w.upsert([{"id": "d0", "text": "abc cab " * 40 + "more"}])
     with pytest.raises(ragfile.CorruptError, match="checksum"):
         ragfile.open(path).vector(0)

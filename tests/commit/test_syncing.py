@@ -15,7 +15,9 @@ from ragfile.records import Segment
 def folder(tmp_path):
     (tmp_path / "docs").mkdir()
     for name in "abc":
-        (tmp_path / "docs" / f"{name}.md").write_text(f"# {name}\n\nThe text of {name}, " + f"{name} word. " * 30)
+        (tmp_path / "docs" / f"{name}.md").write_text(
+            f"# {name}\n\nThe text of {name}, " + f"{name} word. " * 30
+        )
     return tmp_path / "docs"
 
 
@@ -64,14 +66,19 @@ def test_documents_that_are_read_anew_get_the_tags_and_metadata_of_the_build(fol
     ragfile.sync(path, [folder])
     with ragfile.open(path) as rf:
         assert rf.config["labels"] == labels
-        assert len(rf.search("the text something", 50, tags_any=["handbook"], where={"team": "ops"})) == len(rf)
+        assert len(
+            rf.search("the text something", 50, tags_any=["handbook"], where={"team": "ops"})
+        ) == len(rf)
     ragfile.build([folder], tmp_path / "fresh", embedder="none", **labels)
     ragfile.compact(path)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
     (folder / "a.md").write_text("a third text")
     ragfile.sync(path, [folder], tags=["other"])
     with ragfile.open(path) as rf:
-        assert (rf.document("a.md").tags, rf.document("a.md").metadata["team"]) == (("other",), "ops")
+        assert (rf.document("a.md").tags, rf.document("a.md").metadata["team"]) == (
+            ("other",),
+            "ops",
+        )
 
 
 def test_a_dry_run_tells_the_plan_and_writes_nothing(path, folder):
@@ -89,7 +96,12 @@ def test_a_second_sync_commits_nothing_and_embeds_nothing(path, folder):
     for name in "abc":
         os.utime(folder / f"{name}.md", (1, 1))
     report = ragfile.sync(path, [folder], embedder=embedder)
-    assert (report.is_empty, report.unchanged, report.generation, embedder.asked) == (True, 3, 1, [])
+    assert (report.is_empty, report.unchanged, report.generation, embedder.asked) == (
+        True,
+        3,
+        1,
+        [],
+    )
 
 
 def test_add_removes_nothing(path, folder, tmp_path):
@@ -100,7 +112,10 @@ def test_add_removes_nothing(path, folder, tmp_path):
     assert report.added == ["d.txt"]
     assert ids(path) == ["a.md", "b.md", "c.md", "d.txt"]
     with ragfile.open(path) as rf:
-        assert [hit.doc_id for hit in rf.search("one", mode="bm25", where={"year": 3}, tags_any=["late"])] == ["d.txt"]
+        assert [
+            hit.doc_id
+            for hit in rf.search("one", mode="bm25", where={"year": 3}, tags_any=["late"])
+        ] == ["d.txt"]
 
 
 def test_rows_of_a_table_that_are_gone_are_removed(tmp_path, folder):
@@ -175,7 +190,11 @@ def test_stale_documents_are_listed_cut_again_and_forgotten(path, folder):
     assert ragfile.stale(path) == {}
     with ragfile.open(path) as rf:
         assert "rag.stale" not in rf.strategies
-        assert all(len(rf.chunk(row).content) <= 90 for row in range(rf.rows) if rf._segments[-1].base <= row)
+        assert all(
+            len(rf.chunk(row).content) <= 90
+            for row in range(rf.rows)
+            if rf._segments[-1].base <= row
+        )
 
 
 def test_reindex_with_another_policy_gives_the_file_of_a_fresh_build(tmp_path):
@@ -224,7 +243,9 @@ def test_pages_survive_reindex(tmp_path):
         chunks = [rf.chunk(row) for row in range(rf.rows) if row >= rf._segments[-1].base]
         assert {chunk.metadata["page"] for chunk in chunks} == {1, 2}
         assert all(
-            ("one" in chunk.content) == (chunk.metadata["page"] == 1) for chunk in chunks if len(chunk.content) > 9
+            ("one" in chunk.content) == (chunk.metadata["page"] == 1)
+            for chunk in chunks
+            if len(chunk.content) > 9
         )
 
 
@@ -234,7 +255,11 @@ def test_the_log_lists_commits_with_time_message_and_counts(path, monkeypatch):
         w.upsert([{"id": "note", "text": "abc"}])
         w.delete(["a.md"])
     newest, first = ragfile.log(path)
-    assert (newest["generation"], newest["created"], newest["message"]) == (2, 86400 * 10**9, "second")
+    assert (newest["generation"], newest["created"], newest["message"]) == (
+        2,
+        86400 * 10**9,
+        "second",
+    )
     assert (newest["added"], newest["deleted"], newest["chunks"]) == (1, 1, 3)
     assert (first["generation"], first["added"], first["deleted"]) == (1, 3, 0)
     assert newest["size"] == path.stat().st_size
@@ -319,7 +344,9 @@ def test_a_deletion_tells_the_hash_of_the_text_that_is_gone(tmp_path):
     with ragfile.edit(tmp_path / "kb") as w:
         w.delete("d")
     sha256 = hashlib.sha256("Grüße".encode()).hexdigest()
-    assert w.deletions == [{"id": "d", "source": "", "chunks": 1, "checksum": None, "sha256": sha256}]
+    assert w.deletions == [
+        {"id": "d", "source": "", "chunks": 1, "checksum": None, "sha256": sha256}
+    ]
 
 
 def test_a_file_that_was_emptied_still_knows_its_model(tmp_path):

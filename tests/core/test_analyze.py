@@ -142,7 +142,23 @@ def test_any_bytes_give_valid_words(raw):
 
 PIECES = st.one_of(
     st.sampled_from(
-        ["_", ".", "'", "’", "++", "#", "\u00ad", "é", "e\u0301", "東", "ก้", "İ", "ß", "\u0301\u0323", "C++"]
+        [
+            "_",
+            ".",
+            "'",
+            "’",
+            "++",
+            "#",
+            "\u00ad",
+            "é",
+            "e\u0301",
+            "東",
+            "ก้",
+            "İ",
+            "ß",
+            "\u0301\u0323",
+            "C++",
+        ]
     ),
     st.text(),
 )
@@ -156,7 +172,9 @@ def test_a_space_always_separates(left, right):
 @given(st.lists(PIECES).map("".join))
 def test_composed_and_decomposed_text_have_the_same_words(text):
     assigned = "".join(character for character in text if unicodedata.category(character)[0] != "C")
-    assert words(unicodedata.normalize("NFD", assigned)) == words(unicodedata.normalize("NFC", assigned))
+    assert words(unicodedata.normalize("NFD", assigned)) == words(
+        unicodedata.normalize("NFC", assigned)
+    )
 
 
 ASCII_PART = r"[a-z0-9]{1,63}"
@@ -193,7 +211,10 @@ def test_ascii_words_equal_the_plain_rules(text):
 def fold(character):
     """NFKC_Casefold by Python's own tables, for one character."""
     return unicodedata.normalize(
-        "NFKC", unicodedata.normalize("NFKC", unicodedata.normalize("NFD", character).casefold()).casefold()
+        "NFKC",
+        unicodedata.normalize(
+            "NFKC", unicodedata.normalize("NFD", character).casefold()
+        ).casefold(),
     )
 
 
@@ -201,7 +222,10 @@ def test_folding_agrees_with_pythons_tables_on_all_letters():
     differing = []
     for code in range(sys.maxunicode + 1):
         character = chr(code)
-        if unicodedata.category(character) not in ("Lu", "Ll", "Lt") or not fold(character).isalnum():
+        if (
+            unicodedata.category(character) not in ("Lu", "Ll", "Lt")
+            or not fold(character).isalnum()
+        ):
             continue
         if words(character) != [fold(character)]:
             differing.append(f"U+{code:04X}")
@@ -215,11 +239,17 @@ def test_analysing_each_unicode_word_gives_the_parts_of_the_text():
         if line.startswith("#"):
             continue
         segments = [
-            "".join(chr(int(code, 16)) for code in segment.split("×")) for segment in line.strip("÷ ").split("÷")
+            "".join(chr(int(code, 16)) for code in segment.split("×"))
+            for segment in line.strip("÷ ").split("÷")
         ]
-        if any("\u3040" <= character <= "\u30ff" or character in "\u05d0" for character in "".join(segments)):
+        if any(
+            "\u3040" <= character <= "\u30ff" or character in "\u05d0"
+            for character in "".join(segments)
+        ):
             continue
-        assert parts("".join(segments)) == [word for segment in segments for word in parts(segment)], line
+        assert parts("".join(segments)) == [
+            word for segment in segments for word in parts(segment)
+        ], line
         checked += 1
     assert checked > 1000
 
@@ -234,7 +264,10 @@ def test_stop_words_are_dropped_and_the_rest_stemmed():
         "the",
         "connections",
     ]
-    assert Analysis(stemmer="german", stop_words=("und",)).reducer()(["und", "häuser"]) == ["", "haus"]
+    assert Analysis(stemmer="german", stop_words=("und",)).reducer()(["und", "häuser"]) == [
+        "",
+        "haus",
+    ]
 
 
 def test_the_english_list_is_the_recorded_one():

@@ -77,7 +77,21 @@ def test_one_wrong_character_is_found_where_it_is(data, where, character):
 
 
 @pytest.mark.parametrize(
-    "text", ["QQ", "QQ=", "QQ===", "QQ=Q", "=", "====", "QR==", "QUJ=", "QQ==QQ==", "QUJD-", "QUJD\x00", "é"]
+    "text",
+    [
+        "QQ",
+        "QQ=",
+        "QQ===",
+        "QQ=Q",
+        "=",
+        "====",
+        "QR==",
+        "QUJ=",
+        "QQ==QQ==",
+        "QUJD-",
+        "QUJD\x00",
+        "é",
+    ],
 )
 def test_what_is_not_base64_is_refused(text):
     with pytest.raises(FormatError):

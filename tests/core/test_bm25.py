@@ -43,7 +43,11 @@ def bits(mask):
 
 def oracle(documents, query, k, k1=1.2, b=0.75, keep=None, statistics=None):
     """The k best rows of tokenised documents, by the formula and nothing else."""
-    kept = [d for i, d in enumerate(documents) if keep is None or keep[i]] if statistics is None else statistics
+    kept = (
+        [d for i, d in enumerate(documents) if keep is None or keep[i]]
+        if statistics is None
+        else statistics
+    )
     n, total = len(kept), sum(map(len, kept))
     average = total / n if total else 1.0
     scores = []
@@ -52,7 +56,9 @@ def oracle(documents, query, k, k1=1.2, b=0.75, keep=None, statistics=None):
         for term in dict.fromkeys(query):
             tf, df = document.count(term), sum(term in d for d in kept)
             if tf:
-                score += (query.count(term) * math.log(1 + (n - df + 0.5) / (df + 0.5))) * (tf / (tf + norm))
+                score += (query.count(term) * math.log(1 + (n - df + 0.5) / (df + 0.5))) * (
+                    tf / (tf + norm)
+                )
         if score > 0 and (keep is None or keep[row]):
             scores.append((-np.float32(score), row))
     best = sorted(scores)[:k]
@@ -129,7 +135,9 @@ def test_deleted_rows_leave_no_trace_in_the_scores(documents, query, data):
     built, live = lexicon([" ".join(document) for document in documents]), bits(keep)
     asked = built.queries([" ".join(query)])
     stats = Statistics.over([(built, live)], asked)
-    assert_same(built.match(asked, 5, where=live, stats=stats), oracle(documents, query, 5, keep=keep))
+    assert_same(
+        built.match(asked, 5, where=live, stats=stats), oracle(documents, query, 5, keep=keep)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- several segments
@@ -139,7 +147,8 @@ def in_pieces(texts, cuts, live):
     """Lexicons over texts cut at some rows, and the bounds of the pieces."""
     bounds = [0, *sorted(cuts), len(texts)]
     pieces = [
-        (lexicon(texts[a:b]), None if live is None else bits(live[a:b]), a) for a, b in itertools.pairwise(bounds)
+        (lexicon(texts[a:b]), None if live is None else bits(live[a:b]), a)
+        for a, b in itertools.pairwise(bounds)
     ]
     return _core.Lexicons(pieces), bounds
 
@@ -156,7 +165,10 @@ def assert_pieces_rank_as_one(texts, cuts, live, mask, asked, k, threads=1):
     living = np.ones(len(texts), bool) if live is None else np.asarray(live)
     stats = Statistics.over([(whole, bits(living))], whole.queries(asked))
     passing = living if mask is None else living & np.asarray(mask)
-    wheres = [None if live is None and mask is None else bits(passing[a:b]) for a, b in itertools.pairwise(bounds)]
+    wheres = [
+        None if live is None and mask is None else bits(passing[a:b])
+        for a, b in itertools.pairwise(bounds)
+    ]
     together = pieces.match(pieces.queries(asked), k, wheres, threads=threads)
     for i, text in enumerate(asked):
         expected = found(whole.match([text], k, where=bits(passing), stats=stats))
@@ -228,7 +240,8 @@ class Table:
         scores = np.zeros(n)
         for term in dict.fromkeys(terms):
             rows, tf = (
-                np.array(list(part)) for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values())
+                np.array(list(part))
+                for part in (self.tfs.get(term, {}).keys(), self.tfs.get(term, {}).values())
             )
             if len(rows):
                 idf = math.log(1 + (n - len(rows) + 0.5) / (len(rows) + 0.5))
@@ -289,7 +302,9 @@ def test_filters_of_any_width_are_exact(large, table, share):
         assert_same(result, table.best(query, 10, keep), i)
 
 
-@pytest.mark.parametrize(("k1", "b"), [(0.0, 0.0), (0.5, 1.0), (1.2, 0.0), (3.0, 0.3), (100.0, 0.75)])
+@pytest.mark.parametrize(
+    ("k1", "b"), [(0.0, 0.0), (0.5, 1.0), (1.2, 0.0), (3.0, 0.3), (100.0, 0.75)]
+)
 def test_constants_of_a_query_keep_bounds_valid(large, table, k1, b):
     asked = large_queries(7)[:12]
     result = large.match(asked, 10, k1=k1, b=b)
@@ -297,7 +312,9 @@ def test_constants_of_a_query_keep_bounds_valid(large, table, k1, b):
         assert_same(result, table.best(query, 10, k1=k1, b=b), i)
 
 
-@pytest.mark.parametrize(("rows", "total"), [(1 << 20, 1 << 20), (1 << 20, 1 << 26), (200_000, 300_000)])
+@pytest.mark.parametrize(
+    ("rows", "total"), [(1 << 20, 1 << 20), (1 << 20, 1 << 26), (200_000, 300_000)]
+)
 def test_statistics_from_outside_keep_bounds_valid(large, rows, total):
     asked = large.queries(large_queries(8))
     df = {term: large.df(term) + 7 for terms in asked.terms() for term, _ in terms}
@@ -312,7 +329,9 @@ def test_the_answer_does_not_depend_on_threads_or_batch(large):
     together = large.match(asked, 10, threads=1)
     for threads in (2, 7):
         again = large.match(asked, 10, threads=threads)
-        assert all(one.tobytes() == other.tobytes() for one, other in zip(together, again, strict=True))
+        assert all(
+            one.tobytes() == other.tobytes() for one, other in zip(together, again, strict=True)
+        )
     alone = [large.match([query], 10) for query in asked[:24]]
     assert np.concatenate([rows for rows, _ in alone]).tolist() == together[0][:24].tolist()
 
@@ -336,7 +355,11 @@ def test_every_target_of_this_machine_gives_the_same_bits():
         path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
         environment = {**os.environ, "RAGFILE_TARGET": target, "PYTHONPATH": path}
         run = subprocess.run(
-            [sys.executable, "-c", TARGET_CODE], env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-c", TARGET_CODE],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if "does not have it" not in run.stderr:
             name, digests[target] = run.stdout.split()
@@ -379,7 +402,9 @@ def test_every_target_of_this_machine_gives_the_same_bits():
 )
 @pytest.mark.parametrize("k", [1, 10, 100])
 def test_unusual_corpora_rank_as_the_formula_says(texts, query, k):
-    assert_same(lexicon(texts).match([query], k), Table(texts).best(query, k) if texts else ([], []))
+    assert_same(
+        lexicon(texts).match([query], k), Table(texts).best(query, k) if texts else ([], [])
+    )
 
 
 def test_a_row_of_a_million_words_is_exact():
@@ -436,7 +461,10 @@ def test_field_weights_count_as_repetition():
     for query in ("red", "fox blue", "red red blue"):
         assert_same(built.match([query], 3), Table(repeated).best(query, 3))
     assert found(built.match(["blue"], 3))[0] == [2, 0]
-    assert found(lexicon(["red fox blue", "red red fox", "blue red"]).match(["blue"], 3))[0] == [2, 0]
+    assert found(lexicon(["red fox blue", "red red fox", "blue red"]).match(["blue"], 3))[0] == [
+        2,
+        0,
+    ]
 
 
 def test_a_row_with_the_wrong_number_of_fields_is_refused():
@@ -501,7 +529,11 @@ def test_rows_that_hold_a_term_are_counted_among_some_rows(large, table, dead):
 
 
 def test_terms_that_share_their_beginnings_are_found():
-    texts = [f"prefixprefixprefix{i}" for i in range(500)] + [f"prefixp{'z' * i}" for i in range(50)] + ["a", "zzz"]
+    texts = (
+        [f"prefixprefixprefix{i}" for i in range(500)]
+        + [f"prefixp{'z' * i}" for i in range(50)]
+        + ["a", "zzz"]
+    )
     built = lexicon(texts)
     assert all(built.rows(text)[0].tolist() == [row] for row, text in enumerate(texts))
     for absent in (
@@ -538,7 +570,14 @@ def test_only_text_is_taken():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"k": -1}, {"threads": 0}, {"k1": -1}, {"k1": math.nan}, {"b": 2}, {"where": np.zeros(0, np.uint64)}],
+    [
+        {"k": -1},
+        {"threads": 0},
+        {"k1": -1},
+        {"k1": math.nan},
+        {"b": 2},
+        {"where": np.zeros(0, np.uint64)},
+    ],
 )
 def test_arguments_out_of_range_are_refused(arguments):
     with pytest.raises(ValueError, match=r"\w"):
@@ -553,7 +592,9 @@ def test_a_row_that_does_not_exist_has_no_score():
 
 # ---------------------------------------------------------------------------------------------------------- hostile bytes
 
-SMALL = sections(zipf_texts(3000, seed=21, vocabulary=60) + ["rare1 rare2", "rare1"] + ["z " * 300] * 40)
+SMALL = sections(
+    zipf_texts(3000, seed=21, vocabulary=60) + ["rare1 rare2", "rare1"] + ["z " * 300] * 40
+)
 ASKED = ["t1 t2 t3 t5 t9 rare1 z", "t1", "rare2 t40", " ".join(f"t{i}" for i in range(60))]
 
 
@@ -575,7 +616,9 @@ def exercise(terms, postings):
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
-    st.lists(st.tuples(st.booleans(), st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(st.booleans(), st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6
+    ),
     st.booleans(),
 )
 def test_changed_bytes_never_crash(changes, early):

@@ -13,7 +13,24 @@ from oracles.handmade import Commit, build, directory, extent
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
 
-SIZES = [0, 1, 7, 8, 55, 56, 63, 64, 65, 65535, 65536, 65537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 * 65536 + 5]
+SIZES = [
+    0,
+    1,
+    7,
+    8,
+    55,
+    56,
+    63,
+    64,
+    65,
+    65535,
+    65536,
+    65537,
+    (1 << 20) - 1,
+    1 << 20,
+    (1 << 20) + 1,
+    3 * 65536 + 5,
+]
 
 
 def content(size, salt=0):
@@ -122,7 +139,13 @@ def test_same_input_makes_the_same_bytes_in_any_pieces(tmp_path):
 
 def test_front_directory_of_a_fresh_file_lists_every_section_for_a_0_1_0_reader(path):
     write(path, Commit(sections("vector", "keyword", "rag.docs")))
-    assert list(directory(Path(path).read_bytes())) == ["rag.head", "vector", "keyword", "rag.docs", "rag.toc"]
+    assert list(directory(Path(path).read_bytes())) == [
+        "rag.head",
+        "vector",
+        "keyword",
+        "rag.docs",
+        "rag.toc",
+    ]
 
 
 def test_front_directory_shows_the_base_after_later_commits(path):
@@ -163,7 +186,12 @@ def test_segments_count_rows_and_the_living(path):
 def test_commit_tells_of_itself(path):
     data = write(path, *THREE)
     first, last = reopened(path, 1).commit, reopened(path).commit
-    assert (first["message"], first["created"], first["start"], first["previous"]) == ("first — one", 17, 4096, 0)
+    assert (first["message"], first["created"], first["start"], first["previous"]) == (
+        "first — one",
+        17,
+        4096,
+        0,
+    )
     assert (last["message"], last["created"], last["end"], last["tail"]) == ("", 0, len(data), 0)
     assert last["next_segment"] == 3
     assert last["lost_generation"] == 0
@@ -212,7 +240,11 @@ def test_two_thousand_sections_in_segments_are_found(path):
     writer.commit()
     reader = reopened(path)
     assert len(reader.entries) == 2000
-    assert all(bytes(reader.section(n, s)) == f"{n} {s}".encode() for s in numbers for n in ("a", "b", "rag.ids"))
+    assert all(
+        bytes(reader.section(n, s)) == f"{n} {s}".encode()
+        for s in numbers
+        for n in ("a", "b", "rag.ids")
+    )
     assert reader.verify()[0] == []
 
 
@@ -254,7 +286,9 @@ def test_damaged_block_is_named_by_offset_when_touched_and_not_before(path):
     with pytest.raises(CorruptError, match="block checksum") as caught:
         section.check(65536, 1)
     assert caught.value.at == 65536
-    assert reopened(path).verify()[0] == [("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")]
+    assert reopened(path).verify()[0] == [
+        ("CorruptError", 4096 + 65536, "block checksum does not match", "rag.docs")
+    ]
 
 
 def test_open_errors_name_the_path_and_the_offset(path):
@@ -290,7 +324,10 @@ def test_sums_that_the_reader_would_refuse_are_not_written(path):
 
     attempt(lambda w, n: w.rows(n, 70, 69), "deletions do not add up")
     attempt(lambda w, n: w.add("rag.tombs", bytes(16), n, items=1), "deletions do not add up")
-    attempt(lambda w, n: (w.rows(n, 70, 69), w.add("rag.tombs", b"\1", n, items=1)), "deletions do not add up")
+    attempt(
+        lambda w, n: (w.rows(n, 70, 69), w.add("rag.tombs", b"\1", n, items=1)),
+        "deletions do not add up",
+    )
     attempt(lambda w, n: (w.add("rag.ids", b"", n), w.forget(n)), "segment that has no rows")
     attempt(lambda w, n: w.add("rag.ids", b"", n + 1), "segment that has no rows")
     attempt(lambda w, n: w.begin("rag.ids"), "not ended")
@@ -340,7 +377,13 @@ def test_closed_writer_says_so(path):
     writer = _core.Writer.create(path)
     writer.close()
     writer.close()
-    for call in (writer.segment, writer.end, writer.commit, lambda: writer.begin("a"), lambda: writer.write(b"x")):
+    for call in (
+        writer.segment,
+        writer.end,
+        writer.commit,
+        lambda: writer.begin("a"),
+        lambda: writer.write(b"x"),
+    ):
         with pytest.raises(ValueError, match="closed"):
             call()
 
@@ -423,7 +466,9 @@ def test_second_editor_is_told_who_holds_the_file(path):
     with pytest.raises(LockedError, match=f"process {os.getpid()}, this one"):
         _core.Writer.edit(path)
     code = f"from ragfile import _core\ntry: _core.Writer.edit({path!r})\nexcept OSError as e: print(e)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert f"process {os.getpid()})" in told
     editor.close()
     assert _core.writer_pid(path) == 0
@@ -527,7 +572,9 @@ def resident(which):
 before = resident("VmRSS:")
 grown = lambda: resident("VmHWM:") - before
 """
-    return subprocess.run([sys.executable, "-c", head + code], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", head + code], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")

@@ -26,7 +26,11 @@ def test_exceptions_form_the_tree_that_their_module_draws():
     assert issubclass(errors.CorruptError, errors.FormatError)
     assert issubclass(errors.FormatError, ValueError)
     assert issubclass(errors.LockedError, OSError)
-    assert all(issubclass(getattr(errors, name), errors.RagfileError) for name in dir(errors) if name.endswith("Error"))
+    assert all(
+        issubclass(getattr(errors, name), errors.RagfileError)
+        for name in dir(errors)
+        if name.endswith("Error")
+    )
 
 
 def test_a_section_is_a_read_only_buffer_that_knows_its_bounds():

@@ -13,7 +13,9 @@ from ragfile import _core
 SOURCE = np.random.default_rng(7).integers(0, 256, 1 << 18, dtype=np.uint8)
 
 
-@pytest.mark.parametrize("sizes", [range(0, 600), range(960, 1100), range(4000, 4200), [65535, 65536, 65537, 1 << 18]])
+@pytest.mark.parametrize(
+    "sizes", [range(0, 600), range(960, 1100), range(4000, 4200), [65535, 65536, 65537, 1 << 18]]
+)
 def test_hash_equals_the_xxhash_library(sizes):
     for size in sizes:
         data = SOURCE[:size]

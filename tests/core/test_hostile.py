@@ -14,16 +14,36 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from oracles.handmade import BLOCK, FRONT, SUPER, Commit, Entry, Footer, Image, Table, build, extent, front, xxh
+from oracles.handmade import (
+    BLOCK,
+    FRONT,
+    SUPER,
+    Commit,
+    Entry,
+    Footer,
+    Image,
+    Table,
+    build,
+    extent,
+    front,
+    xxh,
+)
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 
 SMALL = [
     Commit(
-        [("rag.docs", 0, 0, b"some text " * 9, 2), ("rag.ids", 1, 0, b"ids", 70)], rows={1: (70, 70)}, message="one"
+        [("rag.docs", 0, 0, b"some text " * 9, 2), ("rag.ids", 1, 0, b"ids", 70)],
+        rows={1: (70, 70)},
+        message="one",
     ),
-    Commit([("rag.tombs", 1, 0, b"\x07" + bytes(15), 3)], rows={1: (70, 67)}, garbage=b"died here", message="two"),
+    Commit(
+        [("rag.tombs", 1, 0, b"\x07" + bytes(15), 3)],
+        rows={1: (70, 67)},
+        garbage=b"died here",
+        message="two",
+    ),
     Commit([("rag.docs", 0, 0, b"other text", 1)], drops=[("rag.ids", 1)]),
 ]
 FILES = {"empty": [Commit()], "one commit": SMALL[:1], "three commits": SMALL}
@@ -31,7 +51,12 @@ FILES = {"empty": [Commit()], "one commit": SMALL[:1], "three commits": SMALL}
 
 def answers(reader):
     """All that a user of this generation sees, or the error that stops him."""
-    seen = [reader.commit["generation"], reader.commit["message"], reader.commit["created"], reader.segments]
+    seen = [
+        reader.commit["generation"],
+        reader.commit["message"],
+        reader.commit["created"],
+        reader.segments,
+    ]
     for e in reader.entries:
         section = reader.section(e["name"], e["segment"])
         section.check()
@@ -98,10 +123,18 @@ def test_damaged_newest_commit_is_called_lost_and_a_torn_one_is_not():
         image = bytearray(data)
         image[at] ^= 0x10
         commit = _core.Reader(image).commit
-        assert (commit["generation"], commit["lost_generation"], commit["tail"]) == (2, 3, len(data) - end)
+        assert (commit["generation"], commit["lost_generation"], commit["tail"]) == (
+            2,
+            3,
+            len(data) - end,
+        )
     for size in range(end, len(data)):
         commit = _core.Reader(data[:size]).commit
-        assert (commit["generation"], commit["lost_generation"], commit["tail"]) == (2, 0, size - end)
+        assert (commit["generation"], commit["lost_generation"], commit["tail"]) == (
+            2,
+            0,
+            size - end,
+        )
 
 
 @settings(max_examples=150, deadline=None)
@@ -207,7 +240,9 @@ REFUSED = {
 def test_the_file_that_the_liars_change_is_a_good_one():
     image = lying()
     tombs = _core.Reader(image).entry("rag.tombs", 1)["at"]
-    assert [f[1] for f in _core.Reader(image).verify()[0]] != []  # its bitmap is noise; with a true one it is whole
+    assert [
+        f[1] for f in _core.Reader(image).verify()[0]
+    ] != []  # its bitmap is noise; with a true one it is whole
     truth = Image()
     first, second = truth.put(b"x" * 100), truth.put(b"\x07" + bytes(15))
     table = Table(
@@ -248,11 +283,17 @@ def test_footer_with_a_lie_is_no_footer(field, value):
         _core.Reader(data)
 
 
-@pytest.mark.parametrize("bitmap", [b"\xff" * 16, bytes(16), b"\x03" + bytes(15), b"\x03" + bytes(14) + b"\x80"])
+@pytest.mark.parametrize(
+    "bitmap", [b"\xff" * 16, bytes(16), b"\x03" + bytes(15), b"\x03" + bytes(14) + b"\x80"]
+)
 def test_lying_tombstones_are_reported(bitmap):
     image = Image()
     place = image.put(bitmap)
-    table = Table(entries=[Entry("rag.tombs", *place, segment=1, items=3)], segments=[(1, 70, 67, 1)], next_segment=2)
+    table = Table(
+        entries=[Entry("rag.tombs", *place, segment=1, items=3)],
+        segments=[(1, 70, 67, 1)],
+        next_segment=2,
+    )
     faults = _core.Reader(image.seal(table).bytes()).verify()[0]
     assert faults
     assert {fault[3] for fault in faults} == {"rag.tombs"}
@@ -270,7 +311,9 @@ def second_commit(change=lambda table, first: None, **lies):
 
 
 def test_chain_that_skips_a_generation_is_reported_and_cannot_be_walked():
-    data = second_commit(lambda table, first: setattr(table, "generation", 5) or set_generation(table, 5))
+    data = second_commit(
+        lambda table, first: setattr(table, "generation", 5) or set_generation(table, 5)
+    )
     reader = _core.Reader(data)
     assert "chain of commits is broken" in str(reader.verify()[0])
     with pytest.raises(CorruptError, match="chain"):
@@ -293,7 +336,14 @@ def test_chain_into_nowhere_is_reported(previous):
 
 @pytest.mark.parametrize(
     "change",
-    [{"size": 99}, {"size": 1}, {"items": 5}, {"name": "rag.other"}, {"at": FRONT + 64, "size": 8}, {"flags": 2}],
+    [
+        {"size": 99},
+        {"size": 1},
+        {"items": 5},
+        {"name": "rag.other"},
+        {"at": FRONT + 64, "size": 8},
+        {"flags": 2},
+    ],
 )
 def test_older_section_told_otherwise_than_by_its_commit_is_reported(change):
     def tell(table, first):
@@ -315,7 +365,9 @@ number = st.one_of(
 )
 small = st.one_of(st.integers(0, 3), st.integers(0, (1 << 32) - 1))
 names = st.one_of(
-    st.sampled_from(["rag.tombs", "rag.docs", "rag.head", "vector"]), st.text("abz.-\0é", max_size=6), st.just("n" * 64)
+    st.sampled_from(["rag.tombs", "rag.docs", "rag.head", "vector"]),
+    st.text("abz.-\0é", max_size=6),
+    st.just("n" * 64),
 )
 entries = st.builds(
     Entry,
@@ -335,7 +387,9 @@ def test_any_table_at_all_is_answered(listed, parts, message, next_segment, aban
         entries=listed, segments=parts, message=message, next_segment=next_segment, abandoned=abandoned,
         generation=data.draw(st.sampled_from([1, 1, 1, 2])), start=data.draw(st.sampled_from([FRONT, FRONT, FRONT + 64])),
     )  # fmt: skip
-    lies = data.draw(st.one_of(st.just({}), st.dictionaries(st.sampled_from(FOOTER_LIES), number, max_size=2)))
+    lies = data.draw(
+        st.one_of(st.just({}), st.dictionaries(st.sampled_from(FOOTER_LIES), number, max_size=2))
+    )
     try:
         page = image.seal(table, **lies).bytes()
     except (struct.error, OverflowError):
@@ -360,8 +414,12 @@ def test_random_numbers_in_rehashed_files_are_answered():
         data = bytearray(base)
         footer = rng.choice(footers)
         toc_at, toc_size = struct.unpack_from("<QQ", data, footer + 16)
-        at = rng.choice([footer + 8 * rng.randrange(1, 6), toc_at + 4 * rng.randrange(toc_size // 4 - 1)])
-        struct.pack_into("<Q", data, at, rng.choice([0, 1, rng.getrandbits(64), rng.getrandbits(16) * 64, *HUGE]))
+        at = rng.choice(
+            [footer + 8 * rng.randrange(1, 6), toc_at + 4 * rng.randrange(toc_size // 4 - 1)]
+        )
+        struct.pack_into(
+            "<Q", data, at, rng.choice([0, 1, rng.getrandbits(64), rng.getrandbits(16) * 64, *HUGE])
+        )
         rehash(data, footers)
         look(bytes(data))
 
@@ -395,14 +453,17 @@ limit = pages * resource.getpagesize() + {megabytes << 20} + os.path.getsize({st
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 path = {str(path)!r}
 """
-    done = subprocess.run([sys.executable, "-c", head + code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", head + code], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-500:]
     return done.stdout.strip()
 
 
 sanitized = "libasan" in os.environ.get("LD_PRELOAD", "")
 limits = pytest.mark.skipif(
-    sys.platform != "linux" or sanitized, reason="sets an address-space limit, which ASan's shadow does not fit in"
+    sys.platform != "linux" or sanitized,
+    reason="sets an address-space limit, which ASan's shadow does not fit in",
 )
 OPEN = """
 try:

@@ -18,7 +18,11 @@ def expected(rows, query, metric):
 
 
 @given(
-    st.integers(0, 70), st.integers(1, 300), st.sampled_from(METRICS), st.integers(0, 2**32 - 1), st.integers(-30, 15)
+    st.integers(0, 70),
+    st.integers(1, 300),
+    st.sampled_from(METRICS),
+    st.integers(0, 2**32 - 1),
+    st.integers(-30, 15),
 )
 def test_moments_are_those_of_the_canonical_scores(count, dim, metric, seed, power):
     rng = np.random.default_rng(seed)
@@ -30,7 +34,10 @@ def test_moments_are_those_of_the_canonical_scores(count, dim, metric, seed, pow
 @pytest.mark.parametrize("metric", METRICS)
 def test_rows_without_a_finite_norm_have_no_part(metric):
     rng = np.random.default_rng(1)
-    rows, query = rng.standard_normal((50, 33)).astype(np.float32), rng.standard_normal(33).astype(np.float32)
+    rows, query = (
+        rng.standard_normal((50, 33)).astype(np.float32),
+        rng.standard_normal(33).astype(np.float32),
+    )
     rows[3, 7], rows[8, 0], rows[20] = np.nan, np.inf, 0
     assert _core.Sample(rows, metric).moments(query) == expected(rows, query, metric)
 

@@ -27,7 +27,9 @@ def unit(count, dim, seed=0):
 def clustered(count, dim, seed=1):
     rng = np.random.default_rng(seed)
     centres = unit(7, dim, seed)
-    return (centres[rng.integers(0, 7, count)] + 0.05 * rng.standard_normal((count, dim))).astype(np.float32)
+    return (centres[rng.integers(0, 7, count)] + 0.05 * rng.standard_normal((count, dim))).astype(
+        np.float32
+    )
 
 
 def last_bits(count, dim):
@@ -38,7 +40,9 @@ def last_bits(count, dim):
 
 
 def wide_norms(count, dim, low=-20.0, high=20.0):
-    return (unit(count, dim, 4) * 10.0 ** np.random.default_rng(5).uniform(low, high, (count, 1))).astype(np.float32)
+    return (
+        unit(count, dim, 4) * 10.0 ** np.random.default_rng(5).uniform(low, high, (count, 1))
+    ).astype(np.float32)
 
 
 def with_specials(count, dim):
@@ -74,18 +78,27 @@ HARD = {
 def test_hard_data_is_ranked_like_brute_force(kind, metric, dim):
     rows = HARD[kind](500, dim)
     finite = rows[np.isfinite(rows).all(1)]
-    queries = np.concatenate([finite[[0, 101, -1]], unit(2, dim, 11), np.zeros((1, dim), np.float32)])
+    queries = np.concatenate(
+        [finite[[0, 101, -1]], unit(2, dim, 11), np.zeros((1, dim), np.float32)]
+    )
     for matrix in matrices(rows, metric):
         for k in (1, 10, 600):
             assert_same(matrix.nearest(queries, k), exact(queries, rows, k, metric))
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("kind", ["random", "last bits", "norms 1e-20 to 1e20", "NaN, infinity, zero"])
+@pytest.mark.parametrize(
+    "kind", ["random", "last bits", "norms 1e-20 to 1e20", "NaN, infinity, zero"]
+)
 def test_hard_data_is_ranked_like_brute_force_in_batches(kind, metric):
     rows = HARD[kind](700, 24)
     queries = np.concatenate(
-        [unit(66, 24, 12), rows[6:7], np.zeros((1, 24), np.float32), unit(30, 24, 13) * np.float32(1e30)]
+        [
+            unit(66, 24, 12),
+            rows[6:7],
+            np.zeros((1, 24), np.float32),
+            unit(30, 24, 13) * np.float32(1e30),
+        ]
     )
     for matrix in matrices(rows, metric):
         assert_same(matrix.nearest(queries, 5), exact(queries, rows, 5, metric))
@@ -129,7 +142,9 @@ def test_rows_are_found_in_any_layout(dtype, big_endian, gap, lead, offsets):
     buffer, rows, place = laid_out(unit(90, 21, 1), dtype, big_endian, gap, lead, offsets)
     queries = unit(3, 21, 2)
     plain = _core.Matrix(buffer, 90, 21, dtype=dtype, big_endian=big_endian, **place)
-    shadowed = _core.Matrix(buffer, 90, 21, dtype=dtype, big_endian=big_endian, shadow=shadow_of(plain), **place)
+    shadowed = _core.Matrix(
+        buffer, 90, 21, dtype=dtype, big_endian=big_endian, shadow=shadow_of(plain), **place
+    )
     for matrix in (plain, shadowed):
         assert_same(matrix.nearest(queries, 1), exact(queries, rows, 1, "cosine"))
         assert_same(matrix.nearest(queries, 90), exact(queries, rows, 90, "cosine"))
@@ -145,7 +160,8 @@ def test_any_small_matrix_is_ranked_like_brute_force(data):
     if count and data.draw(st.booleans()):
         rows = rows[rng.integers(0, count, count)]
     queries = (
-        rng.standard_normal((data.draw(st.sampled_from([1, 2, 40])), dim)) * 10.0 ** data.draw(st.integers(-30, 30))
+        rng.standard_normal((data.draw(st.sampled_from([1, 2, 40])), dim))
+        * 10.0 ** data.draw(st.integers(-30, 30))
     ).astype(np.float32)
     where = data.draw(st.sampled_from([None, 0.0, 0.05, 0.5, 1.0]))
     where = None if where is None else rng.random(count) < where
@@ -161,9 +177,13 @@ def test_filters_apply_before_ranking_on_every_path(share):
     for matrix in matrices(rows, "cosine"):
         expected = exact(queries, rows, 10, "cosine", where)
         assert_same(matrix.nearest(queries, 10, where=where), expected)
-        assert_same(matrix.nearest(queries[:2], 10, where=where), (expected[0][:2], expected[1][:2]))
+        assert_same(
+            matrix.nearest(queries[:2], 10, where=where), (expected[0][:2], expected[1][:2])
+        )
         words = _core.row_set(where, 5000)
-        assert_same(matrix.nearest(queries[:2], 10, where=words), (expected[0][:2], expected[1][:2]))
+        assert_same(
+            matrix.nearest(queries[:2], 10, where=words), (expected[0][:2], expected[1][:2])
+        )
 
 
 def test_bits_past_the_last_row_are_ignored():
@@ -198,9 +218,13 @@ def test_segments_together_hold_the_answer_of_the_whole(cuts, k):
         segments = [matrices(rows[a:b], "ip")[shadowed] for a, b in pairwise(edges)]
         for threads in (1, 2):
             found, scores = _core.nearest(segments, queries, k, threads=threads)
-            found = np.where(found < 0, 10**9, found + edges[:-1][None, :, None]).reshape(len(queries), -1)
+            found = np.where(found < 0, 10**9, found + edges[:-1][None, :, None]).reshape(
+                len(queries), -1
+            )
             scores = scores.reshape(len(queries), -1)
-            order = np.array([np.lexsort((f, -s.astype(float)))[:k] for f, s in zip(found, scores, strict=True)])
+            order = np.array(
+                [np.lexsort((f, -s.astype(float)))[:k] for f, s in zip(found, scores, strict=True)]
+            )
             assert_same(
                 (np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)),
                 expected,
@@ -313,7 +337,10 @@ def test_searches_in_many_threads_at_once_agree():
     matrix = matrices(rows, "cosine")[1]
     expected, found = matrix.nearest(queries, 5, threads=1), {}
     threads = [
-        threading.Thread(target=lambda i=i: found.update({i: matrix.nearest(queries, 5, threads=2)})) for i in range(8)
+        threading.Thread(
+            target=lambda i=i: found.update({i: matrix.nearest(queries, 5, threads=2)})
+        )
+        for i in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -334,7 +361,9 @@ def test_a_forked_child_searches_with_threads_of_its_own():
             code = 1
             try:
                 found = matrix.nearest(queries, 5, threads=2)
-                code = 0 if (found[0] == expected[0]).all() and (found[1] == expected[1]).all() else 2
+                code = (
+                    0 if (found[0] == expected[0]).all() and (found[1] == expected[1]).all() else 2
+                )
             finally:
                 os._exit(code)
         children.append(child)
@@ -347,13 +376,21 @@ def test_a_thread_that_flushes_subnormals_gets_the_same_bits():
     rows[::2] = unit(200, 12, 9)
     matrix = matrices(rows, "cosine")[1]
     expected, shadow = matrix.nearest(rows[:40], 9), shadow_of(matrix)
-    libm, before, flushing = ctypes.CDLL("libm.so.6"), (ctypes.c_uint32 * 8)(), (ctypes.c_uint32 * 8)()
+    libm, before, flushing = (
+        ctypes.CDLL("libm.so.6"),
+        (ctypes.c_uint32 * 8)(),
+        (ctypes.c_uint32 * 8)(),
+    )
     libm.fegetenv(before)
     libm.fegetenv(flushing)
     flushing[7] |= 0x8040
     libm.fesetenv(flushing)
     try:
-        found, scores, again = matrix.nearest(rows[:40], 9), matrix.scores([1], rows[1]), shadow_of(matrix)
+        found, scores, again = (
+            matrix.nearest(rows[:40], 9),
+            matrix.scores([1], rows[1]),
+            shadow_of(matrix),
+        )
     finally:
         libm.fesetenv(before)
     assert_same(found, expected)

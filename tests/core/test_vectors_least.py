@@ -23,7 +23,9 @@ def leasts(expected, pick):
         score = scores[place % len(scores)]
         score = np.float32(0) if score == -np.inf else score
         up, down = (np.nextafter(score, np.float32(way)) for way in (LARGEST, -LARGEST))
-        chosen.append([score, up, down, np.float32(-np.inf), np.float32(1e38), np.float32(-1e38)][how])
+        chosen.append(
+            [score, up, down, np.float32(-np.inf), np.float32(1e38), np.float32(-1e38)][how]
+        )
     return np.array(chosen, dtype=np.float32)
 
 
@@ -31,7 +33,9 @@ def leasts(expected, pick):
     st.integers(1, 400), st.integers(1, 40), st.integers(1, 60), st.sampled_from([1, 2, 40]), st.sampled_from(METRICS), st.integers(0, 2**32 - 1),
     st.integers(-40, 30), st.booleans(),
 )  # fmt: skip
-def test_a_least_score_cuts_the_answer_of_brute_force(count, dim, k, many, metric, seed, power, filtered):
+def test_a_least_score_cuts_the_answer_of_brute_force(
+    count, dim, k, many, metric, seed, power, filtered
+):
     rng = np.random.default_rng(seed)
     rows = (rng.integers(-2, 3, (count, dim)) * 10.0**power).astype(np.float32)
     queries = rng.integers(-2, 3, (many, dim)).astype(np.float32)
@@ -46,7 +50,9 @@ def test_a_least_score_cuts_the_answer_of_brute_force(count, dim, k, many, metri
 def test_a_least_score_holds_in_any_number_of_threads_queries_and_segments(metric):
     rng = np.random.default_rng(5)
     centres = rng.standard_normal((40, 64))
-    rows = (centres[rng.integers(0, 40, 30_000)] + 0.3 * rng.standard_normal((30_000, 64))).astype(np.float32)
+    rows = (centres[rng.integers(0, 40, 30_000)] + 0.3 * rng.standard_normal((30_000, 64))).astype(
+        np.float32
+    )
     queries = (centres + 0.1 * rng.standard_normal((40, 64))).astype(np.float32)
     matrix = matrices(rows, metric)[1]
     expected = matrix.nearest(queries, 50)
@@ -56,10 +62,15 @@ def test_a_least_score_holds_in_any_number_of_threads_queries_and_segments(metri
         assert_same(matrix.nearest(queries, 50, None, threads, least), wanted)
     parts = [matrices(part, metric)[1] for part in (rows[:10_000], rows[10_000:])]
     for i in range(40):
-        assert_same(matrix.nearest(queries[i], 50, None, 1, least[i]), (wanted[0][i : i + 1], wanted[1][i : i + 1]))
+        assert_same(
+            matrix.nearest(queries[i], 50, None, 1, least[i]),
+            (wanted[0][i : i + 1], wanted[1][i : i + 1]),
+        )
         found, scores = _core.nearest(parts, queries[i], 50, None, 1, least[i])
         there = found[0] >= 0
-        together = sorted(zip(-scores[0][there], (found[0] + [[0], [10_000]])[there], strict=True))[:50]
+        together = sorted(zip(-scores[0][there], (found[0] + [[0], [10_000]])[there], strict=True))[
+            :50
+        ]
         assert [row for _, row in together] == wanted[0][i][wanted[0][i] >= 0].tolist()
 
 

@@ -27,29 +27,38 @@ class Shadow:
         )
         dims = -(-self.dim // 8) * 8
         block, row = 8 * dims + 192, 12 + dims
-        self.nibbles, self.bytes = np.empty((self.count, self.dim)), np.empty((self.count, self.dim))
+        self.nibbles, self.bytes = (
+            np.empty((self.count, self.dim)),
+            np.empty((self.count, self.dim)),
+        )
         self.rest4, self.rest8, self.norm = (np.empty(self.count) for _ in range(3))
         at = 64
         for first in range(0, self.count, self.group_rows):
             rows = min(self.group_rows, self.count - first)
             blocks = -(-rows // 16)
             for i in range(rows):
-                cells = np.frombuffer(data, np.uint8, 8 * dims, at + i // 16 * block).reshape(-1, 16, 4)[:, i % 16]
+                cells = np.frombuffer(data, np.uint8, 8 * dims, at + i // 16 * block).reshape(
+                    -1, 16, 4
+                )[:, i % 16]
                 codes = np.stack([cells & 15, cells >> 4], 1).reshape(-1)[: self.dim]
-                scale, rest, _ = np.frombuffer(data, "<f4", 48, at + i // 16 * block + 8 * dims).reshape(3, 16)[
-                    :, i % 16
-                ]
+                scale, rest, _ = np.frombuffer(
+                    data, "<f4", 48, at + i // 16 * block + 8 * dims
+                ).reshape(3, 16)[:, i % 16]
                 self.nibbles[first + i] = (codes - 7.5) * np.float64(scale)
                 self.rest4[first + i] = rest
                 here = at + blocks * block + i * row
-                scale, self.rest8[first + i], self.norm[first + i] = np.frombuffer(data, "<f4", 3, here)
+                scale, self.rest8[first + i], self.norm[first + i] = np.frombuffer(
+                    data, "<f4", 3, here
+                )
                 codes = np.frombuffer(data, np.uint8, self.dim, here + 12)
                 self.bytes[first + i] = (codes.astype(float) - 128) * np.float64(scale)
             at += blocks * block + rows * row
         assert data[at:] == bytes(64)
 
 
-@pytest.mark.parametrize(("count", "dim"), [(1, 1), (17, 3), (100, 8), (5000, 5), (70, 384), (40, 70)])
+@pytest.mark.parametrize(
+    ("count", "dim"), [(1, 1), (17, 3), (100, 8), (5000, 5), (70, 384), (40, 70)]
+)
 def test_the_residual_norms_are_not_less_than_the_residuals(count, dim):
     rows = rows_of(count, dim)
     rows[::9] *= np.float32(1e-15)
@@ -64,7 +73,9 @@ def test_the_residual_norms_are_not_less_than_the_residuals(count, dim):
         assert (true <= rest).all()
         assert (rest <= true * 1.00001 + 1e-6).all()
     along = (units * shadow.nibbles).sum(1) - (shadow.nibbles**2).sum(1)
-    assert (np.abs(along) < 1e-6).all(), "what the nibbles leave out is orthogonal to what they keep"
+    assert (np.abs(along) < 1e-6).all(), (
+        "what the nibbles leave out is orthogonal to what they keep"
+    )
 
 
 def test_the_size_is_known_beforehand_and_the_pieces_are_small():
@@ -143,7 +154,9 @@ def test_a_lying_shadow_gives_wrong_rows_at_worst(metric, seed):
 def test_clustered_rows_whose_codes_coincide_are_still_told_apart():
     base = rows_of(1, 64, 5)
     rows = np.tile(base, (3000, 1))
-    rows[:, 0] += np.arange(3000, dtype=np.float32)[np.random.default_rng(1).permutation(3000)] * np.float32(1e-6)
+    rows[:, 0] += np.arange(3000, dtype=np.float32)[
+        np.random.default_rng(1).permutation(3000)
+    ] * np.float32(1e-6)
     plain, shadowed = matrices(rows, "ip")
     assert_same(
         shadowed.nearest(np.eye(64, dtype=np.float32)[:1], 50),

@@ -34,14 +34,34 @@ def reference():
 
 
 def test_every_character_of_the_first_planes_reads_as_in_the_reference(reference):
-    points = [*range(0xD800), *range(0xE000, 0x3400), *range(0xF900, 0x11000), *range(0x1D000, 0x1F000)]
+    points = [
+        *range(0xD800),
+        *range(0xE000, 0x3400),
+        *range(0xF900, 0x11000),
+        *range(0x1D000, 0x1F000),
+    ]
     for start in range(0, len(points), 64):
         text = " ".join(f"x{chr(point)}ing" for point in points[start : start + 64])
         assert embedder.tokens(text) == reference(text), hex(points[start])
 
 
 WORDS = st.sampled_from(
-    ["token", "ization", "Straße", "[MASK]", "[SEP", " ", "\t", "字", "가", "é", "\u0301", "ﬁ", "##", "don't"]
+    [
+        "token",
+        "ization",
+        "Straße",
+        "[MASK]",
+        "[SEP",
+        " ",
+        "\t",
+        "字",
+        "가",
+        "é",
+        "\u0301",
+        "ﬁ",
+        "##",
+        "don't",
+    ]
 )
 TEXTS = st.lists(st.one_of(WORDS, st.text(max_size=8)), max_size=20).map("".join)
 
@@ -52,7 +72,11 @@ def test_any_text_reads_as_in_the_reference(reference, text):
     assert embedder.tokens(text) == reference(text)
 
 
-@given(st.one_of(st.binary(max_size=64), TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")[1:-1])))
+@given(
+    st.one_of(
+        st.binary(max_size=64), TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")[1:-1])
+    )
+)
 @settings(max_examples=600, deadline=None)
 def test_any_bytes_read_as_what_is_left_when_bad_ones_are_passed_over(raw):
     assert embedder.tokens(raw) == embedder.tokens(raw.decode("utf-8", "replace"))

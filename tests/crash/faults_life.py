@@ -69,13 +69,17 @@ def main(folder, step):
                     assert failure is None
                     break
                 count += 1
-                assert failure is None or failure.errno == error, f"{name}, {call} {at}: {failure!r}"
+                assert failure is None or failure.errno == error, (
+                    f"{name}, {call} {at}: {failure!r}"
+                )
                 is_at = number_at(path, number)
                 if failure is None:
                     assert is_at == number
                     break
                 assert os.strerror(error) in str(failure)
-                assert is_at == 3 or call == "fsync", f"{name}, {call} {at}: {failure!r} but the commit is there"
+                assert is_at == 3 or call == "fsync", (
+                    f"{name}, {call} {at}: {failure!r} but the commit is there"
+                )
                 assert os.listdir(path.parent) == ["a.ragfile"]
                 attempt()
                 assert number_at(path, number) == number

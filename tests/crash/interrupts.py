@@ -73,7 +73,9 @@ def interrupt_rounds(folder, rounds, seed):
     for i in range(rounds):
         is_compaction = i % 4 == 3
         change = (
-            (lambda: ragfile.compact(path)) if is_compaction else (lambda n=known + 1: life.commit(path, n, sources))
+            (lambda: ragfile.compact(path))
+            if is_compaction
+            else (lambda n=known + 1: life.commit(path, n, sources))
         )
         began = time.perf_counter()
         if interrupted(change, 1e-5 + rng.random() * 1.3 * took):
@@ -83,14 +85,21 @@ def interrupt_rounds(folder, rounds, seed):
         took *= 1.05  # until it is long enough again
         settled(home, path)
         number = life.number_of(path)
-        assert number in ((known,) if is_compaction else (known, known + 1)), f"{known} became {number}"
+        assert number in ((known,) if is_compaction else (known, known + 1)), (
+            f"{known} became {number}"
+        )
         known = number
     return hits, known
 
 
 def interrupt_builds(folder, rounds, seed):
     """Interrupts builds, over nothing and over an older file; returns how many were."""
-    rng, home, sources, hits = random.Random(seed), Path(folder) / "built", Path(folder) / "texts", 0
+    rng, home, sources, hits = (
+        random.Random(seed),
+        Path(folder) / "built",
+        Path(folder) / "texts",
+        0,
+    )
     home.mkdir()
     path = home / NAME
     life.fill(sources, {f"{n}.txt": f"{n} fed a cad " * 50 for n in range(30)})
@@ -98,7 +107,9 @@ def interrupt_builds(folder, rounds, seed):
         before = path.read_bytes() if path.exists() else None
 
         def build():
-            ragfile.build([sources], path, embedder=life.Letters(), chunking="words:12/3", resume=False)
+            ragfile.build(
+                [sources], path, embedder=life.Letters(), chunking="words:12/3", resume=False
+            )
 
         was_hit = interrupted(build, 1e-5 + rng.random() * 0.15)
         hits += was_hit
@@ -116,7 +127,11 @@ def interrupt_builds(folder, rounds, seed):
 
 def terminate_rounds(folder, rounds, seed, how=signal.SIGTERM):
     """Ends writing processes, and lets the next writer go on; returns the last number."""
-    rng, path, sources = random.Random(seed), os.path.join(folder, "ended", NAME), os.path.join(folder, "ended-sources")
+    rng, path, sources = (
+        random.Random(seed),
+        os.path.join(folder, "ended", NAME),
+        os.path.join(folder, "ended-sources"),
+    )
     os.mkdir(os.path.dirname(path))
     life.make(path)
     known = 0
@@ -146,11 +161,17 @@ def main():
     folder = tempfile.mkdtemp()
     print(f"seed {seed}")
     hits, known = interrupt_rounds(folder, rounds, seed)
-    print(f"{hits} of {rounds} changes interrupted, {known} commits, none lost, no lock and no file left")
+    print(
+        f"{hits} of {rounds} changes interrupted, {known} commits, none lost, no lock and no file left"
+    )
     print(f"{interrupt_builds(folder, rounds // 10, seed)} of {rounds // 10} builds interrupted")
-    print(f"{rounds // 20} writers terminated: {terminate_rounds(folder, rounds // 20, seed)} commits, none lost")
+    print(
+        f"{rounds // 20} writers terminated: {terminate_rounds(folder, rounds // 20, seed)} commits, none lost"
+    )
     os.rename(os.path.join(folder, "ended"), os.path.join(folder, "terminated"))
-    print(f"{rounds // 20} writers interrupted: {terminate_rounds(folder, rounds // 20, seed, signal.SIGINT)} commits")
+    print(
+        f"{rounds // 20} writers interrupted: {terminate_rounds(folder, rounds // 20, seed, signal.SIGINT)} commits"
+    )
     shutil.rmtree(folder)
 
 

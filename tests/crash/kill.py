@@ -88,7 +88,14 @@ def start(*words, **streams):
 
 def start_readers(path, count):
     return [
-        start("reader", path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        start(
+            "reader",
+            path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for _ in range(count)
     ]
 

@@ -83,7 +83,12 @@ def start(*words, **streams):
 
 
 def start_readers(path, count):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     return [start("reader", path, **pipes) for _ in range(count)]
 
 
@@ -99,7 +104,11 @@ def stop_readers(readers):
 
 def kill_rounds(folder, rounds, seed, readers=2, at_least=0):
     """Kills a writer in every round, after at_least commits of it; returns (the last number, what the readers tell, looks)."""
-    rng, path, sources = random.Random(seed), os.path.join(folder, "kb", NAME), os.path.join(folder, "sources")
+    rng, path, sources = (
+        random.Random(seed),
+        os.path.join(folder, "kb", NAME),
+        os.path.join(folder, "sources"),
+    )
     os.mkdir(os.path.dirname(path))
     life.make(path)
     watch, running, known = Watch(os.path.dirname(path)), start_readers(path, readers), 0
@@ -134,7 +143,9 @@ def main():
             known, told, looks = kill_rounds(folder, chosen.commits // 5, 5, readers=8, at_least=5)
             print(f"{known} commits, a kill every five of them")
     reads, longest = sum(r for r, _, _ in told), max(ms for _, _, ms in told)
-    print(f"{len(told)} readers: {reads} reads, longest open {longest:.2f} ms, no error; {looks} looks at the folder")
+    print(
+        f"{len(told)} readers: {reads} reads, longest open {longest:.2f} ms, no error; {looks} looks at the folder"
+    )
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ class Letters:
     model = Model("letters", 6)
 
     def embed(self, texts, role="document"):
-        return np.array([[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32).reshape(len(texts), 6)
+        return np.array(
+            [[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32
+        ).reshape(len(texts), 6)
 
 
 def kind_of(number):
@@ -33,7 +35,9 @@ def drawn(number):
     """The ids and texts of a commit."""
     rng = random.Random(number)
     names = rng.sample(range(12), 5)
-    return {f"{n}": f"{number} " + " ".join(rng.choices(WORDS, k=rng.randint(1, 60))) for n in names}
+    return {
+        f"{n}": f"{number} " + " ".join(rng.choices(WORDS, k=rng.randint(1, 60))) for n in names
+    }
 
 
 def after(state, number):
@@ -45,10 +49,14 @@ def after(state, number):
         state = {name: text for name, text in state.items() if not name.startswith("file")}
         state |= {f"file{name}.txt": text for name, text in changes.items()}
     elif kind == "delete":
-        state = {name: text for name, text in state.items() if name.removeprefix("edit") not in changes}
+        state = {
+            name: text for name, text in state.items() if name.removeprefix("edit") not in changes
+        }
     else:
         state = {
-            name: text for name, text in state.items() if not (name.startswith("edit") and int(name[4:]) == number % 12)
+            name: text
+            for name, text in state.items()
+            if not (name.startswith("edit") and int(name[4:]) == number % 12)
         }
     return {**state, SERIAL: str(number)}
 
@@ -80,7 +88,10 @@ def commit(path, number, sources):
     """Makes commit `number`; sources is a folder of its own for the syncs."""
     kind, changes = kind_of(number), drawn(number)
     if kind == "sync":
-        fill(Path(sources), {**{f"file{name}.txt": text for name, text in changes.items()}, SERIAL: str(number)})
+        fill(
+            Path(sources),
+            {**{f"file{name}.txt": text for name, text in changes.items()}, SERIAL: str(number)},
+        )
         ragfile.sync(path, [sources], embedder=Letters(), message=str(number))
         return
     with ragfile.edit(path, embedder=Letters(), message=str(number)) as w:
@@ -107,16 +118,24 @@ def number_of(path):
     with ragfile.open(path, embedder=Letters(), strict=True) as rf:
         found = {document.id: document.text for document in rf.documents()}
         number = int(found[SERIAL])
-        assert found == (expected[number] if number else {SERIAL: "0"}), f"not the documents of commit {number}"
+        assert found == (expected[number] if number else {SERIAL: "0"}), (
+            f"not the documents of commit {number}"
+        )
         assert rf.search(str(number), 1, mode="bm25")[0].doc_id in found
         rows = rf.nearest(Letters().embed(["fed cad"]), len(rf) + 3)[0][0]
         assert (rows >= 0).sum() == len(rf)
-        assert {rf.hit(row).doc_id for row in rows if row >= 0} == {name for name, text in found.items() if text}
+        assert {rf.hit(row).doc_id for row in rows if row >= 0} == {
+            name for name, text in found.items() if text
+        }
     return number
 
 
 def asked(rf):
-    return [(hit.id, hit.score) for query in ("fed cab", "deaf face", "bead") for hit in rf.search(query, 5, threads=2)]
+    return [
+        (hit.id, hit.score)
+        for query in ("fed cab", "deaf face", "bead")
+        for hit in rf.search(query, 5, threads=2)
+    ]
 
 
 def asked_of_path(path):

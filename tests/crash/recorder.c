@@ -1,10 +1,11 @@
-/* recorder.c - preloaded into a process: every change to the files of one folder, in order, with its data.
+/* recorder.c - preloaded into a process: every change to the files of one folder, in order, with
+ * its data.
  *
  * CRASH_FOLDER is watched, CRASH_LOG receives one line per operation, files named by inode:
  *   C inode name      created            W inode offset size\n<bytes>   written
  *   T inode size      truncated          S inode                        synced
  *   R old new         renamed            U name                         unlinked
- *   D                 folder synced      M text                         crash_mark(): the script tells where it is */
+ *   D                 folder synced      M text                         the script tells where it is */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -32,7 +32,17 @@ def record(folder, script="script.py"):
     library, log, watched = folder / "recorder.so", folder / "log", folder / "watched"
     watched.mkdir()
     subprocess.run(
-        [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", HERE / "recorder.c", "-o", library, "-ldl"], check=True
+        [
+            os.environ.get("CC", "cc"),
+            "-shared",
+            "-fPIC",
+            "-O1",
+            HERE / "recorder.c",
+            "-o",
+            library,
+            "-ldl",
+        ],
+        check=True,
     )
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
     env = {**os.environ, "LD_PRELOAD": preload, "CRASH_LOG": str(log), "CRASH_FOLDER": str(watched)}
@@ -92,7 +102,11 @@ class File:
         )
         data = bytearray(self.sure.ljust(len(full), b"\0")[: len(full)])
         rubbish = rng.random() < 0.3
-        touched = {s for o, p in self.since for s in range(o // SECTOR, (o + len(p or b"") + SECTOR - 1) // SECTOR)}
+        touched = {
+            s
+            for o, p in self.since
+            for s in range(o // SECTOR, (o + len(p or b"") + SECTOR - 1) // SECTOR)
+        }
         for sector in sorted(touched):
             at = sector * SECTOR
             if rng.random() < luck:
@@ -174,7 +188,9 @@ def go_on(left, folder):
     assert after.verify()[0] == []
     assert after.commit["generation"] == before.commit["generation"] + 1
     for e in before.entries:
-        assert bytes(after.section(e["name"], e["segment"])) == bytes(before.section(e["name"], e["segment"]))
+        assert bytes(after.section(e["name"], e["segment"])) == bytes(
+            before.section(e["name"], e["segment"])
+        )
     writer = _core.Writer.create(path)
     writer.add("rag.fresh", b"fresh")
     writer.commit()
@@ -223,7 +239,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         operations = record(folder)
         print(f"{len(operations)} operations recorded")
-        print(f"{replay(operations, chosen.cases, chosen.seed, folder)} crashes, every one recovered")
+        print(
+            f"{replay(operations, chosen.cases, chosen.seed, folder)} crashes, every one recovered"
+        )
 
 
 if __name__ == "__main__":

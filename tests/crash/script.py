@@ -65,7 +65,9 @@ class Sequence:
 
     def run(self):
         path, edit = self.path, lambda: _core.Writer.edit(self.path)
-        self.commit(_core.Writer.create(path), lambda w: grow(w, {"rag.docs": 3000, "rag.ids": 700}))
+        self.commit(
+            _core.Writer.create(path), lambda w: grow(w, {"rag.docs": 3000, "rag.ids": 700})
+        )
         self.commit(edit(), lambda w: grow(w, {"rag.docs": 5100, "vector": 64}))
         self.commit(edit(), lambda w: delete(w, 1, 3))
         dead = edit()

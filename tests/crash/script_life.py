@@ -20,7 +20,12 @@ COMMITS = 12
 def fingerprint(path):
     """Documents, chunks, vectors, answers and the log of a file."""
     with ragfile.open(path, embedder=life.Letters(), strict=True) as rf:
-        rows = [row for s in rf._segments for row in range(s.base, s.base + s.rows) if s.is_live(row - s.base)]
+        rows = [
+            row
+            for s in rf._segments
+            for row in range(s.base, s.base + s.rows)
+            if s.is_live(row - s.base)
+        ]
         state = [
             rf.generation, sorted(map(str, rf.documents())), sorted(str((rf.chunk(r), rf.vector(r).tolist())) for r in rows),
             [(hit.id, hit.score) for hit in rf.search("fed cad face", 9)], rf.match("deaf", 5)[1].tolist(), ragfile.log(path),

@@ -1,9 +1,9 @@
 /* starve.c - every allocation and every system call of a writer and a reader fails once.
  *
- * Linked with --wrap for each function below. A scenario runs again and again; in run n the n-th wrapped call fails.
- * After each run the file at the path must open as the commit before or the one that was being made, verify without a
- * fault, be free to edit, and nothing may be left: no descriptor, no partial file, no memory (the leak checker sees to
- * that). */
+ * Linked with --wrap for each function below. A scenario runs again and again; in run n the n-th
+ * wrapped call fails. After each run the file at the path must open as the commit before or the one
+ * that was being made, verify without a fault, be free to edit, and nothing may be left: no
+ * descriptor, no partial file, no memory (the leak checker sees to that). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +18,11 @@
 
 #include "rag.h"
 
-#define MUST(condition) \
-    ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s (call %ld)\n", __FILE__, __LINE__, #condition, call), abort()))
+#define MUST(condition)                                                                      \
+    ((condition)                                                                             \
+         ? (void)0                                                                           \
+         : (fprintf(stderr, "%s:%d: %s (call %ld)\n", __FILE__, __LINE__, #condition, call), \
+            abort()))
 
 static long call = -1, left = -1; /* calls until one fails; negative: none will */
 static const char *failed;        /* the one that did */
@@ -49,7 +52,8 @@ WRAP(int, fchown, EPERM, -1, (int fd, uid_t owner, gid_t group), (fd, owner, gro
 WRAP(int, fchmod, EPERM, -1, (int fd, mode_t mode), (fd, mode))
 WRAP(int, fsync, EIO, -1, (int fd), (fd))
 WRAP(int, rename, EIO, -1, (const char *from, const char *to), (from, to))
-WRAP(void *, mmap, ENOMEM, MAP_FAILED, (void *at, size_t size, int how, int flags, int fd, off_t from),
+WRAP(void *, mmap, ENOMEM, MAP_FAILED,
+     (void *at, size_t size, int how, int flags, int fd, off_t from),
      (at, size, how, flags, fd, from))
 
 int __real_open(const char *path, int flags, ...);
@@ -75,13 +79,15 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t at) {
     return __real_pwrite(fd, bytes, size, at);
 }
 
-/* ------------------------------------------------------------------------------------------------------- scenarios ---
+/* -------------------------------------------------------------------------------------------------------
+ * scenarios ---
  */
 
 static char path[4096], partial[4096], folder[4000];
 static uint8_t big[1200000];
 
-static enum rag_status put(struct rag_writer *w, const char *name, uint32_t segment, size_t size, uint64_t items) {
+static enum rag_status put(struct rag_writer *w, const char *name, uint32_t segment, size_t size,
+                           uint64_t items) {
     uint64_t at;
     struct rag_fault fault;
     enum rag_status status = rag_section_begin(w, name, segment, 0, &at, &fault);
@@ -89,8 +95,8 @@ static enum rag_status put(struct rag_writer *w, const char *name, uint32_t segm
     return status == RAG_OK ? rag_section_end(w, items, &fault) : status;
 }
 
-/* Three sections, one of them larger than the writer's buffer, and the commit. A failed call is not the end for a
- * careless caller: commit is tried all the same and has to refuse. */
+/* Three sections, one of them larger than the writer's buffer, and the commit. A failed call is not
+ * the end for a careless caller: commit is tried all the same and has to refuse. */
 static enum rag_status fill(struct rag_writer *w, bool careless) {
     struct rag_fault fault;
     uint32_t segment = 0;
@@ -98,7 +104,8 @@ static enum rag_status fill(struct rag_writer *w, bool careless) {
     if (status == RAG_OK) status = rag_writer_rows(w, segment, 10, 10, &fault);
     if (status == RAG_OK) status = put(w, "rag.docs", segment, sizeof big, 10);
     if (status == RAG_OK) status = put(w, "rag.ids", segment, 70, 10);
-    for (char name[] = "rag.a"; status == RAG_OK && name[4] < 'z'; name[4]++) status = put(w, name, segment, 8, 0);
+    for (char name[] = "rag.a"; status == RAG_OK && name[4] < 'z'; name[4]++)
+        status = put(w, name, segment, 8, 0);
     if (status != RAG_OK && !careless) return status;
     disk_full = disk_full && !careless;
     last = rag_writer_commit(w, 0, "message", 7, &fault);
@@ -167,7 +174,8 @@ static enum rag_status run_read(uint32_t *entries) {
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ runs ---
+/* ------------------------------------------------------------------------------------------------------------
+ * runs ---
  */
 
 static int things_in(const char *where) {
@@ -184,8 +192,8 @@ static void restore(const void *bytes, size_t size) {
     MUST(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
 }
 
-static long starve(const char *name, enum rag_status (*scenario)(bool), bool careless, const void *bytes, size_t size,
-                   uint32_t before, uint32_t after) {
+static long starve(const char *name, enum rag_status (*scenario)(bool), bool careless,
+                   const void *bytes, size_t size, uint32_t before, uint32_t after) {
     for (call = 0;; call++) {
         uint32_t entries = 0;
         if (size) restore(bytes, size);
@@ -199,11 +207,13 @@ static long starve(const char *name, enum rag_status (*scenario)(bool), bool car
         failed = NULL;
         const bool stays = culprit && strcmp(culprit, "unlink") == 0 && unlink(partial) == 0;
         MUST(things_in(folder) == 2 + (access(path, F_OK) == 0) || stays);
-        if (access(path, F_OK) == 0) MUST(run_read(&entries) == RAG_OK && (entries == before || entries == after));
+        if (access(path, F_OK) == 0)
+            MUST(run_read(&entries) == RAG_OK && (entries == before || entries == after));
         else MUST(size == 0 && status != RAG_OK);
         if (status == RAG_OK) MUST(entries == after);
         else if (entries == after && before != after)
-            MUST(strcmp(culprit, "fsync") == 0 || strcmp(culprit, "open") == 0 || strcmp(culprit, "strndup") == 0);
+            MUST(strcmp(culprit, "fsync") == 0 || strcmp(culprit, "open") == 0 ||
+                 strcmp(culprit, "strndup") == 0);
         if (entries) MUST(run_edit(false) == RAG_OK);
         if (!culprit) break;
     }

@@ -1,7 +1,9 @@
-/* bm25_digest.c - builds a small lexicon, asks it, and prints a digest of the sections and all answers.
+/* bm25_digest.c - builds a small lexicon, asks it, and prints a digest of the sections and all
+ * answers.
  *
- * Run natively and under an emulator, once per target: every line must show the same digest.
- *   cc -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/(*).c -lm -lpthread -o digest && ./digest */
+ * Run natively and under an emulator, once per target: every line must show the same digest. cc
+ * -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/(*).c -lm -lpthread -o
+ * digest && ./digest */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,11 @@ static size_t draw_text(char *out, size_t words) {
     size_t size = 0;
     for (size_t i = 0; i < words; i++) {
         const uint32_t word = draw(1u << draw(12));
-        size += (size_t)sprintf(out + size, word % 7 == 3 ? "\xC3\x89t%u " : word % 11 == 5 ? "\xE6\x9D\xB1\xE4\xBA\xAC%u " : "Word_%u ", word);
+        size += (size_t)sprintf(out + size,
+                                word % 7 == 3    ? "\xC3\x89t%u "
+                                : word % 11 == 5 ? "\xE6\x9D\xB1\xE4\xBA\xAC%u "
+                                                 : "Word_%u ",
+                                word);
     }
     return size;
 }
@@ -64,12 +70,14 @@ static void resolve(struct rag_vocabulary *vocabulary) {
 
 static void build(struct bytes *terms, struct bytes *postings) {
     struct bytes spilled = {0};
-    struct rag_lexical_builder *builder =
-        rag_lexical_builder_new(1.2, 0.75, false, 2 << 20, (struct rag_spill){append, read_back, &spilled});
+    struct rag_lexical_builder *builder = rag_lexical_builder_new(
+        1.2, 0.75, false, 2 << 20, (struct rag_spill){append, read_back, &spilled});
     char text[4096];
     for (size_t row = 0; row < ROWS; row++) {
         const size_t size = draw_text(text, draw(30));
-        if (rag_lexical_builder_text(builder, (uint8_t *)text, size, 1, NULL) || rag_lexical_builder_end_row(builder, NULL)) exit(1);
+        if (rag_lexical_builder_text(builder, (uint8_t *)text, size, 1, NULL) ||
+            rag_lexical_builder_end_row(builder, NULL))
+            exit(1);
         if (row % 1000) continue;
         resolve(rag_lexical_builder_vocabulary(builder));
         if (rag_lexical_builder_commit(builder, NULL)) exit(1);
@@ -82,7 +90,8 @@ static void build(struct bytes *terms, struct bytes *postings) {
 }
 
 static void ask(const struct bytes *terms, const struct bytes *postings, struct bytes *answers) {
-    const struct rag_guard term_guard = {.bytes = terms->at, .size = terms->size}, posting_guard = {.bytes = postings->at, .size = postings->size};
+    const struct rag_guard term_guard = {.bytes = terms->at, .size = terms->size},
+                           posting_guard = {.bytes = postings->at, .size = postings->size};
     static int64_t rows[QUERIES * K];
     static float scores[QUERIES * K];
     struct rag_lexicon *lexicon;
@@ -93,12 +102,16 @@ static void ask(const struct bytes *terms, const struct bytes *postings, struct 
     struct rag_vocabulary *vocabulary = rag_vocabulary_new();
     struct rag_queries *queries = rag_queries_new();
     for (size_t i = 0; i < QUERIES; i++)
-        if (rag_queries_add(queries, vocabulary, (uint8_t *)text, draw_text(text, i / 3 + 1), false, NULL)) exit(1);
+        if (rag_queries_add(queries, vocabulary, (uint8_t *)text, draw_text(text, i / 3 + 1), false,
+                            NULL))
+            exit(1);
     resolve(vocabulary);
     if (rag_queries_finish(queries, vocabulary, NULL)) exit(1);
     const struct rag_lexical_stats stats = {info.rows, info.total_length, 1.2, 0.75};
     for (size_t k = 1; k <= K; k *= 10) {
-        if (rag_lexicon_search_batch(lexicon, queries, QUERIES, &stats, NULL, k, 2, rows, scores, NULL)) exit(1);
+        if (rag_lexicon_search_batch(lexicon, queries, QUERIES, &stats, NULL, k, 2, rows, scores,
+                                     NULL))
+            exit(1);
         append(answers, rows, QUERIES * k * sizeof *rows);
         append(answers, scores, QUERIES * k * sizeof *scores);
     }
@@ -113,7 +126,8 @@ int main(void) {
     build(&terms, &postings);
     ask(&terms, &postings, &answers);
     printf("%016llx %016llx %016llx %s\n", (unsigned long long)rag_hash(terms.at, terms.size),
-           (unsigned long long)rag_hash(postings.at, postings.size), (unsigned long long)rag_hash(answers.at, answers.size), rag_target());
+           (unsigned long long)rag_hash(postings.at, postings.size),
+           (unsigned long long)rag_hash(answers.at, answers.size), rag_target());
     free(terms.at);
     free(postings.at);
     free(answers.at);

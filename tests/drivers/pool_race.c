@@ -1,8 +1,10 @@
-/* pool_race.c - the thread pool under sanitizers: every task runs once, whoever calls and however many call at once.
+/* pool_race.c - the thread pool under sanitizers: every task runs once, whoever calls and however
+ * many call at once.
  *
- * Callers of several threads start jobs of all sizes, also in forked children and while pinned to one CPU; a task
- * notes its run without any lock, so that a race between tasks and their caller would be a race of the sanitizer's.
- *   cc -std=gnu11 -g -fsanitize=thread -Icsrc tests/drivers/pool_race.c csrc/pool.c -lpthread -o race && ./race */
+ * Callers of several threads start jobs of all sizes, also in forked children and while pinned to
+ * one CPU; a task notes its run without any lock, so that a race between tasks and their caller
+ * would be a race of the sanitizer's. cc -std=gnu11 -g -fsanitize=thread -Icsrc
+ * tests/drivers/pool_race.c csrc/pool.c -lpthread -o race && ./race */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -69,7 +71,8 @@ static void fork_and_run(void) {
 static void check_cpus(void *caller_cpus, size_t i) {
     cpu_set_t mine;
     (void)i;
-    if (sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_EQUAL(&mine, (cpu_set_t *)caller_cpus))
+    if (sched_getaffinity(0, sizeof mine, &mine) == 0 &&
+        !CPU_EQUAL(&mine, (cpu_set_t *)caller_cpus))
         fail("a worker may not run where its caller may");
 }
 

@@ -27,9 +27,12 @@ class Counting:
 
     def embed(self, texts, role="document"):
         self.asked.append(list(texts))
-        self.model = Model(self.model.name, self.size, self.model.query_prefix, self.model.document_prefix)
+        self.model = Model(
+            self.model.name, self.size, self.model.query_prefix, self.model.document_prefix
+        )
         rows = [
-            np.frombuffer(text.encode().ljust(self.size, b".")[: self.size], np.uint8) + len(text) for text in texts
+            np.frombuffer(text.encode().ljust(self.size, b".")[: self.size], np.uint8) + len(text)
+            for text in texts
         ]
         return np.array(rows, np.float32)
 
@@ -115,7 +118,9 @@ def test_a_failed_call_leaves_nothing_behind(tmp_path):
     assert counting.asked == [["one"]]
 
 
-@pytest.mark.parametrize("damage", ["substr(vector, 1, 3)", "zeroblob(16)", "NULL", "'text'", "vector || zeroblob(4)"])
+@pytest.mark.parametrize(
+    "damage", ["substr(vector, 1, 3)", "zeroblob(16)", "NULL", "'text'", "vector || zeroblob(4)"]
+)
 def test_a_torn_entry_is_as_if_it_were_not_there(tmp_path, damage):
     cached = CachedEmbedder(Counting(), tmp_path)
     wanted = cached.embed(["one", "two"])
@@ -135,7 +140,8 @@ def test_a_damaged_file_is_put_aside_and_the_answer_is_right(tmp_path, at, caplo
     cached.path.write_bytes(data)
     for _ in range(2):
         assert (
-            CachedEmbedder(Counting(), tmp_path).embed([f"text {i}" for i in range(200)]).tobytes() == wanted.tobytes()
+            CachedEmbedder(Counting(), tmp_path).embed([f"text {i}" for i in range(200)]).tobytes()
+            == wanted.tobytes()
         )
 
 
@@ -176,11 +182,15 @@ def test_an_entry_that_is_no_finite_vector_is_embedded_again(tmp_path):
     wanted = cached.embed(["one"])
     value = np.full(4, np.nan, "<f4").tobytes()
     with contextlib.closing(sqlite3.connect(cached.path)) as store, store:
-        store.execute("UPDATE vectors SET vector = ?, hash = ?", (value, xxhash.xxh3_64_digest(value)))
+        store.execute(
+            "UPDATE vectors SET vector = ?, hash = ?", (value, xxhash.xxh3_64_digest(value))
+        )
     assert CachedEmbedder(Counting(), tmp_path).embed(["one"]).tobytes() == wanted.tobytes()
 
 
-def test_who_has_no_home_or_one_that_cannot_be_looked_into_deletes_as_others_do(tmp_path, monkeypatch):
+def test_who_has_no_home_or_one_that_cannot_be_looked_into_deletes_as_others_do(
+    tmp_path, monkeypatch
+):
     def nobody(number):
         raise KeyError(number)
 
@@ -223,17 +233,26 @@ def test_processes_may_share_a_cache(tmp_path):
         "batches = [[f'text {i * 37 % 300 + j}' for j in range(40)] for i in range(25)];"
         "sys.exit(any(cached.embed(b).tobytes() != plain.embed(b).tobytes() for b in batches))"
     )
-    running = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, str(tmp_path)]) for _ in range(4)]
+    running = [
+        subprocess.Popen([sys.executable, "-W", "error", "-c", code, str(tmp_path)])
+        for _ in range(4)
+    ]
     assert [process.wait() for process in running] == [0, 0, 0, 0]
 
 
 def test_threads_may_share_a_cache(tmp_path):
-    cached, plain, wrong = CachedEmbedder(StaticEmbedder(threads=1), tmp_path), StaticEmbedder(threads=1), []
+    cached, plain, wrong = (
+        CachedEmbedder(StaticEmbedder(threads=1), tmp_path),
+        StaticEmbedder(threads=1),
+        [],
+    )
 
     def work(start):
         for i in range(10):
             texts = [f"text {start * i + j}" for j in range(30)]
-            wrong.extend([i] if cached.embed(texts).tobytes() != plain.embed(texts).tobytes() else [])
+            wrong.extend(
+                [i] if cached.embed(texts).tobytes() != plain.embed(texts).tobytes() else []
+            )
 
     threads = [threading.Thread(target=work, args=(start,)) for start in range(4)]
     for thread in threads:

@@ -266,7 +266,11 @@ def test_openai_sends_the_model_the_key_and_no_dimensions_unless_told(server):
     openai(server, api_key="sk-1").embed(["one"])
     path, question, headers, _ = server.requests[0]
     assert path == "/v1/embeddings"
-    assert question == {"model": "text-embedding-3-small", "input": ["one"], "encoding_format": "base64"}
+    assert question == {
+        "model": "text-embedding-3-small",
+        "input": ["one"],
+        "encoding_format": "base64",
+    }
     assert headers["Authorization"] == "Bearer sk-1"
 
 
@@ -301,7 +305,11 @@ def test_what_is_no_address_is_refused_at_once(address):
 
 
 def test_an_answer_that_cannot_be_unpacked_is_asked_for_again(server):
-    server.script = [lambda handler, question: handler.answer_text(200, "not gzip", **{"Content-Encoding": "gzip"})]
+    server.script = [
+        lambda handler, question: handler.answer_text(
+            200, "not gzip", **{"Content-Encoding": "gzip"}
+        )
+    ]
     assert_same(openai(server).embed(["one"]), expected(["one"]))
 
 
@@ -432,7 +440,9 @@ def test_openai_official_client_reads_the_same_vectors_here(server, encoding):
 
 
 def test_ollama_official_client_reads_the_same_vectors_here(server):
-    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(host=server.url)
+    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(
+        host=server.url
+    )
     theirs = client.embed(model="m", input=TEXTS, dimensions=6)
     ours = ollama(server, model="m", dimensions=6).embed(TEXTS)
     assert_same(ours, np.array(theirs.embeddings))
@@ -441,7 +451,9 @@ def test_ollama_official_client_reads_the_same_vectors_here(server):
 
 
 def test_ollama_official_client_reads_the_old_endpoint_alike(server):
-    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(host=server.url)
+    client = pytest.importorskip("ollama", reason="ollama's own client is not installed").Client(
+        host=server.url
+    )
     server.has_embed = False
     theirs = client.embeddings(model="m", prompt="one")
     assert_same(ollama(server, model="m").embed(["one"]), np.array([theirs.embedding]))

@@ -44,8 +44,14 @@ def tokenizer():
 def onnx_folder(tmp_path, tokenizer):
     """A folder with a model that looks each token up in a table."""
     pytest.importorskip("onnxruntime", reason="the extra 'onnx' is not installed")
-    onnx = pytest.importorskip("onnx", reason="onnx, which makes the test's model, is not installed")
-    tensor, floats, integers = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+    onnx = pytest.importorskip(
+        "onnx", reason="onnx, which makes the test's model, is not installed"
+    )
+    tensor, floats, integers = (
+        onnx.helper.make_tensor_value_info,
+        onnx.TensorProto.FLOAT,
+        onnx.TensorProto.INT64,
+    )
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],
         "lookup",
@@ -55,7 +61,9 @@ def onnx_folder(tmp_path, tokenizer):
     )
     folder = tmp_path / "tiny"
     folder.mkdir()
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8
+    )
     onnx.save(model, str(folder / "model.onnx"))
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder
@@ -76,7 +84,11 @@ def test_an_onnx_folder_pools_as_it_says_or_as_it_is_told(onnx_folder, pooling, 
     options = {}
     if stated:
         (onnx_folder / "1_Pooling").mkdir()
-        keys = {"cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken", "mean": "pooling_mode_mean_tokens"}
+        keys = {
+            "cls": "pooling_mode_cls_token",
+            "last": "pooling_mode_lasttoken",
+            "mean": "pooling_mode_mean_tokens",
+        }
         (onnx_folder / "1_Pooling" / "config.json").write_text(json.dumps({keys[pooling]: True}))
     else:
         options["pooling"] = pooling
@@ -133,7 +145,9 @@ def test_a_sentence_transformer_puts_its_prompts_before_the_texts(transformer_fo
 
 
 def test_a_sentence_transformer_takes_the_callers_prefixes_first(transformer_folder):
-    embedder = open_embedder(f"st:{transformer_folder}", document_prefix="", query_prefix="two ", device="cpu")
+    embedder = open_embedder(
+        f"st:{transformer_folder}", document_prefix="", query_prefix="two ", device="cpu"
+    )
     assert_same(embedder.embed(["one"]), ["one"])
     assert_same(embedder.embed(["one"], "query"), ["two one"])
 
@@ -144,7 +158,9 @@ def test_a_sentence_transformer_gives_zeros_to_blank_texts(transformer_folder):
     assert_same(found[1:], ["passage: one"])
 
 
-@pytest.mark.parametrize(("spec", "package"), [("st:x", "sentence_transformers"), ("onnx:x", "onnxruntime")])
+@pytest.mark.parametrize(
+    ("spec", "package"), [("st:x", "sentence_transformers"), ("onnx:x", "onnxruntime")]
+)
 def test_a_package_that_is_not_installed_is_named(spec, package, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, package, None)
     with pytest.raises(ModelError, match=r"pip install 'ragfile\["):

@@ -28,7 +28,15 @@ from ragfile.embedding.protocol import (
 )
 from ragfile.errors import CorruptError, FormatError, ModelError, ProviderError, VersionError
 
-TEXTS = ["A pod is the smallest unit.", "", "naïve 字 – don't", "???", "one", "word " * 400, "Ж" * 200] * 7
+TEXTS = [
+    "A pod is the smallest unit.",
+    "",
+    "naïve 字 – don't",
+    "???",
+    "one",
+    "word " * 400,
+    "Ж" * 200,
+] * 7
 embedder = StaticEmbedder(threads=1)
 reader = ModelReader(DEFAULT_MODEL.read_bytes())
 
@@ -47,7 +55,9 @@ def test_any_text_has_the_vector_of_the_definition(text):
 def test_a_vector_has_length_1_and_a_text_without_meaning_zeros():
     rows = embedder.embed(TEXTS).astype(np.float64)
     lengths = np.sqrt((rows * rows).sum(axis=1))
-    meaning = np.array([any(reader.coefficients[i] for i in embedder.tokens(text)) for text in TEXTS])
+    meaning = np.array(
+        [any(reader.coefficients[i] for i in embedder.tokens(text)) for text in TEXTS]
+    )
     np.testing.assert_allclose(lengths[meaning], 1, atol=1e-6)
     assert (lengths[~meaning] == 0).all()
     assert not meaning.all()
@@ -65,7 +75,9 @@ def test_a_vector_does_not_depend_on_the_threads(threads):
 
 
 def test_a_vector_does_not_depend_on_the_order_of_the_words():
-    assert embedder.embed(["red green blue"]).tobytes() == embedder.embed(["blue red green"]).tobytes()
+    assert (
+        embedder.embed(["red green blue"]).tobytes() == embedder.embed(["blue red green"]).tobytes()
+    )
 
 
 @pytest.mark.parametrize("target", ["baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"])
@@ -91,12 +103,16 @@ def test_a_vector_is_the_same_on_every_target_of_this_machine(target):
 
 
 def test_close_texts_are_closer_than_others():
-    query, near, far = embedder.embed(["how to mount a disk", "attaching a storage volume", "a recipe for apple cake"])
+    query, near, far = embedder.embed(
+        ["how to mount a disk", "attaching a storage volume", "a recipe for apple cake"]
+    )
     assert query @ near > query @ far
 
 
 def test_roles_are_two():
-    assert embedder.embed(["one"], "query").tobytes() == embedder.embed(["one"], "document").tobytes()
+    assert (
+        embedder.embed(["one"], "query").tobytes() == embedder.embed(["one"], "document").tobytes()
+    )
     with pytest.raises(ValueError, match="query or a document"):
         embedder.embed(["one"], "answer")
 
@@ -216,7 +232,11 @@ def sealed(data):
 def test_a_model_file_is_read_as_it_was_written(bucket_bits):
     data = small_model(bucket_bits)
     model, read = _core.StaticModel(data), ModelReader(bytes(data))
-    assert (model.name, model.dims, model.words) == ("small", 32, len(PIECES)) == (read.name, read.dims, read.words)
+    assert (
+        (model.name, model.dims, model.words)
+        == ("small", 32, len(PIECES))
+        == (read.name, read.dims, read.words)
+    )
     for text in ("abc", "abcabcabcabcabcabcabc", "abcabcabcabcabcabcabd", "zz [PAD] é", "a" * 101):
         out = np.empty((1, 32), np.float32)
         model.embed([text], out)
@@ -257,7 +277,9 @@ FIELDS = {12: [0, 16, 33, 2048, 2**32 - 1], 16: [0, 54, 56, 2**16, 2**32 - 1], 2
           64: [0, 2**64 - 1]}  # fmt: skip
 
 
-@pytest.mark.parametrize(("at", "value"), [(at, value) for at, values in FIELDS.items() for value in values])
+@pytest.mark.parametrize(
+    ("at", "value"), [(at, value) for at, values in FIELDS.items() for value in values]
+)
 def test_a_field_out_of_its_domain_is_refused_even_with_a_right_checksum(at, value):
     data = small_model()
     size = 4 if at < 32 else 8
@@ -325,7 +347,11 @@ def test_options_in_a_name_and_as_keywords_are_the_same():
 
 
 def test_a_file_gets_the_embedded_model_without_being_asked():
-    assert embedder_of_file("default").model == embedder_of_file("potion-base-8M/1").model == embedder.model
+    assert (
+        embedder_of_file("default").model
+        == embedder_of_file("potion-base-8M/1").model
+        == embedder.model
+    )
 
 
 @pytest.mark.parametrize(
@@ -346,7 +372,8 @@ def test_a_file_cannot_name_a_folder_that_looks_like_a_model(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize(
-    "query", ["api_key=sk-secret", "dimensions=3&api_key=sk-secret", "key=sk-secret", "API-KEY=sk-secret"]
+    "query",
+    ["api_key=sk-secret", "dimensions=3&api_key=sk-secret", "key=sk-secret", "API-KEY=sk-secret"],
 )
 def test_a_key_in_a_name_is_refused_and_not_shown(query):
     with pytest.raises(ModelError, match="pass api_key=") as caught:
@@ -361,7 +388,12 @@ def test_the_default_imports_no_provider_and_nothing_of_the_network():
         "new = {'httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers'} & (set(sys.modules) - before);"
         "print(sorted(new))"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -385,13 +417,20 @@ def test_prefixes_are_known_by_name(name, query, document):
 
 
 def test_rows_are_scaled_one_by_one():
-    rows = np.random.default_rng(5).standard_normal((9, 7)) * 10.0 ** np.arange(-30, 60, 10)[:, None]
+    rows = (
+        np.random.default_rng(5).standard_normal((9, 7)) * 10.0 ** np.arange(-30, 60, 10)[:, None]
+    )
     whole = unit_rows(rows, dims=7, source="test")
-    assert whole.tobytes() == np.concatenate([unit_rows(row[None], dims=7, source="test") for row in rows]).tobytes()
+    assert (
+        whole.tobytes()
+        == np.concatenate([unit_rows(row[None], dims=7, source="test") for row in rows]).tobytes()
+    )
     np.testing.assert_allclose(np.linalg.norm(whole.astype(np.float64), axis=1), 1, atol=1e-6)
 
 
-@pytest.mark.parametrize("vectors", [[[1.0], [1.0, 2.0]], [["a"]], [[float("inf")]], [[]], 3, [[[1.0]]]])
+@pytest.mark.parametrize(
+    "vectors", [[[1.0], [1.0, 2.0]], [["a"]], [[float("inf")]], [[]], 3, [[[1.0]]]]
+)
 def test_rows_that_are_no_vectors_are_refused(vectors):
     with pytest.raises(ProviderError, match="test answered"):
         unit_rows(vectors, dims=None, source="test")

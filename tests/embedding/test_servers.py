@@ -40,7 +40,9 @@ def docs(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     for i in range(30):
-        (folder / f"{i:02d}.md").write_text(f"# Page {i}\n\nAll about number {i}.\n\n## More\n\nEven more about {i}.\n")
+        (folder / f"{i:02d}.md").write_text(
+            f"# Page {i}\n\nAll about number {i}.\n\n## More\n\nEven more about {i}.\n"
+        )
     return folder
 
 
@@ -80,7 +82,10 @@ def hang_after(server, count):
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 def test_a_build_killed_in_the_middle_is_not_embedded_again(server, docs, tmp_path, provider):
-    out, address = tmp_path / "kb", ["base_url", server.url + "/v1"] if provider == "openai" else ["host", server.url]
+    out, address = (
+        tmp_path / "kb",
+        ["base_url", server.url + "/v1"] if provider == "openai" else ["host", server.url],
+    )
     command = [sys.executable, "-c", BUILD, str(docs), str(out), provider, *address]
     hang_after(server, 7)
     process = subprocess.Popen(command)
@@ -102,7 +107,9 @@ def test_a_build_killed_in_the_middle_is_not_embedded_again(server, docs, tmp_pa
             np.testing.assert_allclose(rf.vector(row), vector_of(rf.chunk(row).content), atol=2e-7)
 
 
-def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(server, docs, tmp_path, monkeypatch):
+def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(
+    server, docs, tmp_path, monkeypatch
+):
     monkeypatch.setattr("ragfile.commit.building.BATCH", 4)
     server.script = [None] * 3 + [refuse(400)]
     with pytest.raises(ragfile.ProviderError):
@@ -114,7 +121,11 @@ def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(server, doc
     ):
         for _ in range(2):
             ragfile.build([docs], tmp_path / name, embedder=embedder(server), **options)
-    assert (tmp_path / "kb").read_bytes() == (tmp_path / "plain").read_bytes() == (tmp_path / "cached").read_bytes()
+    assert (
+        (tmp_path / "kb").read_bytes()
+        == (tmp_path / "plain").read_bytes()
+        == (tmp_path / "cached").read_bytes()
+    )
 
 
 def test_what_another_model_left_does_not_stand_in_the_way(server, docs, tmp_path, monkeypatch):
@@ -128,7 +139,9 @@ def test_what_another_model_left_does_not_stand_in_the_way(server, docs, tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["docs", "kb"]
 
 
-def test_a_model_that_changed_its_dims_since_the_build_was_killed_is_an_error(docs, tmp_path, monkeypatch):
+def test_a_model_that_changed_its_dims_since_the_build_was_killed_is_an_error(
+    docs, tmp_path, monkeypatch
+):
     class Changing:
         model = Model("changing", None)
 
@@ -163,7 +176,9 @@ def test_a_second_build_asks_for_nothing_and_an_edit_for_what_is_new(server, doc
     cache = tmp_path / "cache"
     first = ragfile.build([docs], tmp_path / "kb", embedder=embedder(server), embedding_cache=cache)
     before = len(server.requests)
-    second = ragfile.build([docs], tmp_path / "again", embedder=embedder(server), embedding_cache=cache)
+    second = ragfile.build(
+        [docs], tmp_path / "again", embedder=embedder(server), embedding_cache=cache
+    )
     assert [(r.embedded, r.reused) for r in (first, second)] == [(60, 0), (0, 60)]
     assert len(server.requests) == before
     (docs / "new.md").write_text("# New\n\nNothing was like it.\n")
@@ -206,7 +221,15 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
     named, cache = f"openai:m?base_url={server.url}/v1", str(tmp_path / "cache")
 
     def run(*arguments):
-        command = [sys.executable, "-m", "ragfile", *map(str, arguments), "--embedding-cache", cache, "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "ragfile",
+            *map(str, arguments),
+            "--embedding-cache",
+            cache,
+            "--json",
+        ]
         subprocess.run(command, check=True, capture_output=True)
 
     run("build", docs, "-o", tmp_path / "kb", "--embedder", named)
@@ -217,7 +240,10 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
     assert (len(server.requests), asked(server, before - 1)) == (before, ["a question"])
     run("delete", tmp_path / "kb", "03.md")
     run("add", tmp_path / "kb", docs, "--embedder", named)
-    assert sorted(asked(server, before)) == ["# Page 3\n\nAll about number 3.", "## More\n\nEven more about 3."]
+    assert sorted(asked(server, before)) == [
+        "# Page 3\n\nAll about number 3.",
+        "## More\n\nEven more about 3.",
+    ]
 
 
 # -------------------------------------------------------------------------------------------------------------- deletion --
@@ -227,7 +253,9 @@ def contents(rf, doc_id):
     return [c.content for c in map(rf.chunk, range(rf.rows)) if c.doc_id == doc_id]
 
 
-@pytest.mark.parametrize("how", ["named", "the user's own", "the user's own beside others", "environment"])
+@pytest.mark.parametrize(
+    "how", ["named", "the user's own", "the user's own beside others", "environment"]
+)
 def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path, monkeypatch, how):
     cache, option = tmp_path / "cache", {"embedding_cache": tmp_path / "cache"}
     if how.startswith("the user's own"):
@@ -249,7 +277,10 @@ def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path
     (docs / "07.md").unlink()
     (docs / "08.md").write_text("# Page 8\n\nAll about number 8.\n\n## More\n\nSomething else.\n")
     ragfile.sync(tmp_path / "kb", [docs], embedder=embedder(server, cache=cache), **option)
-    kept, left = text_key("# Page 8\n\nAll about number 8."), text_key("## More\n\nEven more about 8.")
+    kept, left = (
+        text_key("# Page 8\n\nAll about number 8."),
+        text_key("## More\n\nEven more about 8."),
+    )
     new = {text_key("## More\n\nSomething else.")}
     if how == "the user's own beside others":  # it is made for the named one
         assert entries(tmp_path / "named") == new
@@ -263,7 +294,9 @@ def test_the_vectors_of_what_was_deleted_are_overwritten_on_the_disk(server, doc
     ragfile.build([docs], tmp_path / "kb", embedder=embedder(server), embedding_cache=cache)
     raw = vector_of("# Page 7\n\nAll about number 7.")
     unit = (
-        open_embedder("openai:m", base_url=server.url + "/v1").embed(["# Page 7\n\nAll about number 7."])[0].tobytes()
+        open_embedder("openai:m", base_url=server.url + "/v1")
+        .embed(["# Page 7\n\nAll about number 7."])[0]
+        .tobytes()
     )
     assert np.allclose(raw, np.frombuffer(unit, np.float32))
     assert unit in (cache / FILE_NAME).read_bytes()
@@ -310,8 +343,12 @@ def drip(handler, question):
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
-@pytest.mark.parametrize("trouble", ["hangs", "drips", "503", "503, come back in a minute", "refuses", "is gone"])
-def test_a_question_is_answered_by_words_when_the_server_does_not(server, docs, tmp_path, provider, trouble):
+@pytest.mark.parametrize(
+    "trouble", ["hangs", "drips", "503", "503, come back in a minute", "refuses", "is gone"]
+)
+def test_a_question_is_answered_by_words_when_the_server_does_not(
+    server, docs, tmp_path, provider, trouble
+):
     ragfile.build([docs], tmp_path / "kb", embedder=embedder(server, provider))
     before = len(server.requests)
     told = {

@@ -27,13 +27,17 @@ def collection(tmp_path):
         {"_id": "c", "text": "no judgement"},
     ]
     (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\t1\t2\na\t3\t1\nb\t2\t1\n")
+    (folder / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\na\t1\t2\na\t3\t1\nb\t2\t1\n"
+    )
     return folder
 
 
 def test_every_mode_is_measured_with_and_without_reranking(collection):
     report = judge(collection)
-    assert set(report["modes"]) == {f"{leg}{end}" for leg in ("bm25", "vector", "hybrid") for end in ("", "+rerank")}
+    assert set(report["modes"]) == {
+        f"{leg}{end}" for leg in ("bm25", "vector", "hybrid") for end in ("", "+rerank")
+    }
     assert report["modes"]["bm25"] == {"ndcg@10": 1.0, "recall@100": 1.0, "mrr": 1.0}
     assert (report["documents"], report["queries"]) == (4, 2)
 
@@ -56,8 +60,14 @@ def test_the_command_prints_a_table_and_json(collection, tmp_path):
     assert "nDCG@10" in table
     assert "hybrid+rerank" in table
     done = subprocess.run(
-        [*command, "--json", "--keep", str(tmp_path / "kb")], capture_output=True, text=True, check=True
+        [*command, "--json", "--keep", str(tmp_path / "kb")],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert json.loads(done.stdout)[0]["modes"]["bm25"]["mrr"] == 1.0
     assert (tmp_path / "kb").exists()
-    assert subprocess.run([*command[:-1], str(tmp_path / "nowhere")], capture_output=True).returncode == 1
+    assert (
+        subprocess.run([*command[:-1], str(tmp_path / "nowhere")], capture_output=True).returncode
+        == 1
+    )

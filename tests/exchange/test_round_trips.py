@@ -58,10 +58,15 @@ def test_an_edited_ragmd_file_comes_back_byte_for_byte(tmp_path):
 def test_a_pair_comes_back_byte_for_byte(tmp_path):
     of = unusual()
     data = {"chunk_refs": of.refs, "documents": list(of.documents.values()), "more": 1}
-    pair, again = (tmp_path / "a.faiss", tmp_path / "a.json"), (tmp_path / "b.faiss", tmp_path / "b.json")
+    pair, again = (
+        (tmp_path / "a.faiss", tmp_path / "a.json"),
+        (tmp_path / "b.faiss", tmp_path / "b.json"),
+    )
     pair[0].write_bytes(of.index.data.tobytes())
     pair[1].write_text(json.dumps(data, indent=3) + " ")
-    with pytest.warns(UserWarning, match="1 of 15 rows refer to documents or chunks that are not there"):
+    with pytest.warns(
+        UserWarning, match="1 of 15 rows refer to documents or chunks that are not there"
+    ):
         converting.convert(pair, tmp_path / "x.ragfile")
     converting.write(converting.read(tmp_path / "x.ragfile"), again)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in pair]
@@ -84,7 +89,9 @@ def archive(path):
     random = np.random.default_rng(5)
     with ragfile.create(path, dim=8, metric="cosine") as w:
         for n in range(3):
-            document = Document(f"d{n}", "alpha beta gamma delta", f"d{n}.txt", {"year": 2000 + n}, ("t", f"x{n}"))
+            document = Document(
+                f"d{n}", "alpha beta gamma delta", f"d{n}.txt", {"year": 2000 + n}, ("t", f"x{n}")
+            )
             chunks = [
                 Chunk(f"d{n}", 0, "alpha beta", ("t", f"x{n}"), {}, 0, 10),
                 Chunk(f"d{n}", 3, "gamma", ("own",), {"page": n}, 11, 16),
@@ -109,4 +116,7 @@ def test_a_changed_ragfile_gives_what_it_holds_now(tmp_path):
     assert set(found.documents) == {"doc-000", "doc-002"}
     assert len(found) == 8
     found.check()
-    assert json.loads(json_pair.text_of(found))["documents"][0]["full_text"] == of.documents["doc-000"]["full_text"]
+    assert (
+        json.loads(json_pair.text_of(found))["documents"][0]["full_text"]
+        == of.documents["doc-000"]["full_text"]
+    )

@@ -1,9 +1,10 @@
 /* container.c - libFuzzer target: any bytes through open, guards, verify, and older generations.
  *
- * The input is copied so that its last byte lies against a page that may not be touched, which catches a read of one
- * byte too many even where a sanitizer's red zone would be jumped over. What a reader promises is asserted here as
- * well: after a good open every entry lies inside the file, in order, and is found by its name; a file that verifies
- * without a fault has no section that fails its checksums. */
+ * The input is copied so that its last byte lies against a page that may not be touched, which
+ * catches a read of one byte too many even where a sanitizer's red zone would be jumped over. What
+ * a reader promises is asserted here as well: after a good open every entry lies inside the file,
+ * in order, and is found by its name; a file that verifies without a fault has no section that
+ * fails its checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 
 #include "rag.h"
 
-#define MUST(condition) \
-    ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
+#define MUST(condition)    \
+    ((condition) ? (void)0 \
+                 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 enum { PAGE = 4096 };
 
@@ -38,7 +40,8 @@ static void ignore_fault(void *context, const struct rag_fault *fault) {
 }
 
 /* How many sections fail their checksums. */
-static size_t read_sections(struct rag_reader *reader, const struct rag_commit *commit, size_t size) {
+static size_t read_sections(struct rag_reader *reader, const struct rag_commit *commit,
+                            size_t size) {
     uint64_t end = 4096;
     size_t bad = 0;
     for (uint32_t i = 0; i < commit->entries; i++) {
@@ -49,7 +52,8 @@ static size_t read_sections(struct rag_reader *reader, const struct rag_commit *
         MUST(strlen(e.name) >= 1 && strlen(e.name) <= 64);
         MUST(e.at >= end && e.extent <= size && e.at <= size - e.extent && e.size < e.extent);
         end = e.at + e.extent;
-        if (rag_reader_find(reader, e.name, e.segment) != (int64_t)i) MUST(!"an entry that is not found");
+        if (rag_reader_find(reader, e.name, e.segment) != (int64_t)i)
+            MUST(!"an entry that is not found");
         enum rag_status status = rag_reader_guard(reader, i, &guard, &fault);
         if (status == RAG_OK && e.size) status = rag_guard_check(&guard, e.size - 1, 1, &fault);
         if (status == RAG_OK) status = rag_guard_check(&guard, 0, e.size, &fault);
@@ -90,7 +94,8 @@ static void read_generation(const uint8_t *bytes, size_t size, uint64_t generati
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct guarded g = guard_pages(data, size);
-    for (uint64_t generation = 0; generation < 4; generation++) read_generation(g.bytes, size, generation);
+    for (uint64_t generation = 0; generation < 4; generation++)
+        read_generation(g.bytes, size, generation);
     MUST(munmap(g.base, g.mapped) == 0);
     return 0;
 }

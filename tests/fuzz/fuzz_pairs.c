@@ -5,8 +5,9 @@
  *         tests/fuzz/fuzz_pairs.c csrc/directory.c csrc/pairs*.c core.a -lm -lpthread -o fuzz-pairs
  *     ./fuzz-pairs -max_len=4096 corpus tests/fuzz/corpus_pairs
  *
- * The input is placed against an unreadable page, so that one byte too far is a crash even where a sanitizer is blind.
- * Besides surviving, the core must agree with itself: a lookup with what a plain walk finds, on every target. */
+ * The input is placed against an unreadable page, so that one byte too far is a crash even where a
+ * sanitizer is blind. Besides surviving, the core must agree with itself: a lookup with what a
+ * plain walk finds, on every target. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ enum { PAGE = 4096, PAGES = 32 };
 static uint8_t *guarded(const uint8_t *data, size_t size) {
     static uint8_t *area;
     if (!area) {
-        area = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        area = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                    -1, 0);
         if (area == MAP_FAILED || mprotect(area + PAGES * PAGE, PAGE, PROT_NONE) != 0) abort();
     }
     uint8_t *start = area + PAGES * PAGE - size;
@@ -27,12 +29,14 @@ static uint8_t *guarded(const uint8_t *data, size_t size) {
     return start;
 }
 
-static bool walk_finds(const struct rag_pairs *pairs, const uint8_t *key, size_t key_size, struct rag_spans *expected) {
+static bool walk_finds(const struct rag_pairs *pairs, const uint8_t *key, size_t key_size,
+                       struct rag_spans *expected) {
     struct rag_pair pair;
     size_t count = 0;
     for (uint64_t cursor = 0; cursor < pairs->size;) {
         if (rag_pairs_next(pairs, &cursor, &pair, NULL)) return false;
-        if (pair.head_size != key_size || memcmp(pairs->bytes + pair.at, key, key_size) != 0) continue;
+        if (pair.head_size != key_size || memcmp(pairs->bytes + pair.at, key, key_size) != 0)
+            continue;
         if (count >= expected->count || expected->items[count].at != pair.content_at ||
             expected->items[count].size != pair.content_size)
             abort();
@@ -56,18 +60,21 @@ static void try_lookup(const struct rag_pairs *pairs, const uint8_t *key, size_t
     }
 }
 
-static void try_keyword(const struct rag_pairs *pairs, const uint8_t *section, uint64_t size, uint64_t at) {
+static void try_keyword(const struct rag_pairs *pairs, const uint8_t *section, uint64_t size,
+                        uint64_t at) {
     uint64_t cursor = 0, count, stride, offsets[16];
     struct rag_fault fault;
     struct rag_pair pair;
     try_lookup(pairs, (const uint8_t *)"AI", 2);
     try_lookup(pairs, (const uint8_t *)"", 0);
-    if (pairs->size && !rag_pairs_next(pairs, &cursor, &pair, &fault)) try_lookup(pairs, pairs->bytes, pair.head_size);
+    if (pairs->size && !rag_pairs_next(pairs, &cursor, &pair, &fault))
+        try_lookup(pairs, pairs->bytes, pair.head_size);
     if (!rag_pairs_walk(pairs, offsets, 16, &count, &stride, &fault) && count < 10000) {
         uint8_t *built = malloc(RAG_KEYS_HEADER + 16 * count);
         struct rag_keys keys;
         if (rag_keys_build(pairs, count, built, &fault) ||
-            rag_keys_open(built, RAG_KEYS_HEADER + 16 * count, 0, pairs->big_endian, pairs, &keys, &fault) ||
+            rag_keys_open(built, RAG_KEYS_HEADER + 16 * count, 0, pairs->big_endian, pairs, &keys,
+                          &fault) ||
             rag_keys_verify(&keys, pairs, &fault))
             abort();
         free(built);
@@ -106,9 +113,13 @@ static void try_strict(const uint8_t *bytes, size_t size) {
         const uint8_t *section = bytes + entry->start;
         uint64_t length = entry->end + 1 - entry->start;
         struct rag_pairs pairs;
-        if (!rag_keyword_pairs_open(section, length, entry->start, directory.big_endian, &pairs, &fault))
-            try_keyword(&pairs, keys ? bytes + keys->start : NULL, keys ? keys->end + 1 - keys->start : 0, 0);
-        if (!rag_vector_pairs_open(section, length, entry->start, directory.big_endian, &pairs, &fault)) try_vector(&pairs);
+        if (!rag_keyword_pairs_open(section, length, entry->start, directory.big_endian, &pairs,
+                                    &fault))
+            try_keyword(&pairs, keys ? bytes + keys->start : NULL,
+                        keys ? keys->end + 1 - keys->start : 0, 0);
+        if (!rag_vector_pairs_open(section, length, entry->start, directory.big_endian, &pairs,
+                                   &fault))
+            try_vector(&pairs);
     }
     rag_directory_free(&directory);
 }
@@ -135,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *bytes = guarded(data, size);
     try_strict(bytes, size);
     try_reference(bytes, size);
-    for (uint8_t padding = 4; padding <= 16; padding *= 2) { /* the pairs alone, which fuzzers reach sooner */
+    for (uint8_t padding = 4; padding <= 16;
+         padding *= 2) { /* the pairs alone, which fuzzers reach sooner */
         struct rag_pairs pairs = {.bytes = bytes, .size = size, .padding = padding};
         try_keyword(&pairs, NULL, 0, 0);
         pairs.precision = 32;

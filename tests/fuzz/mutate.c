@@ -1,9 +1,10 @@
 /* mutate.c - a mutator that knows the container, so that the fuzzer's files get past the checksums.
  *
- * One change (a number somewhere in a table, footer or superblock set to something tempting; bytes of a section; a
- * block of 64 moved, doubled or cut), then, seven times in eight, every hash of the file is computed anew: block
- * hashes, section hashes, tables, footers, identity, front page. What is repaired is repaired by plain rules over
- * whatever the bytes say now; numbers that lead outside the file are left alone. */
+ * One change (a number somewhere in a table, footer or superblock set to something tempting; bytes
+ * of a section; a block of 64 moved, doubled or cut), then, seven times in eight, every hash of the
+ * file is computed anew: block hashes, section hashes, tables, footers, identity, front page. What
+ * is repaired is repaired by plain rules over whatever the bytes say now; numbers that lead outside
+ * the file are left alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,27 +21,32 @@ static uint64_t chance(uint64_t below) {
     return below ? (state >> 8) % below : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- repair ---
- */
+/* --------------------------------------------------------------------------------------- repair */
 
-static bool inside(size_t size, uint64_t at, uint64_t count) { return at <= size && count <= size - at; }
+static bool inside(size_t size, uint64_t at, uint64_t count) {
+    return at <= size && count <= size - at;
+}
 
 static void repair_section(uint8_t *data, size_t size, uint8_t *entry) {
-    const uint64_t at = load_u64(entry + ENTRY_AT), bytes = load_u64(entry + ENTRY_BYTES), extent = rag_extent(bytes);
+    const uint64_t at = load_u64(entry + ENTRY_AT), bytes = load_u64(entry + ENTRY_BYTES),
+                   extent = rag_extent(bytes);
     if (extent == 0 || !inside(size, at, extent) || at < FRONT_SIZE) return;
     uint8_t *sums = data + at + align_up(bytes, 8);
     const uint64_t blocks = (bytes + RAG_BLOCK - 1) / RAG_BLOCK;
     for (uint64_t i = 0; i < blocks; i++) {
         const uint64_t rest = bytes - i * RAG_BLOCK;
-        store_u64(sums + 8 * i, rag_hash(data + at + i * RAG_BLOCK, rest < RAG_BLOCK ? rest : RAG_BLOCK));
+        store_u64(sums + 8 * i,
+                  rag_hash(data + at + i * RAG_BLOCK, rest < RAG_BLOCK ? rest : RAG_BLOCK));
     }
     store_u64(entry + ENTRY_HASH, rag_hash(sums, 8 * blocks));
 }
 
 static void repair_table(uint8_t *data, size_t size, uint8_t *footer) {
-    const uint64_t at = load_u64(footer + FOOTER_TOC_AT), bytes = load_u64(footer + FOOTER_TOC_SIZE);
+    const uint64_t at = load_u64(footer + FOOTER_TOC_AT),
+                   bytes = load_u64(footer + FOOTER_TOC_SIZE);
     if (!inside(size, at, bytes) || bytes < TOC_HEAD_SIZE || at < FRONT_SIZE) return;
-    const uint64_t entries = load_u32(data + at + TOC_ENTRIES), room = (bytes - TOC_HEAD_SIZE) / ENTRY_SIZE;
+    const uint64_t entries = load_u32(data + at + TOC_ENTRIES),
+                   room = (bytes - TOC_HEAD_SIZE) / ENTRY_SIZE;
     for (uint64_t i = 0; i < entries && i < room; i++)
         repair_section(data, size, data + at + TOC_HEAD_SIZE + i * ENTRY_SIZE);
     store_u64(footer + FOOTER_TOC_HASH, rag_hash(data + at, bytes));
@@ -66,8 +72,7 @@ static void repair(uint8_t *data, size_t size) {
     store_u64(data + SUPER_AT + SUPER_HASH, rag_hash(data, SUPER_AT + SUPER_HASH));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- change ---
- */
+/* --------------------------------------------------------------------------------------- change */
 
 /* A footer's offset, or 0. */
 static size_t some_footer(const uint8_t *data, size_t size) {
@@ -120,7 +125,9 @@ static void change_structure(uint8_t *data, size_t size) {
     const uint64_t kind = chance(8);
     if (kind == 0 || footer == 0) change_number(data, size, SUPER_AT, SUPER_HASH);
     else if (kind < 3) change_number(data, size, footer + 8, FOOTER_SIZE - 16);
-    else change_number(data, size, load_u64(data + footer + FOOTER_TOC_AT), load_u64(data + footer + FOOTER_TOC_SIZE));
+    else
+        change_number(data, size, load_u64(data + footer + FOOTER_TOC_AT),
+                      load_u64(data + footer + FOOTER_TOC_SIZE));
 }
 
 /* Cuts, doubles or copies one run of 64-byte units behind the front page. */
@@ -152,13 +159,16 @@ static size_t change_layout(uint8_t *data, size_t size, size_t max) {
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
     state = seed * 0x9E3779B97F4A7C15u + 1;
     chance(2);
-    if (size < FRONT_SIZE + FOOTER_SIZE + 64 || chance(16) == 0) return LLVMFuzzerMutate(data, size, max);
+    if (size < FRONT_SIZE + FOOTER_SIZE + 64 || chance(16) == 0)
+        return LLVMFuzzerMutate(data, size, max);
     for (uint64_t times = 1 + chance(3); times > 0; times--) {
         const uint64_t kind = chance(8);
         if (kind < 5) change_structure(data, size);
-        else if (kind == 5 && size > FRONT_SIZE + FOOTER_SIZE + 64) size = change_layout(data, size, max);
+        else if (kind == 5 && size > FRONT_SIZE + FOOTER_SIZE + 64)
+            size = change_layout(data, size, max);
         else if (kind == 6)
-            size = FRONT_SIZE + LLVMFuzzerMutate(data + FRONT_SIZE, size - FRONT_SIZE, max - FRONT_SIZE);
+            size = FRONT_SIZE +
+                   LLVMFuzzerMutate(data + FRONT_SIZE, size - FRONT_SIZE, max - FRONT_SIZE);
         else LLVMFuzzerMutate(data, HEADER_SIZE + 200, HEADER_SIZE + 200);
         if (size < FRONT_SIZE + FOOTER_SIZE + 64) return size;
     }

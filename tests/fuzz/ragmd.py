@@ -87,7 +87,9 @@ def oracle_of(data):
 def same(data):
     """ "refused" or "read"; AssertionError when the readers disagree."""
     (ours, reason), (theirs, rule) = ours_of(data), oracle_of(data)
-    assert (ours is None) == (theirs is None), f"we say {reason or 'yes'!r}, the oracle {rule or 'yes'!r}"
+    assert (ours is None) == (theirs is None), (
+        f"we say {reason or 'yes'!r}, the oracle {rule or 'yes'!r}"
+    )
     if ours is None:
         assert reason == "Missing frontmatter" or reason.startswith("line "), reason
         return "refused"
@@ -108,7 +110,10 @@ def run(count, seed):
         except BaseException:
             with open(f"fuzz-ragmd-{seed}-{number}.bin", "wb") as file:
                 file.write(data)
-            print(f"file {number} of seed {seed} is kept in fuzz-ragmd-{seed}-{number}.bin", file=sys.stderr)
+            print(
+                f"file {number} of seed {seed} is kept in fuzz-ragmd-{seed}-{number}.bin",
+                file=sys.stderr,
+            )
             raise
     return outcomes
 
@@ -116,4 +121,7 @@ def run(count, seed):
 if __name__ == "__main__":
     total = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     start = time.monotonic()
-    print(run(total, int(sys.argv[2]) if len(sys.argv) > 2 else 1), f"in {time.monotonic() - start:.0f} s")
+    print(
+        run(total, int(sys.argv[2]) if len(sys.argv) > 2 else 1),
+        f"in {time.monotonic() - start:.0f} s",
+    )

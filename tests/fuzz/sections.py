@@ -71,7 +71,9 @@ def good_files():
             {"precision": 16, "metric": "ip"},
             {"embedder": None, "chunking": "words:12/2"},
         ):
-            with ragfile.create(path, **{"embedder": Hashed(), "chunking": CUT, "created": 1, **options}) as w:
+            with ragfile.create(
+                path, **{"embedder": Hashed(), "chunking": CUT, "created": 1, **options}
+            ) as w:
                 w.add_documents([_document(i) for i in range(12)])
                 w.add(
                     [
@@ -98,7 +100,14 @@ def good_files():
 def _taken_apart(path):
     reader = _core.Reader(_core.Map(path))
     parts = [
-        (e["name"], e["segment"], e["flags"], e["items"], bytes(reader.section(e["name"], e["segment"])), e["at"])
+        (
+            e["name"],
+            e["segment"],
+            e["flags"],
+            e["items"],
+            bytes(reader.section(e["name"], e["segment"])),
+            e["at"],
+        )
         for e in reader.entries
     ]
     return parts, reader.segments
@@ -120,7 +129,9 @@ def _moved(name, data, by):
     if first is None or len(data) < first + 16:
         return data
     offsets = struct.unpack_from("<QQ", data, first)
-    return data[:first] + struct.pack("<QQ", *((o + by) % 2**64 for o in offsets)) + data[first + 16 :]
+    return (
+        data[:first] + struct.pack("<QQ", *((o + by) % 2**64 for o in offsets)) + data[first + 16 :]
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- mutations
@@ -181,14 +192,20 @@ def _number(data, rng):
     at = rng.randrange(len(data) - width + 1)
     at -= at % width
     old = int.from_bytes(data[at : at + width], "little")
-    new = rng.choice([*NUMBERS, old + 1, old - 1, old * 2, old + 64, len(data), len(data) - at, at]) % (1 << 8 * width)
+    new = rng.choice(
+        [*NUMBERS, old + 1, old - 1, old * 2, old + 64, len(data), len(data) - at, at]
+    ) % (1 << 8 * width)
     data[at : at + width] = new.to_bytes(width, "little")
 
 
 def _bytes_changed(data, rng):
     data = bytearray(data)
     for _ in range(rng.choice([1, 1, 1, 2, 4, 16])):
-        kind, at, size = rng.randrange(10), rng.randrange(len(data) + 1), rng.choice([1, 4, 8, 16, 32, 64])
+        kind, at, size = (
+            rng.randrange(10),
+            rng.randrange(len(data) + 1),
+            rng.choice([1, 4, 8, 16, 32, 64]),
+        )
         if kind <= 3:
             _number(data, rng)
         elif kind == 4 and data:
@@ -230,7 +247,9 @@ def _unpacked(data):
 
 def _packed(raw, block, rng):
     out = bytearray()
-    level = zstandard.ZstdCompressor(level=1, write_checksum=rng.random() < 0.5, write_content_size=rng.random() < 0.9)
+    level = zstandard.ZstdCompressor(
+        level=1, write_checksum=rng.random() < 0.5, write_content_size=rng.random() < 0.9
+    )
 
     def pack(part):
         kind = rng.randrange(12)
@@ -276,7 +295,9 @@ def _changed(name, data, rng):
     if name in JSON_SECTIONS and rng.random() < 0.85:
         return _json_changed(data.decode("utf-8", "replace"), rng).encode("utf-8", "surrogatepass")
     if name in ("rag.text", "rag.meta") and rng.random() < 0.6:
-        with contextlib.suppress(ValueError, OverflowError, MemoryError, struct.error, zstandard.ZstdError):
+        with contextlib.suppress(
+            ValueError, OverflowError, MemoryError, struct.error, zstandard.ZstdError
+        ):
             return _stream_changed(name, data, rng)
     if name == "rag.terms" and rng.random() < 0.2:  # the record of the analysis is text
         at = data.find(b"analyzer=")
@@ -326,7 +347,18 @@ def calls(path):
     kb = ragfile.open(path, embedder=None)
     some = range(min(kb.rows, 2000))
     yield "info", lambda: json.dumps(kb.info, default=str)
-    yield "attributes", lambda: (kb.config, kb.strategies, len(kb), kb.entries, kb.stale_records, kb.dim, kb.compaction)
+    yield (
+        "attributes",
+        lambda: (
+            kb.config,
+            kb.strategies,
+            len(kb),
+            kb.entries,
+            kb.stale_records,
+            kb.dim,
+            kb.compaction,
+        ),
+    )
     for row in some:
         yield "hit", lambda row=row: kb.row(kb.hit(row).id)
         yield "vector", lambda row=row: kb.vector(row)
@@ -337,14 +369,25 @@ def calls(path):
     yield "sources", lambda: kb.sources(["d001#0", "d002#1", "nowhere#0"])
     for mode in ("hybrid", "vector", "bm25", "keyword"):
         yield mode, lambda mode=mode: kb.search("pod", 5, mode=mode)
-        yield mode, lambda mode=mode: kb.search("köln v0.2.0 mist", 50, mode=mode, vector=QUERY, cache=False)
         yield (
             mode,
-            lambda mode=mode: kb.search("mist d001", 3, mode=mode, vector=QUERY, distinct=True, tags_any=["even"]),
+            lambda mode=mode: kb.search(
+                "köln v0.2.0 mist", 50, mode=mode, vector=QUERY, cache=False
+            ),
+        )
+        yield (
+            mode,
+            lambda mode=mode: kb.search(
+                "mist d001", 3, mode=mode, vector=QUERY, distinct=True, tags_any=["even"]
+            ),
         )
     for fusion in ("calibrated", "rrf", "blend"):
         yield fusion, lambda fusion=fusion: kb.search("pods", 5, vector=QUERY, fusion=fusion)
-    for where in ({"year": {"$gt": 2003}}, {"deep.a": {"$exists": True}}, {"keywords": {"$contains": "pod"}}):
+    for where in (
+        {"year": {"$gt": 2003}},
+        {"deep.a": {"$exists": True}},
+        {"keywords": {"$contains": "pod"}},
+    ):
         yield "filter", lambda where=where: kb.search("pods", 5, mode="bm25", where=where)
     yield "tags", lambda: kb.mask(tags_any=["even"], tags_all=["all"])
     for k in (1, 7, 1000):
@@ -424,7 +467,9 @@ def main():
 
     def report(seed, name, error):
         frames = traceback.extract_tb(error.__traceback__)
-        key = f"{type(error).__name__} in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}"
+        key = (
+            f"{type(error).__name__} in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}"
+        )
         if key not in seen:
             print(f"seed {seed}, {name}: {key}: {str(error)[:200]}", flush=True)
             if os.environ.get("TRACE"):

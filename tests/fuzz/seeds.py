@@ -29,11 +29,20 @@ def seed_empty(path):
 
 
 def seed_sections(path):
-    first(path, [("vector", bytes(range(200)), 0, 3), ("rag.docs", b"text " * 20, 0, 1), ("foo@1", b"", 0, 0)])
+    first(
+        path,
+        [
+            ("vector", bytes(range(200)), 0, 3),
+            ("rag.docs", b"text " * 20, 0, 1),
+            ("foo@1", b"", 0, 0),
+        ],
+    )
 
 
 def seed_segments(path):
-    first(path, [("rag.ids", b"a" * 99, 1, 70), ("rag.tombs", b"\7" + bytes(15), 1, 3)], rows=(70, 67))
+    first(
+        path, [("rag.ids", b"a" * 99, 1, 70), ("rag.tombs", b"\7" + bytes(15), 1, 3)], rows=(70, 67)
+    )
 
 
 def seed_many(path):

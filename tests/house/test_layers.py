@@ -31,7 +31,9 @@ def imported(path):
     """Dotted names inside the package that a file imports, anywhere in it."""
     if path.suffix != ".py":
         lines = re.findall(
-            r"^\s*(?:from|import|cimport) (ragfile[\w.]*)(?: c?import (\w+))?", path.read_text(), re.MULTILINE
+            r"^\s*(?:from|import|cimport) (ragfile[\w.]*)(?: c?import (\w+))?",
+            path.read_text(),
+            re.MULTILINE,
         )
         return [_inside(module, name) for module, name in lines]
     found = []
@@ -39,9 +41,17 @@ def imported(path):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             if (node.module or "").split(".")[0] == "ragfile":
-                found += [_inside(node.module, alias.name) for alias in node.names if alias.name != "__version__"]
+                found += [
+                    _inside(node.module, alias.name)
+                    for alias in node.names
+                    if alias.name != "__version__"
+                ]
         elif isinstance(node, ast.Import):
-            found += [_inside(alias.name, None) for alias in node.names if alias.name.split(".")[0] == "ragfile"]
+            found += [
+                _inside(alias.name, None)
+                for alias in node.names
+                if alias.name.split(".")[0] == "ragfile"
+            ]
     return found
 
 
@@ -58,7 +68,9 @@ def test_the_tree_has_the_rooms_of_the_list():
     assert rooms == set(ORDER)
 
 
-@pytest.mark.parametrize(("room", "path"), [pytest.param(*x, id=str(x[1].relative_to(PACKAGE))) for x in sources()])
+@pytest.mark.parametrize(
+    ("room", "path"), [pytest.param(*x, id=str(x[1].relative_to(PACKAGE))) for x in sources()]
+)
 def test_imports_point_down(room, path):
     for other in imported(path):
         upward = ORDER.index(other) > ORDER.index(room)

@@ -22,4 +22,6 @@ def test_links_lead_somewhere(path):
         there = path.parent / name if name else path
         assert there.exists(), target
         if anchor and there.suffix == ".md":
-            assert anchor in {slug(h) for h in re.findall(r"^#+ (.*)$", there.read_text(), re.MULTILINE)}, target
+            assert anchor in {
+                slug(h) for h in re.findall(r"^#+ (.*)$", there.read_text(), re.MULTILINE)
+            }, target

@@ -21,7 +21,10 @@ from ragfile.query.reranking import simhash
 @pytest.fixture
 def path(tmp_path):
     with ragfile.create(tmp_path / "kb", dim=2) as w:
-        w.add([{"doc_id": n, "chunk_index": 0, "content": f"passage {n}"} for n in "ab"], [[1, 0], [0, 1]])
+        w.add(
+            [{"doc_id": n, "chunk_index": 0, "content": f"passage {n}"} for n in "ab"],
+            [[1, 0], [0, 1]],
+        )
     return tmp_path / "kb"
 
 
@@ -69,9 +72,22 @@ def test_staged_rows_and_hashes_of_texts_are_of_xxhash(tmp_path):
 
 
 def test_what_users_wait_for_is_timed_by_pytest_benchmark():
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--benchmark-disable"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "addopts=",
+        "--benchmark-disable",
+    ]
     done = subprocess.run(
-        [*command, ROOT / "bench" / "regressions.py"], env={**os.environ, "ROWS": "400"}, capture_output=True, text=True
+        [*command, ROOT / "bench" / "regressions.py"],
+        env={**os.environ, "ROWS": "400"},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout
     assert "12 passed" in done.stdout
@@ -98,5 +114,8 @@ def test_a_sentence_transformer_is_opened_by_name_and_asked_in_batches(monkeypat
     monkeypatch.setitem(sys.modules, "sentence_transformers", package)
     embedder = open_embedder("st:sentence-transformers/some-model", batch=7, offline=True)
     assert (embedder.model.name, embedder.model.dims) == ("st:some-model", 2)
-    assert embedder.embed(["one", " "], "query").tolist() == [[np.float32(0.6), np.float32(0.8)], [0, 0]]
+    assert embedder.embed(["one", " "], "query").tolist() == [
+        [np.float32(0.6), np.float32(0.8)],
+        [0, 0],
+    ]
     assert asked == [("sentence-transformers/some-model", None, True), (["query: one"], 7, "")]

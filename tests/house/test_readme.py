@@ -32,7 +32,9 @@ def desk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
 def test_the_python_examples_run(desk, number):
     for package in re.findall(r"^import (duckdb)$", blocks("python")[number], re.MULTILINE):
-        pytest.importorskip(package, reason=f"{package}, which this example is about, is not installed")
+        pytest.importorskip(
+            package, reason=f"{package}, which this example is about, is not installed"
+        )
     exec(compile(blocks("python")[number], "README.md", "exec"), {})
 
 
@@ -44,7 +46,9 @@ def test_the_commands_run(desk):
             for part in shlex.split(line.removeprefix("$ "))
             for w in (sorted(map(str, Path().glob(part))) if "*" in part else [part])
         ]
-        done = subprocess.run(command[words[0]] + words[1:], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command[words[0]] + words[1:], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout
 
@@ -58,7 +62,11 @@ def test_the_first_command_builds_and_answers_from_the_documents_it_names(tmp_pa
         assert words[0] == ".venv/bin/ragfile"
         words = [str(tmp_path / w) if w == "kb.ragfile" else w for w in words[1:]]
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ragfile", *words], cwd=ROOT, capture_output=True, text=True, check=True
+            [sys.executable, "-P", "-m", "ragfile", *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     assert "container.md" in done.stdout
     assert "footer" in done.stdout
@@ -67,14 +75,25 @@ def test_the_first_command_builds_and_answers_from_the_documents_it_names(tmp_pa
 def test_the_second_command_is_what_continuous_integration_runs():
     install, run = blocks("bash")[1].strip().split(" && ")
     script = (ROOT / ".ci/run").read_text()
-    assert install.replace(".venv/bin/", '"$venv/bin/').replace("pip install", 'pip" install') in script
+    assert (
+        install.replace(".venv/bin/", '"$venv/bin/').replace("pip install", 'pip" install')
+        in script
+    )
     assert run.replace(".venv/bin/pytest", '"$venv/bin/pytest"') in script
 
 
 def test_the_numbers_of_the_first_table_are_those_of_the_benchmarks():
-    rows = [line for line in README.splitlines() if line.startswith("| the 10 ") or line.startswith("| 12 passages")]
+    rows = [
+        line
+        for line in README.splitlines()
+        if line.startswith("| the 10 ") or line.startswith("| 12 passages")
+    ]
     measured = (ROOT / "bench/README.md").read_text()
-    said = [number for row in rows for number in re.findall(r"(?<![\w.])[\d,]*\.?\d+\b", row.split("|", 2)[2])]
+    said = [
+        number
+        for row in rows
+        for number in re.findall(r"(?<![\w.])[\d,]*\.?\d+\b", row.split("|", 2)[2])
+    ]
     assert len(rows) == 3
     assert len(said) > 20
     for number in said:
@@ -87,6 +106,16 @@ def test_every_file_that_the_readme_links_to_is_there():
 
 
 def test_the_tree_is_the_one_that_people_expect():
-    for name in ("pyproject.toml", "setup.py", "ragfile", "csrc", "tests", "bench", "spec", "README.md", "LICENSE"):
+    for name in (
+        "pyproject.toml",
+        "setup.py",
+        "ragfile",
+        "csrc",
+        "tests",
+        "bench",
+        "spec",
+        "README.md",
+        "LICENSE",
+    ):
         assert (ROOT / name).exists(), name
     assert shutil.which("cc") or shutil.which("gcc")

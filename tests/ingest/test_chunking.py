@@ -48,7 +48,11 @@ def test_every_chunk_is_its_span_in_order_and_within_size(kind, raw, size, data)
 def test_no_text_is_lost(kind, raw, size, data):
     text = normalize(raw).text
     assume(kind != "markdown" or not headers(text))
-    covered = {i for c in cut(text, kind, size, data.draw(st.integers(0, size - 1))) for i in range(c.start, c.end)}
+    covered = {
+        i
+        for c in cut(text, kind, size, data.draw(st.integers(0, size - 1)))
+        for i in range(c.start, c.end)
+    }
     assert all(text[i] in " \t\n" for i in range(len(text)) if i not in covered)
 
 
@@ -116,7 +120,9 @@ text
 
 
 def test_markdown_chunks_carry_their_header_path():
-    paths = [(c.metadata.get("headers"), c.content.split("\n")[0]) for c in cut(MARKDOWN, "markdown")]
+    paths = [
+        (c.metadata.get("headers"), c.content.split("\n")[0]) for c in cut(MARKDOWN, "markdown")
+    ]
     assert paths == [
         ("The Guide", "---"),
         ("The Guide > Install", "# Install"),
@@ -151,7 +157,10 @@ def test_an_unclosed_fence_hides_all_that_follows():
 
 
 def test_a_fence_closes_only_with_its_own_kind_and_length():
-    assert [title for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")] == [
+    assert [
+        title
+        for *_, title in headers("````\n```\n# no\n````\n# yes\n~~~~\n````\n# no\n~~~~~\n# too")
+    ] == [
         "yes",
         "too",
     ]
@@ -160,7 +169,9 @@ def test_a_fence_closes_only_with_its_own_kind_and_length():
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_chunk_crosses_a_segment(kind):
     text = "first page\n\nsecond page"
-    document = Document("d", text, segments=(Segment(0, 10, {"page": 1}), Segment(12, 23, {"page": 2})))
+    document = Document(
+        "d", text, segments=(Segment(0, 10, {"page": 1}), Segment(12, 23, {"page": 2}))
+    )
     chunks = split(document, kind)
     assert [(c.content, c.metadata) for c in chunks] == [
         ("first page", {"page": 1}),
@@ -190,8 +201,16 @@ def test_a_window_does_not_part_an_emoji_from_its_joiners():
 
 def test_sizes_left_out_are_the_policys_own():
     sizes = {kind: (Policy(kind).size, Policy(kind).overlap) for kind in KINDS}
-    assert sizes == {"characters": (1000, 200), "words": (200, 40), "sentences": (1000, 200), "markdown": (1000, 200)}
-    assert (Policy("characters", 800).overlap, Policy("characters", 300).overlap) == (160, 60)  # a fifth at most
+    assert sizes == {
+        "characters": (1000, 200),
+        "words": (200, 40),
+        "sentences": (1000, 200),
+        "markdown": (1000, 200),
+    }
+    assert (Policy("characters", 800).overlap, Policy("characters", 300).overlap) == (
+        160,
+        60,
+    )  # a fifth at most
 
 
 @pytest.mark.parametrize(
@@ -222,7 +241,10 @@ def test_a_policy_can_be_written_in_words():
 
 
 def test_a_policy_digest_changes_with_anything_that_moves_a_boundary():
-    digests = {Policy(*p).digest() for p in [("words",), ("words", 100), ("words", 200, 41), ("sentences",)]}
+    digests = {
+        Policy(*p).digest()
+        for p in [("words",), ("words", 100), ("words", 200, 41), ("sentences",)]
+    }
     assert len(digests) == 4
     assert Policy("words").digest() == Policy("words", 200, 40).digest()
 
@@ -264,14 +286,18 @@ def test_chunks_are_the_same_under_any_locale_and_hash_seed(turkish):
         environment = {**os.environ, **variables}
         command = [sys.executable, "-c", PROGRAM]
         outputs.add(
-            subprocess.run(command, input=text.encode(), env=environment, capture_output=True, check=True).stdout
+            subprocess.run(
+                command, input=text.encode(), env=environment, capture_output=True, check=True
+            ).stdout
         )
     assert len(outputs) == 1
 
 
 def test_a_hundred_runs_cut_alike():
     digests = {
-        hashlib.sha256(json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()).hexdigest()
+        hashlib.sha256(
+            json.dumps([c.to_dict() for c in cut(MARKDOWN * 3, "markdown", 60, 20)]).encode()
+        ).hexdigest()
         for _ in range(100)
     }
     assert len(digests) == 1

@@ -75,9 +75,15 @@ def test_a_file_filters_by_it_and_keeps_it_through_edits(tmp_path):
     for _ in range(2):
         with ragfile.open(path) as rf:
             for mode in ("bm25", "vector", "hybrid"):
-                hits = rf.search("rotate", mode=mode, where={"year": {"$gte": 2020}, "authors": {"$contains": "ann"}})
+                hits = rf.search(
+                    "rotate",
+                    mode=mode,
+                    where={"year": {"$gte": 2020}, "authors": {"$contains": "ann"}},
+                )
                 assert {hit.doc_id for hit in hits} == {"2024.md"}
-            assert {hit.doc_id for hit in rf.search("rotate", tags_all=["2019", "all"])} == {"2019.md"}
+            assert {hit.doc_id for hit in rf.search("rotate", tags_all=["2019", "all"])} == {
+                "2019.md"
+            }
             assert rf.search("security editor", mode="bm25") == []
             assert all(document.text.startswith("---\ntitle") for document in rf.documents())
         ragfile.reindex(path, chunking="characters:50/0")
@@ -98,9 +104,20 @@ def test_a_file_filters_by_it_and_keeps_it_through_edits(tmp_path):
 def test_what_is_no_front_matter_stays_text(tmp_path, block):
     document = loaded(tmp_path, f"---\n{block}\n---\n\nBody.\n")
     assert document.body == 0 or "\x01" in block  # controls go before anything is parsed
-    assert set(document.metadata) <= {"path", "name", "folder_id", "mime", "created_at", "file_id", "checksum", "a"}
+    assert set(document.metadata) <= {
+        "path",
+        "name",
+        "folder_id",
+        "mime",
+        "created_at",
+        "file_id",
+        "checksum",
+        "a",
+    }
     if not document.body:
-        assert "".join(chunk.content for chunk in split(document, "characters:100000/0")).startswith("---\n")
+        assert "".join(
+            chunk.content for chunk in split(document, "characters:100000/0")
+        ).startswith("---\n")
 
 
 def test_a_bomb_of_aliases_is_text_and_costs_nothing():
@@ -126,7 +143,11 @@ def test_values_are_those_of_the_core_schema(line, value):
 
 
 def test_keys_are_what_is_written_and_the_last_of_equal_ones_counts():
-    assert front_matter("---\non: 1\n2024: 2\nno: 3\non: 4\n---")[0] == {"on": 4, "2024": 2, "no": 3}
+    assert front_matter("---\non: 1\n2024: 2\nno: 3\non: 4\n---")[0] == {
+        "on": 4,
+        "2024": 2,
+        "no": 3,
+    }
 
 
 @pytest.mark.parametrize(
@@ -152,7 +173,9 @@ def test_only_markdown_has_it(tmp_path):
     assert (document.body, document.tags) == (0, ())
 
 
-ESCAPES = st.sampled_from(["\\x", "\\u", "\\U", "\\ud800", "\\udc00", "\\UFFFFFFFF", "\\U0010FFFF"]).map('"{}"'.format)
+ESCAPES = st.sampled_from(
+    ["\\x", "\\u", "\\U", "\\ud800", "\\udc00", "\\UFFFFFFFF", "\\U0010FFFF"]
+).map('"{}"'.format)
 PIECES = st.text(alphabet="ab:-[]{}&*!|>'\"#%@\n \t,?1.~\\", max_size=60)
 
 

@@ -54,7 +54,9 @@ def test_a_document_says_what_its_file_is(tmp_path, monkeypatch):
 
 def test_a_pdf_keeps_its_pages_and_no_chunk_crosses_one(tmp_path):
     pytest.importorskip("pypdfium2", reason="the extra for PDF is not installed")
-    document = only(write(tmp_path, "three.pdf", made.pdf("Page one.", "Page two.", "", "Page four.")))
+    document = only(
+        write(tmp_path, "three.pdf", made.pdf("Page one.", "Page two.", "", "Page four."))
+    )
     assert document.text == "Page one.\n\nPage two.\n\nPage four."
     assert [(c.content, c.metadata) for c in split(document)] == [
         ("Page one.", {"page": 1}),
@@ -101,7 +103,9 @@ def test_a_docx_gives_headings_lists_and_tables(tmp_path):
         + "<mc:Fallback><w:r><w:t>once</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>"
     )
     document = only(write(tmp_path, "a.docx", made.docx(body)))
-    assert document.text == "# Intro\n\nSome & text\n\n## Part\n\n- item\n\na | b\n\nkept\ttoo\n\nonce"
+    assert (
+        document.text == "# Intro\n\nSome & text\n\n## Part\n\n- item\n\na | b\n\nkept\ttoo\n\nonce"
+    )
     assert document.metadata["title"] == "A Title"
     assert [c.metadata["headers"] for c in split(document)] == ["Intro", "Intro > Part"]
 
@@ -192,7 +196,9 @@ def test_html_that_never_closes_is_read_in_linear_time(piece):
 
 
 def test_a_csv_row_is_a_segment_with_its_number(tmp_path):
-    document = only(write(tmp_path, "a.csv", 'name;note\r\n"Ann; B";"two\r\nlines"\r\n\r\nCem;\r\n'))
+    document = only(
+        write(tmp_path, "a.csv", 'name;note\r\n"Ann; B";"two\r\nlines"\r\n\r\nCem;\r\n')
+    )
     assert [(c.content, c.metadata) for c in split(document, "characters")] == [
         ("name: Ann; B\nnote: two\nlines", {"row": 2}),
         ("name: Cem", {"row": 4}),
@@ -270,7 +276,9 @@ def test_a_file_over_the_limit_is_not_parsed(tmp_path, monkeypatch):
 
 def test_a_file_that_says_nothing_of_its_size_is_read_up_to_the_limit(tmp_path, monkeypatch):
     path = write(tmp_path, "grows.txt", "x" * 100)
-    monkeypatch.setattr("ragfile.ingest.loading.os.fstat", lambda _: types.SimpleNamespace(st_size=0, st_mtime=0))
+    monkeypatch.setattr(
+        "ragfile.ingest.loading.os.fstat", lambda _: types.SimpleNamespace(st_size=0, st_mtime=0)
+    )
     with pytest.raises(LoadError, match="more than 99 bytes"):
         load(path, limits=Limits(max_bytes=99))
     assert only(path, limits=Limits(max_bytes=100)).text == "x" * 100
@@ -341,7 +349,10 @@ def test_globs_files_and_lists_are_sources_and_a_file_is_taken_once(tmp_path):
 def test_equal_ids_are_told_apart_by_their_folders(tmp_path):
     write(tmp_path, "one/readme.md", "1")
     write(tmp_path, "two/readme.md", "2")
-    assert [s.id for s in find([tmp_path / "one", tmp_path / "two"])] == ["readme.md", "two/readme.md"]
+    assert [s.id for s in find([tmp_path / "one", tmp_path / "two"])] == [
+        "readme.md",
+        "two/readme.md",
+    ]
 
 
 def test_a_source_that_is_not_there_is_the_callers_error(tmp_path):
@@ -385,7 +396,9 @@ def test_a_loader_that_breaks_is_one_line_in_the_report(tmp_path, monkeypatch):
     assert [(f.reason, f.kind) for f in loading.failures] == [("loader bug", "RuntimeError")]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.sampled_from(["pdf", "docx", "pptx", "html", "csv", "jsonl"]), st.data())
 def test_damaged_files_are_loaded_or_reported_and_nothing_else(tmp_path, kind, data):
     whole = {
@@ -409,7 +422,8 @@ def test_damaged_files_are_loaded_or_reported_and_nothing_else(tmp_path, kind, d
 
 
 @pytest.mark.parametrize(
-    "part", ["../../etc", "", ".", "..", "a/b", "a\\b", "a\0", "-x", ".hid", "a..b", "x" * 200, None]
+    "part",
+    ["../../etc", "", ".", "..", "a/b", "a\\b", "a\0", "-x", ".hid", "a..b", "x" * 200, None],
 )
 def test_a_part_of_an_upload_path_cannot_lead_elsewhere(part):
     with pytest.raises(ValueError, match="not safe"):
@@ -417,7 +431,9 @@ def test_a_part_of_an_upload_path_cannot_lead_elsewhere(part):
 
 
 def test_an_upload_path_is_user_date_and_name():
-    assert upload_path("/up", "ann@x.org", "2024-05-01", "0f.pdf") == "/up/ann@x.org/2024-05-01/0f.pdf"
+    assert (
+        upload_path("/up", "ann@x.org", "2024-05-01", "0f.pdf") == "/up/ann@x.org/2024-05-01/0f.pdf"
+    )
 
 
 def test_unsupported_types_are_value_errors_of_ours():
@@ -429,7 +445,9 @@ def test_a_glob_passes_over_links_that_lead_nowhere_and_a_name_does_not(tmp_path
     (tmp_path / "b.md").symlink_to(tmp_path / "gone")
     skipped = []
     assert [s.id for s in find(str(tmp_path / "*.md"), skipped)] == ["a.md"]
-    assert [(os.path.basename(s.path), s.reason) for s in skipped] == [("b.md", "a link that leads nowhere")]
+    assert [(os.path.basename(s.path), s.reason) for s in skipped] == [
+        ("b.md", "a link that leads nowhere")
+    ]
     with pytest.raises(FileNotFoundError):
         list(find(tmp_path / "b.md"))
 

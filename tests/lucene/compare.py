@@ -48,7 +48,10 @@ def fetched_jar():
     jar = BUILD / "lucene.jar"
     if not jar.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", BUILD, PYSERINI], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", BUILD, PYSERINI],
+            check=True,
+        )
         archive = next(BUILD.glob("pyserini-*.tar.gz"))
         with tarfile.open(archive) as files:
             member = next(file for file in files if file.name.endswith("fatjar.jar"))
@@ -74,7 +77,9 @@ def tokens(texts):
 
 def stable(rows):
     """Rows of those tokens that our analyzer leaves as they are, so that both sides count the same."""
-    known = {token: [word for word, _ in _core.words(token)] == [token] for row in rows for token in row}
+    known = {
+        token: [word for word, _ in _core.words(token)] == [token] for row in rows for token in row
+    }
     return [row for row in ([token for token in row if known[token]] for row in rows) if row]
 
 
@@ -94,13 +99,19 @@ def generated(count=5000):
     """Rows of Zipf-distributed words with a few of every length up to 20,000, and questions."""
     random = np.random.default_rng(1)
     lengths = [*random.integers(1, 200, count), 255, 256, 257, 1000, 20_000]
-    rows = [[f"w{word}" for word in np.minimum(random.zipf(1.25, length), 5000)] for length in lengths]
-    asked = [[f"w{word}" for word in np.minimum(random.zipf(1.3, 1 + i % 20), 5000)] for i in range(300)]
+    rows = [
+        [f"w{word}" for word in np.minimum(random.zipf(1.25, length), 5000)] for length in lengths
+    ]
+    asked = [
+        [f"w{word}" for word in np.minimum(random.zipf(1.3, 1 + i % 20), 5000)] for i in range(300)
+    ]
     return rows, asked
 
 
 def read(passages, questions):
-    with (lzma.open if passages.suffix == ".xz" else open)(passages, "rt", encoding="utf-8") as lines:
+    with (lzma.open if passages.suffix == ".xz" else open)(
+        passages, "rt", encoding="utf-8"
+    ) as lines:
         rows = stable(tokens(json.loads(line)["text"] for line in lines))
     asked = [line for path in questions for line in path.read_text(encoding="utf-8").splitlines()]
     return rows, stable(tokens(asked))
@@ -115,9 +126,14 @@ def lucene(jar, rows, asked, ks):
     joined = "\n".join(map(" ".join, asked))
     requests = [f"ask {len(asked)} {k}\n{joined}" for k in ks]
     text = "\n".join([f"rows {len(rows)}", *map(" ".join, rows), *requests, ""])
-    lines = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=True).stdout.splitlines()
+    lines = subprocess.run(
+        command, input=text, capture_output=True, encoding="utf-8", check=True
+    ).stdout.splitlines()
     pairs = [[pair.split(":") for pair in line.split()] for line in lines[1:]]
-    answers = [([int(row) for row, _ in line], np.array([score for _, score in line], np.float32)) for line in pairs]
+    answers = [
+        ([int(row) for row, _ in line], np.array([score for _, score in line], np.float32))
+        for line in pairs
+    ]
     return lines[0], {k: answers[i * len(asked) : (i + 1) * len(asked)] for i, k in enumerate(ks)}
 
 
@@ -175,10 +191,14 @@ class Formula:
 def same_but_for_ties(theirs, ours):
     """Whether the scores are equal place by place, and the rows too except among equal scores."""
     (their_rows, their_scores), (our_rows, our_scores) = theirs, ours
-    if len(their_rows) != len(our_rows) or not np.allclose(their_scores, our_scores, rtol=TOLERANCE, atol=0):
+    if len(their_rows) != len(our_rows) or not np.allclose(
+        their_scores, our_scores, rtol=TOLERANCE, atol=0
+    ):
         return False
     scored = dict(zip(our_rows, our_scores, strict=True))
-    last = our_scores[-1] if len(our_scores) else 0  # a row that just missed may tie with the last one
+    last = (
+        our_scores[-1] if len(our_scores) else 0
+    )  # a row that just missed may tie with the last one
     return all(
         np.isclose(score, scored.get(row, last), rtol=TOLERANCE, atol=0)
         for row, score in zip(their_rows, their_scores, strict=True)
@@ -217,10 +237,13 @@ def compare_lossy(jar, name, rows, asked, ks):
     worst = 0.0
     for k in ks:
         ours = lexicon.match([" ".join(question) for question in asked], k)[0]
-        for (their_rows, their_scores), (expected, off), own in zip(answers[k], recomputed, ours, strict=True):
+        for (their_rows, their_scores), (expected, off), own in zip(
+            answers[k], recomputed, ours, strict=True
+        ):
             best = -np.sort(-expected[expected > 0])[:k]
             failures += len(best) != len(their_rows) or not all(
-                np.allclose(their_scores, wanted, rtol=TOLERANCE, atol=off) for wanted in (expected[their_rows], best)
+                np.allclose(their_scores, wanted, rtol=TOLERANCE, atol=off)
+                for wanted in (expected[their_rows], best)
             )
             scores += len(their_rows)
             shared += len(set(their_rows) & set(own.tolist()))

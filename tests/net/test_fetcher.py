@@ -124,7 +124,9 @@ def test_vectors_without_a_norm_and_odd_ones_rank_the_same(tmp_path, metric):
     vectors = rng.standard_normal((700, 16)).astype(np.float32)
     vectors[3], vectors[9] = 0, 1e30
     with ragfile.create(path, dim=16, metric=metric) as w:
-        w.add([{"doc_id": f"d{i}", "chunk_index": 0, "content": "pods"} for i in range(700)], vectors)
+        w.add(
+            [{"doc_id": f"d{i}", "chunk_index": 0, "content": "pods"} for i in range(700)], vectors
+        )
     with RangeServer({"kb": _bytes(path)}) as server, ragfile.open(path) as local:
         for query in (vectors[5], np.zeros(16, np.float32), vectors[9], vectors[:9]):
             for k in (1, 40, 700):
@@ -150,12 +152,21 @@ READS = {
     "vector": lambda rf: [rf.vector(row).tobytes() for row in (0, 11, rf.rows - 1)],
     "pairs": lambda rf: [(vector.tobytes(), text) for vector, text in rf.pairs("vector")],
     "buffers": lambda rf: [bytes(rf.section(e["name"], e["segment"])) for e in rf.entries],
-    "views": lambda rf: [memoryview(rf.section(e["name"], e["segment"]))[-9:].tobytes() for e in rf.entries],
-    "arrays": lambda rf: [np.frombuffer(rf.section(e["name"], e["segment"]), np.uint8).sum() for e in rf.entries],
+    "views": lambda rf: [
+        memoryview(rf.section(e["name"], e["segment"]))[-9:].tobytes() for e in rf.entries
+    ],
+    "arrays": lambda rf: [
+        np.frombuffer(rf.section(e["name"], e["segment"]), np.uint8).sum() for e in rf.entries
+    ],
     "words": lambda rf: [word for segment in rf._segments for word in segment.lexicon.vocabulary()],
-    "word rows": lambda rf: [a.tobytes() for segment in rf._segments for a in segment.lexicon.rows("w3")],
+    "word rows": lambda rf: [
+        a.tobytes() for segment in rf._segments for a in segment.lexicon.rows("w3")
+    ],
     "lengths": lambda rf: [segment.lexicon.lengths().tobytes() for segment in rf._segments],
-    "score": lambda rf: rf.score([1, 5, 7], text="w3 w70").tobytes() + rf.score([9, 1], vector=rf.vector(4)).tobytes(),
+    "score": lambda rf: (
+        rf.score([1, 5, 7], text="w3 w70").tobytes()
+        + rf.score([9, 1], vector=rf.vector(4)).tobytes()
+    ),
     "distinct": lambda rf: rf.search("w3 w9", mode="bm25", distinct=True),
     "stale": lambda rf: rf.stale_records,
     "verify": lambda rf: rf.verify(),
@@ -222,7 +233,9 @@ def test_old_files_and_texts_are_fetched_whole(tmp_path):
     from ragfile.exchange import converting
 
     old, text = str(tmp_path / "old.ragfile"), str(tmp_path / "kb.ragmd")
-    ragfile.write_pairs(old, [], [(np.arange(4, dtype=np.float32) + i, f"text {i}") for i in range(30000)])
+    ragfile.write_pairs(
+        old, [], [(np.arange(4, dtype=np.float32) + i, f"text {i}") for i in range(30000)]
+    )
     _made(tmp_path / "kb", 40)
     converting.convert(str(tmp_path / "kb"), text)
     with RangeServer({"old": _bytes(old), "text": _bytes(text)}) as server:
@@ -256,13 +269,24 @@ def test_open_info_and_schema_take_two_requests(large_server, server, large, mon
     for each, name in ((large_server, "kb"), (server, "one"), (server, "many")):
         each.forget()
         with ragfile.open(each.url(name)) as rf:
-            _ = rf.entries, rf.strategies, rf.dim, rf.config, rf.has_vectors, rf.has_bm25, len(rf), repr(rf)
+            _ = (
+                rf.entries,
+                rf.strategies,
+                rf.dim,
+                rf.config,
+                rf.has_vectors,
+                rf.has_bm25,
+                len(rf),
+                repr(rf),
+            )
             assert each.count <= 2
             _ = rf.info
             assert each.count <= (2 if name != "many" else 7)  # deleted documents are counted
 
 
-def test_a_question_by_words_takes_four_requests_and_little_of_the_file(large_server, large, monkeypatch):
+def test_a_question_by_words_takes_four_requests_and_little_of_the_file(
+    large_server, large, monkeypatch
+):
     with ragfile.open(large) as local:
         for question in ("w7", "w30 w900", "w8 w77 w1500", "w12 w40 w700 w1100 w1900"):
             with ragfile.open(large_server.url("kb")) as far:
@@ -278,7 +302,9 @@ def test_a_question_by_words_takes_four_requests_and_little_of_the_file(large_se
                 assert large_server.sent < os.path.getsize(large) / 6
 
 
-def test_where_all_but_texts_and_vectors_is_little_an_answer_with_its_texts_takes_four_requests(tmp_path):
+def test_where_all_but_texts_and_vectors_is_little_an_answer_with_its_texts_takes_four_requests(
+    tmp_path,
+):
     path = str(tmp_path / "kb.ragfile")
     _made(path, 12_000, seed=3)
     with RangeServer({"kb": _bytes(path)}) as server, ragfile.open(path) as local:
@@ -344,7 +370,10 @@ def test_threads_of_one_scan_share_what_they_fetch(server, files):
     rng = np.random.default_rng(8)
     queries = rng.standard_normal((64, DIM)).astype(np.float32)
     with ragfile.open(files["one"]) as local, ragfile.open(server.url("one")) as far:
-        assert far.nearest(queries, 10, threads=4)[0].tobytes() == local.nearest(queries, 10, threads=2)[0].tobytes()
+        assert (
+            far.nearest(queries, 10, threads=4)[0].tobytes()
+            == local.nearest(queries, 10, threads=2)[0].tobytes()
+        )
 
 
 def test_a_pickled_reader_opens_again(server, files, tmp_path):
@@ -356,7 +385,9 @@ def test_a_pickled_reader_opens_again(server, files, tmp_path):
 
 
 def _in_child(far, connection):
-    connection.send([far.search(question, mode="bm25", cache=False) for question in ("w8 w60", "w900 w3")])
+    connection.send(
+        [far.search(question, mode="bm25", cache=False) for question in ("w8 w60", "w900 w3")]
+    )
     connection.close()
 
 
@@ -513,7 +544,10 @@ def test_another_signature_finds_what_was_kept(server, tmp_path):
 
 def test_processes_share_a_cache(server, files, tmp_path):
     folder, context = str(tmp_path / "kept"), multiprocessing.get_context("spawn")
-    children = [context.Process(target=ask_with_cache, args=(server.url("one"), folder, 3)) for _ in range(2)]
+    children = [
+        context.Process(target=ask_with_cache, args=(server.url("one"), folder, 3))
+        for _ in range(2)
+    ]
     for child in children:
         child.start()
     for child in children:
@@ -530,7 +564,10 @@ def test_a_cache_without_room_is_done_without(server, files, tmp_path, monkeypat
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    with ragfile.open(files["one"]) as local, ragfile.open(server.url("one"), cache=tmp_path / "kept") as far:
+    with (
+        ragfile.open(files["one"]) as local,
+        ragfile.open(server.url("one"), cache=tmp_path / "kept") as far,
+    ):
         monkeypatch.setattr(
             block_cache.os,
             "pwrite",
@@ -569,7 +606,9 @@ def test_commands_that_read_take_urls(server, files, told, tmp_path):
         assert told(*(url if a == "FILE" else a for a in arguments)) == expected.replace(path, url)
         if arguments[0] != "verify":
             options = ("--cache", str(tmp_path / "kept"))
-            assert told(*(url if a == "FILE" else a for a in arguments), *options) == expected.replace(path, url)
+            assert told(
+                *(url if a == "FILE" else a for a in arguments), *options
+            ) == expected.replace(path, url)
 
 
 def test_a_url_that_cannot_be_read_is_one_line_and_code_1(server):
@@ -581,7 +620,9 @@ def test_a_url_that_cannot_be_read_is_one_line_and_code_1(server):
         ["delete", server.url("one"), "doc0000001"],
         ["compact", server.url("one")],
     ):
-        done = subprocess.run([sys.executable, "-m", "ragfile", *arguments], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "ragfile", *arguments], capture_output=True, text=True
+        )
         assert done.returncode == 1
         assert done.stderr.startswith("ragfile: http://")
         assert done.stderr.count("\n") == 1

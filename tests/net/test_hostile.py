@@ -42,7 +42,14 @@ def far(monkeypatch):
 
     monkeypatch.setattr(fetcher, "object_at", Held)
     monkeypatch.setattr(fetcher.Fetcher, "_blank", noisy)
-    for name, value in {"WINDOW": 2048, "FRONT": 64, "SHORT": 0, "OVER": 0, "AHEAD": 0, "FEW": 1 << 20}.items():
+    for name, value in {
+        "WINDOW": 2048,
+        "FRONT": 64,
+        "SHORT": 0,
+        "OVER": 0,
+        "AHEAD": 0,
+        "FEW": 1 << 20,
+    }.items():
         monkeypatch.setattr(fetcher, name, value)
 
     def url(data):
@@ -79,6 +86,12 @@ def test_good_files_answer_a_block_at_a_time(far, tmp_path):
             [{"doc_id": f"d{i}", "chunk_index": 0, "content": f"pods {i}"} for i in range(9)],
             [[i, 1.0] for i in range(9)],
         )
-    with open(path, "rb") as file, ragfile.open(path) as here, ragfile.open(far(file.read())) as there:
+    with (
+        open(path, "rb") as file,
+        ragfile.open(path) as here,
+        ragfile.open(far(file.read())) as there,
+    ):
         for mode in ("bm25", "vector", "hybrid"):
-            assert there.search("pods 3", mode=mode, vector=[1, 1]) == here.search("pods 3", mode=mode, vector=[1, 1])
+            assert there.search("pods 3", mode=mode, vector=[1, 1]) == here.search(
+                "pods 3", mode=mode, vector=[1, 1]
+            )

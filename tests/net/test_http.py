@@ -23,7 +23,10 @@ def data(tmp_path_factory):
     """A file that no single window covers: 3 MB."""
     path, rng = str(tmp_path_factory.mktemp("http") / "kb"), np.random.default_rng(6)
     with ragfile.create(path, dim=64, metric="cosine") as w:
-        chunks = [{"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"} for i in range(8000)]
+        chunks = [
+            {"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"}
+            for i in range(8000)
+        ]
         w.add(chunks, rng.standard_normal((8000, 64)).astype(np.float32))
     with open(path, "rb") as file:
         return file.read()
@@ -121,7 +124,12 @@ def test_another_place_of_the_file_is_refused(server):
 def test_an_announced_size_beyond_all_disks_is_refused(server):
     def huge(handler, start, end, data):
         size = 9_000_000_000_000_000_000
-        handler.part(start, end, data, headers={"Content-Range": f"bytes {size - (end - start)}-{size - 1}/{size}"})
+        handler.part(
+            start,
+            end,
+            data,
+            headers={"Content-Range": f"bytes {size - (end - start)}-{size - 1}/{size}"},
+        )
         return True
 
     server.behave = huge
@@ -157,7 +165,8 @@ def test_an_empty_object_is_refused(server):
 
 
 @pytest.mark.parametrize(
-    "content", [b"x", b"RAGFILE", b"RAGFILE\1\0\0\0" + b"\0" * 9000, os.urandom(5000), b"<html>" * 999]
+    "content",
+    [b"x", b"RAGFILE", b"RAGFILE\1\0\0\0" + b"\0" * 9000, os.urandom(5000), b"<html>" * 999],
 )
 def test_what_is_no_ragfile_is_refused_as_a_local_file_is(server, content, tmp_path):
     (tmp_path / "kb").write_bytes(content)
@@ -296,7 +305,9 @@ def test_without_tags_a_change_is_seen_by_time_or_size(server, data):
 
     def dated(day):
         def answer(handler, start, end, data):
-            handler.part(start, end, data, headers={"Last-Modified": f"Mon, {day:02d} Jan 2024 00:00:00 GMT"})
+            handler.part(
+                start, end, data, headers={"Last-Modified": f"Mon, {day:02d} Jan 2024 00:00:00 GMT"}
+            )
             return True
 
         return answer
@@ -375,7 +386,9 @@ def test_redirects_in_a_circle_or_to_elsewhere_are_refused(server):
     with pytest.raises(RemoteError, match="more than 5 redirects"):
         _ask(server)
     for place in ("file:///etc/passwd", "ftp://host/x"):
-        server.behave = lambda handler, *_, place=place: handler.plain(302, {"Location": place}) or True
+        server.behave = lambda handler, *_, place=place: (
+            handler.plain(302, {"Location": place}) or True
+        )
         with pytest.raises(RemoteError, match="not followed"):
             _ask(server)
 
@@ -396,7 +409,9 @@ def test_a_redirect_from_https_to_http_is_not_followed(monkeypatch):
             pass
 
     monkeypatch.setattr(remote_http.HttpObject, "_connected", lambda self: Redirecting())
-    with pytest.raises(RemoteError, match="redirects to http://elsewhere/kb, which is not followed"):
+    with pytest.raises(
+        RemoteError, match="redirects to http://elsewhere/kb, which is not followed"
+    ):
         ragfile.open("https://host/kb")
     assert asked == ["https://host/kb"]
 

@@ -55,4 +55,8 @@ def test_requests_cover_what_is_wanted_and_read_over_no_more_than_allowed(some, 
 
 def test_without_many_stretches_nothing_is_read_over():
     assert joined([(0, 1), (100, 101), (300, 301)], 3, 8, 1000) == [(0, 1), (100, 101), (300, 301)]
-    assert joined([(0, 1), (100, 101), (300, 301), (310, 311)], 3, 8, 1000) == [(0, 1), (100, 101), (300, 311)]
+    assert joined([(0, 1), (100, 101), (300, 301), (310, 311)], 3, 8, 1000) == [
+        (0, 1),
+        (100, 101),
+        (300, 311),
+    ]

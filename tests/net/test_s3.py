@@ -41,7 +41,10 @@ def bucket(endpoint, monkeypatch):
 def path(tmp_path_factory):
     path, rng = str(tmp_path_factory.mktemp("s3") / "kb"), np.random.default_rng(6)
     with ragfile.create(path, dim=64, metric="cosine") as w:
-        chunks = [{"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"} for i in range(8000)]
+        chunks = [
+            {"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"}
+            for i in range(8000)
+        ]
         w.add(chunks, rng.standard_normal((8000, 64)).astype(np.float32))
     return path
 
@@ -53,7 +56,10 @@ def _put(bucket, path, key="folder/kb 1.ragfile"):
 
 
 def test_a_file_in_a_bucket_answers_as_the_local_file_does(bucket, path, tmp_path):
-    url, vector = _put(bucket, path), np.random.default_rng(1).standard_normal(64).astype(np.float32)
+    url, vector = (
+        _put(bucket, path),
+        np.random.default_rng(1).standard_normal(64).astype(np.float32),
+    )
     for cache in (None, tmp_path / "kept", tmp_path / "kept"):
         with ragfile.open(path) as local, ragfile.open(url, cache=cache) as far:
             for mode in ("bm25", "vector", "hybrid"):

@@ -21,7 +21,9 @@ def pad(size, to=64):
 
 
 def blocks(data):
-    return b"".join(struct.pack("<Q", xxh(data[at : at + BLOCK])) for at in range(0, len(data), BLOCK))
+    return b"".join(
+        struct.pack("<Q", xxh(data[at : at + BLOCK])) for at in range(0, len(data), BLOCK)
+    )
 
 
 def extent(size):
@@ -70,11 +72,23 @@ class Table:
         offsets = self.name_offsets or [0, *accumulate(map(len, rows))][: len(rows)]
         entries = b"".join(
             struct.pack(
-                "<IIII6Q", e.flags, e.segment, name, e.zero, e.generation, e.at, e.size, e.items, e.hash, e.zero_2
+                "<IIII6Q",
+                e.flags,
+                e.segment,
+                name,
+                e.zero,
+                e.generation,
+                e.at,
+                e.size,
+                e.items,
+                e.hash,
+                e.zero_2,
             )
             for e, name in zip(self.entries, offsets, strict=True)
         )
-        segments = b"".join(struct.pack("<IIQQQ", n, 0, rows, live, gen) for n, rows, live, gen in self.segments)
+        segments = b"".join(
+            struct.pack("<IIQQQ", n, 0, rows, live, gen) for n, rows, live, gen in self.segments
+        )
         count = {
             "entries": len(self.entries), "segments": len(self.segments), "names": len(names),
             "message": len(self.message), **self.counts,
@@ -130,7 +144,15 @@ def front(table, toc_at, toc, footer_at, *, read_features=0, write_features=0):
     page = b"RAGFILE\1\0\0\0" + b"\0".join(row for _, row in rows)
     page += bytes(SUPER - len(page))
     page += struct.pack(
-        "<8s7Q", b"RAGHEAD1", read_features, write_features, toc_at, len(toc), xxh(toc), footer_at, table.created
+        "<8s7Q",
+        b"RAGHEAD1",
+        read_features,
+        write_features,
+        toc_at,
+        len(toc),
+        xxh(toc),
+        footer_at,
+        table.created,
     )
     page += bytes(SUPER + 112 - len(page))
     page += struct.pack("<Q", xxh(page))
@@ -191,7 +213,9 @@ def build(*commits):
         image.data += commit.garbage
         image.data += bytes(pad(len(image.data)))
         left = bytes(image.data[before:])
-        table = Table(generation, len(image.data), created=commit.created, message=commit.message.encode())
+        table = Table(
+            generation, len(image.data), created=commit.created, message=commit.message.encode()
+        )
         table.abandoned = xxh(blocks(left)) if left else 0
         for name, segment, flags, content, items in commit.sections:
             at, size, digest = image.put(content)
@@ -200,7 +224,10 @@ def build(*commits):
         kept = [e for e in kept if (e.name, e.segment) not in commit.drops]
         for number, (rows, live) in commit.rows.items():
             segments[number] = (number, rows, live, segments.get(number, (0, 0, 0, generation))[3])
-        table.entries, table.segments = kept, [segments[n] for n in sorted(segments) if segments[n][1]]
+        table.entries, table.segments = (
+            kept,
+            [segments[n] for n in sorted(segments) if segments[n][1]],
+        )
         table.next_segment = max(segments, default=0) + 1
         image.seal(table)
     return image.bytes()

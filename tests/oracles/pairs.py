@@ -82,7 +82,9 @@ def is_clean(region, padding, dim, code, order):
     try:
         for _, row, content in read_pairs(region, padding, dim * struct.calcsize(code)):
             text(content)
-            require(all(math.isfinite(x) for x in struct.unpack(f"{order}{dim}{code}", row)), "finite")
+            require(
+                all(math.isfinite(x) for x in struct.unpack(f"{order}{dim}{code}", row)), "finite"
+            )
     except Refused:
         return False
     return True
@@ -148,7 +150,11 @@ class File:
         if not self.keyword:
             return []
         _, region, padding = self.keyword
-        found = [content for _, key, content in read_pairs(region, padding, None) if key == keyword.encode()]
+        found = [
+            content
+            for _, key, content in read_pairs(region, padding, None)
+            if key == keyword.encode()
+        ]
         return [text(content) for content in found]
 
     def vectors(self):
@@ -166,12 +172,16 @@ class File:
 def keyword_section(pairs, padding, order, slack):
     region = bytes(padding).join(k.encode() + b"-" + c.encode() for k, c in pairs)
     return lambda at: (
-        struct.pack(order + "QQB", at + 17 + slack, at + 17 + slack + len(region) - 1, padding) + bytes(slack) + region
+        struct.pack(order + "QQB", at + 17 + slack, at + 17 + slack + len(region) - 1, padding)
+        + bytes(slack)
+        + region
     )
 
 
 def vector_section(pairs, padding, precision, order, slack, extended):
-    rows = [struct.pack(f"{order}{len(v)}{FLOATS[precision]}", *v) + b"-" + c.encode() for v, c in pairs]
+    rows = [
+        struct.pack(f"{order}{len(v)}{FLOATS[precision]}", *v) + b"-" + c.encode() for v, c in pairs
+    ]
     region = bytes(padding).join(rows)
     sizes = {len(row) + padding for row in rows}
     stride = sizes.pop() if len(sizes) == 1 else 0

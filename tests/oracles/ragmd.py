@@ -36,7 +36,12 @@ def read(data):
     refs, documents = references(sections["Chunks"]), metadata(sections["Document Metadata"])
     if "Origin" in sections:
         need(isinstance(parsed(sections["Origin"]), dict), "origin")
-    found = {"front": front, "refs": refs, "documents": documents, **vectors(sections["Vectors"], front)}
+    found = {
+        "front": front,
+        "refs": refs,
+        "documents": documents,
+        **vectors(sections["Vectors"], front),
+    }
     check(found)
     return found
 
@@ -53,19 +58,32 @@ PlainLoader.yaml_implicit_resolvers = {
 
 def frontmatter(text):
     try:
-        need(not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)), "no aliases")
+        need(
+            not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)), "no aliases"
+        )
         node = yaml.compose(text, PlainLoader)
         need(isinstance(node, yaml.MappingNode) and not node.flow_style, "a block of keys")
         keys = [key.value for key, _ in node.value]
         need(all(isinstance(key, str) for key in keys) and len(keys) == len(set(keys)), "keys")
         loader = PlainLoader(text)
-        front = {key.value: loader.construct_object(value, deep=True) for key, value in loader.get_single_node().value}
-    except (yaml.YAMLError, ValueError, AttributeError, LookupError, OverflowError, TypeError) as error:
+        front = {
+            key.value: loader.construct_object(value, deep=True)
+            for key, value in loader.get_single_node().value
+        }
+    except (
+        yaml.YAMLError,
+        ValueError,
+        AttributeError,
+        LookupError,
+        OverflowError,
+        TypeError,
+    ) as error:
         raise Refused("YAML") from error
     need({"format_version", "embedding_dim"} <= set(front), "keys")
     version = front["format_version"]
     need(
-        type(version) in (str, int, float) and re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", str(version), re.ASCII),
+        type(version) in (str, int, float)
+        and re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", str(version), re.ASCII),
         "version",
     )
     need(int(str(version).split(".")[0]) == 1, "version 1")
@@ -95,7 +113,9 @@ def split(lines):
         else:
             sections.setdefault(title, []).append(("outside", line))
     need(fence is None, "fences close")
-    return {title: body(rows) for title, rows in sections.items() if title in TITLES - {"Documents"}}
+    return {
+        title: body(rows) for title, rows in sections.items() if title in TITLES - {"Documents"}
+    }
 
 
 def body(rows):
@@ -103,7 +123,10 @@ def body(rows):
     if "open" not in kinds:
         return "\n".join(line for _, line in rows)
     need(kinds.count("open") == 1, "one fence")
-    need(not any(line.strip() for kind, line in rows if kind == "outside"), "nothing beside the fence")
+    need(
+        not any(line.strip() for kind, line in rows if kind == "outside"),
+        "nothing beside the fence",
+    )
     return "\n".join(line for kind, line in rows if kind == "inside")
 
 
@@ -150,7 +173,9 @@ def vectors(text, front):
     found = {"index": index, "dim": dim, "count": count, "kind": kind, "vectors": None}
     if kind in (b"IxFI", b"IxF2"):
         need(len(index) >= 45 and struct.unpack("<Q", index[37:45])[0] == dim * count, "floats")
-        need(len(index) == 45 + 4 * dim * count and metric == {b"IxFI": 0, b"IxF2": 1}[kind], "size")
+        need(
+            len(index) == 45 + 4 * dim * count and metric == {b"IxFI": 0, b"IxF2": 1}[kind], "size"
+        )
         found["vectors"] = np.frombuffer(index[45:], "<f4").reshape(count, dim)
     if front.get("vectors_checksum") is not None:
         import xxhash
@@ -162,7 +187,11 @@ def vectors(text, front):
 def check(found):
     front, refs, documents = found["front"], found["refs"], found["documents"]
     names = {b"IxFI": "IndexFlatIP", b"IxF2": "IndexFlatL2", b"IxFl": "IndexFlat"}
-    held = {"embedding_dim": found["dim"], "vector_count": found["count"], "document_count": len(documents)}
+    held = {
+        "embedding_dim": found["dim"],
+        "vector_count": found["count"],
+        "document_count": len(documents),
+    }
     for key, value in held.items():
         need(type(front.get(key, value)) is int and front.get(key, value) == value, key)
     name = names.get(found["kind"], found["kind"].decode("latin-1"))
@@ -182,12 +211,17 @@ def check(found):
             row, span = chunk.get("faiss_id"), (chunk.get("i_start"), chunk.get("i_end"))
             need(row is None or (type(row) is int and 0 <= row < found["count"]), "row")
             need(
-                span == (None, None) or (type(span[0]) is type(span[1]) is int and 0 <= span[0] <= span[1]),
+                span == (None, None)
+                or (type(span[0]) is type(span[1]) is int and 0 <= span[0] <= span[1]),
                 "span",
             )
     dangling = 0
     for ref in refs:
         document = documents.get(ref["document_id"])
-        keys = {} if document is None else {**(document.get("content") or {}), **(document.get("chunks") or {})}
+        keys = (
+            {}
+            if document is None
+            else {**(document.get("content") or {}), **(document.get("chunks") or {})}
+        )
         dangling += ref["chunk_key"] not in keys
     need(front.get("dangling_count", 0) == dangling, "dangling")

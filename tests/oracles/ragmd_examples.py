@@ -76,9 +76,17 @@ def collection(documents=3, chunks=4, dim=16, seed=0, metric="ip"):
     random = np.random.default_rng(seed)
     refs, held = [], {}
     for number in range(documents):
-        name, text, spans = f"doc-{number:03d}", f"Document {number}. " + "some words go here. " * 8, {}
+        name, text, spans = (
+            f"doc-{number:03d}",
+            f"Document {number}. " + "some words go here. " * 8,
+            {},
+        )
         for chunk in range(chunks):
-            spans[f"chunk-{chunk}"] = {"i_start": 20 * chunk, "i_end": 20 * chunk + 20, "faiss_id": len(refs)}
+            spans[f"chunk-{chunk}"] = {
+                "i_start": 20 * chunk,
+                "i_end": 20 * chunk + 20,
+                "faiss_id": len(refs),
+            }
             refs.append({"document_id": name, "chunk_key": f"chunk-{chunk}"})
         content = {"title": f"Title {number}", "authors": ["Smith, J."]}
         held[name] = {"id": name, "source": f"{name}.txt", "content": content, "full_text": text}

@@ -31,11 +31,25 @@ def corpus(rng, count, dim=24, prefix="d"):
             vector = rows[int(rng.integers(len(rows)))].vector
         if i % 9 == 8:
             text = rows[int(rng.integers(len(rows)))].text
-        metadata = {"year": int(rng.integers(2000, 2010)), "lang": str(rng.choice(["en", "de", "fr"]))}
+        metadata = {
+            "year": int(rng.integers(2000, 2010)),
+            "lang": str(rng.choice(["en", "de", "fr"])),
+        }
         if rng.random() < 0.3:
             metadata["deep"] = {"x": bool(rng.integers(2))}
-        tags = tuple(sorted(set(rng.choice(["red", "green", "blue"], size=int(rng.integers(0, 3))).tolist())))
-        rows.append(Row(f"{prefix}{i // 3:03d}{'ü' if i // 3 % 5 == 0 else ''}", i % 3, text, vector, metadata, tags))
+        tags = tuple(
+            sorted(set(rng.choice(["red", "green", "blue"], size=int(rng.integers(0, 3))).tolist()))
+        )
+        rows.append(
+            Row(
+                f"{prefix}{i // 3:03d}{'ü' if i // 3 % 5 == 0 else ''}",
+                i % 3,
+                text,
+                vector,
+                metadata,
+                tags,
+            )
+        )
     return rows
 
 
@@ -55,11 +69,20 @@ def random_filter(rng):
         ({"lang": {"$nin": [lang]}}, lambda m: m["lang"] != lang),
         ({"deep.x": True}, lambda m: m.get("deep", {}).get("x") is True),
         ({"deep": {"$exists": False}}, lambda m: "deep" not in m),
-        ({"$or": [{"year": year}, {"lang": lang}]}, lambda m: m["year"] == year or m["lang"] == lang),
-        ({"$not": {"year": {"$lt": year}, "lang": lang}}, lambda m: not (m["year"] < year and m["lang"] == lang)),
+        (
+            {"$or": [{"year": year}, {"lang": lang}]},
+            lambda m: m["year"] == year or m["lang"] == lang,
+        ),
+        (
+            {"$not": {"year": {"$lt": year}, "lang": lang}},
+            lambda m: not (m["year"] < year and m["lang"] == lang),
+        ),
         ({"year": {"$in": [year, year + 1]}}, lambda m: m["year"] in (year, year + 1)),
     ]
-    chosen = [conditions[i] for i in rng.choice(len(conditions), size=int(rng.integers(0, 3)), replace=False)]
+    chosen = [
+        conditions[i]
+        for i in rng.choice(len(conditions), size=int(rng.integers(0, 3)), replace=False)
+    ]
     tags_any = list(rng.choice(["red", "green", "blue"], size=int(rng.integers(0, 3))))
     tags_all = list(rng.choice(["red", "green"], size=1)) if rng.random() < 0.2 else []
     where = {"$and": [c for c, _ in chosen]} if chosen else None

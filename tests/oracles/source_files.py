@@ -50,7 +50,13 @@ def docx(body, title="A Title", document=None):
       <w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
       <w:style w:styleId="Heading2"><w:name w:val="heading 2"/></w:style></w:styles>"""
     text = document or f"<w:document {W} {MC}><w:body>{body}</w:body></w:document>"
-    return packed({"word/document.xml": text, "word/styles.xml": styles, "docProps/core.xml": CORE.format(title)})
+    return packed(
+        {
+            "word/document.xml": text,
+            "word/styles.xml": styles,
+            "docProps/core.xml": CORE.format(title),
+        }
+    )
 
 
 def paragraph(text, style=""):
@@ -86,9 +92,15 @@ def pptx():
         {
             "ppt/presentation.xml": f'<p:presentation {NAMESPACES}><p:sldIdLst><p:sldId id="1" r:id="rB"/>'
             '<p:sldId id="2" r:id="rA"/></p:sldIdLst></p:presentation>',
-            "ppt/_rels/presentation.xml.rels": relations({"rA": "slides/slide1.xml", "rB": "slides/slide2.xml"}),
-            "ppt/slides/slide1.xml": slide(shape("title", "Last"), shape("", "The end."), shape("sldNum", "2")),
-            "ppt/slides/slide2.xml": slide(shape("ctrTitle", "First"), shape("body", "One.", "Two.")),
+            "ppt/_rels/presentation.xml.rels": relations(
+                {"rA": "slides/slide1.xml", "rB": "slides/slide2.xml"}
+            ),
+            "ppt/slides/slide1.xml": slide(
+                shape("title", "Last"), shape("", "The end."), shape("sldNum", "2")
+            ),
+            "ppt/slides/slide2.xml": slide(
+                shape("ctrTitle", "First"), shape("body", "One.", "Two.")
+            ),
             "ppt/slides/_rels/slide2.xml.rels": relations({"r1": "../notesSlides/notesSlide1.xml"}),
             "ppt/notesSlides/notesSlide1.xml": slide(shape("body", "Say hello."), tag="p:notes"),
         }

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 
 from ragfile import _core
-from ragfile.query.fusion import blend, calibrated, fuse, least_dense, rrf, sample_statistics, unit_range
+from ragfile.query.fusion import (
+    blend,
+    calibrated,
+    fuse,
+    least_dense,
+    rrf,
+    sample_statistics,
+    unit_range,
+)
 from ragfile.records import Candidate, Plan
 
 
@@ -36,7 +44,10 @@ def test_defaults_are_those_of_the_canonical_plan():
 
 
 def test_blend_brings_each_list_to_the_unit_range():
-    vector, lexical = candidates(("a", 0.9), ("b", 0.5), ("c", 0.1)), candidates(("c", 12.0), ("d", 4.0))
+    vector, lexical = (
+        candidates(("a", 0.9), ("b", 0.5), ("c", 0.1)),
+        candidates(("c", 12.0), ("d", 4.0)),
+    )
     ranked = fuse([vector, lexical], "blend", {"alpha": 0.5})
     assert shown(ranked) == [("a", 0.5), ("c", 0.5), ("b", 0.25), ("d", 0.0)]
     assert shown(fuse([vector, lexical], "weighted", {"vector_weight": 0.5})) == shown(ranked)
@@ -58,7 +69,9 @@ def test_a_list_of_equal_scores_counts_one_and_an_empty_one_nothing():
 
 
 def test_calibrated_adds_the_share_of_the_best_and_deviations_over_w():
-    rows, scores = calibrated([3, 5, 8], [10.0, 0.0, 5.0], [0.5, 0.9, 0.1], mean=0.1, deviation=0.2, w=4)
+    rows, scores = calibrated(
+        [3, 5, 8], [10.0, 0.0, 5.0], [0.5, 0.9, 0.1], mean=0.1, deviation=0.2, w=4
+    )
     assert rows.tolist() == [3, 5, 8]
     assert scores == pytest.approx([1 + 2 / 4, 0 + 4 / 4, 0.5 + 0])
 
@@ -73,7 +86,10 @@ def test_calibrated_stands_without_lexical_matches_or_without_spread():
 def test_calibrated_candidates_need_a_vector_score_each():
     vector, lexical = candidates(("a", 0.5), ("b", 0.1)), candidates(("a", 2.0))
     params = {"mean": 0.1, "deviation": 0.1, "w": 4}
-    assert shown(fuse([vector, lexical], "calibrated", params)) == [("a", pytest.approx(2.0)), ("b", 0.0)]
+    assert shown(fuse([vector, lexical], "calibrated", params)) == [
+        ("a", pytest.approx(2.0)),
+        ("b", 0.0),
+    ]
     with pytest.raises(ValueError, match="vector score of every"):
         fuse([vector, candidates(("z", 1.0))], "calibrated", params)
 
@@ -125,7 +141,11 @@ def test_scores_that_are_not_finite_are_refused():
 
 
 LEGS = st.lists(
-    st.lists(st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)), max_size=20, unique_by=lambda pair: pair[0]),
+    st.lists(
+        st.tuples(st.integers(0, 30), st.floats(-1e6, 1e6)),
+        max_size=20,
+        unique_by=lambda pair: pair[0],
+    ),
     max_size=4,
 )
 
@@ -148,14 +168,20 @@ def test_blend_equals_its_definition(legs):
     for leg in legs:
         low, high = min((s for _, s in leg), default=0), max((s for _, s in leg), default=0)
         for row, score in leg:
-            expected[row] = expected.get(row, 0.0) + 0.3 * ((score - low) / (high - low) if high > low else 1.0)
-    rows, scores = blend([([r for r, _ in leg], [s for _, s in leg]) for leg in legs], [0.3] * len(legs))
+            expected[row] = expected.get(row, 0.0) + 0.3 * (
+                (score - low) / (high - low) if high > low else 1.0
+            )
+    rows, scores = blend(
+        [([r for r, _ in leg], [s for _, s in leg]) for leg in legs], [0.3] * len(legs)
+    )
     assert list(zip(rows.tolist(), scores.tolist(), strict=True)) == sorted(
         expected.items(), key=lambda item: (-item[1], item[0])
     )
 
 
-@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=50), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=50), st.randoms(use_true_random=False)
+)
 def test_sample_statistics_do_not_depend_on_order(values, random):
     shuffled = list(values)
     random.shuffle(shuffled)
@@ -194,7 +220,10 @@ def test_the_core_ranks_as_numpy_does(both, scale, random):
 
 
 @given(
-    st.lists(st.tuples(SCORES, NEAR), min_size=1, max_size=60), SCALES, st.integers(0, 20), st.lists(NEAR, max_size=20)
+    st.lists(st.tuples(SCORES, NEAR), min_size=1, max_size=60),
+    SCALES,
+    st.integers(0, 20),
+    st.lists(NEAR, max_size=20),
 )
 def test_no_row_below_the_least_dense_score_comes_among_the_k_best(both, scale, k, others):
     bm25, dense = (np.array([pair[i] for pair in both], np.float32) for i in (0, 1))

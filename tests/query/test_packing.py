@@ -27,7 +27,9 @@ def test_spans_are_exact_substrings_of_chunk_and_source():
 
 
 def test_a_window_takes_neighbours_and_touching_spans_join():
-    spans = compress("restart readiness", [Candidate("d", 0, PROBES, 1.0)], {"sentences": 2, "window": 1})
+    spans = compress(
+        "restart readiness", [Candidate("d", 0, PROBES, 1.0)], {"sentences": 2, "window": 1}
+    )
     assert [s["text"][:20] for s in spans] == ["The kubelet runs the", "Nodes come and go. L"]
     assert spans[0]["source_start"] is None
 
@@ -38,7 +40,9 @@ def test_a_candidate_without_the_words_gives_its_beginning():
 
 
 def test_three_sentences_with_a_neighbour_on_both_sides_are_kept_unless_said_otherwise():
-    text = " ".join(f"{'Keys' if i in (3, 10, 17, 24) else 'Pods'} number {i} here." for i in range(30))
+    text = " ".join(
+        f"{'Keys' if i in (3, 10, 17, 24) else 'Pods'} number {i} here." for i in range(30)
+    )
     spans = compress("keys", [Candidate("a", 0, text, 1.0)])
     assert [span["text"].split()[2] for span in spans] == ["2", "9", "16"]
     assert [span["text"].count("here.") for span in spans] == [3, 3, 3]
@@ -68,7 +72,9 @@ SCORED = st.lists(
 )
 
 
-@given(SCORED, st.integers(0, 60), st.integers(0, 3), st.sampled_from([by_words, estimate_tokens, len]))
+@given(
+    SCORED, st.integers(0, 60), st.integers(0, 3), st.sampled_from([by_words, estimate_tokens, len])
+)
 def test_the_budget_is_never_exceeded_and_nothing_disappears(candidates, budget, frame, count):
     packed = pack(candidates, budget, count=count, frame=frame)
     assert packed.tokens == sum(count(c.content) + frame for c in packed.contexts) <= budget
@@ -104,11 +110,17 @@ def test_comparable_scores_spread_over_files():
 
 def test_a_clear_winner_keeps_its_places():
     clear = [passage("a", 0, 1.0), passage("a", 1, 0.9), passage("a", 2, 0.8), passage("b", 0, 0.3)]
-    assert [c.key for c in pack(clear, 30, count=by_words).contexts] == [("a", 0), ("a", 1), ("a", 2)]
+    assert [c.key for c in pack(clear, 30, count=by_words).contexts] == [
+        ("a", 0),
+        ("a", 1),
+        ("a", 2),
+    ]
 
 
 def test_the_last_passage_is_cut_after_a_sentence_or_dropped():
-    candidates = [Candidate("a", 0, "One two three. Four five six. Seven eight.", 1.0, start=100, end=142)]
+    candidates = [
+        Candidate("a", 0, "One two three. Four five six. Seven eight.", 1.0, start=100, end=142)
+    ]
     (cut,) = pack(candidates, 7, count=by_words).contexts
     assert (cut.content, cut.start, cut.end) == ("One two three. Four five six.", 100, 129)
     packed = pack(candidates, 2, count=by_words)
@@ -160,7 +172,9 @@ Answer:
 
 CONTEXTS = [
     Candidate("a.pdf", 0, "First text.", 0.9, metadata={"page": 3, "checksum": "aa"}),
-    Candidate("b.md", 4, "Second text.", 0.5, metadata={"headers": "Guide > Use", "checksum": "bb"}),
+    Candidate(
+        "b.md", 4, "Second text.", 0.5, metadata={"headers": "Guide > Use", "checksum": "bb"}
+    ),
 ]
 
 
@@ -172,7 +186,9 @@ def test_the_default_template_renders_as_written():
 def test_nothing_in_a_passage_or_question_acts_as_template_syntax():
     hostile = "{{query}} {{#each contexts}} {{/each}} {{nothing}}"
     template = "{{query}}|{{#each contexts}}{{metadata.file_id}}:{{text}}{{/each}}"
-    prompt = render(hostile, [Candidate("d", 0, hostile, 1.0, metadata={"file_id": "{{query}}"})], template)
+    prompt = render(
+        hostile, [Candidate("d", 0, hostile, 1.0, metadata={"file_id": "{{query}}"})], template
+    )
     assert prompt == f"{hostile}|{{{{query}}}}:{hostile}"
 
 
@@ -207,10 +223,19 @@ def test_system_texts_come_first_in_their_order():
 def test_sources_are_one_per_file_and_place_in_rank_order():
     again = Candidate("a.pdf", 5, "More.", 0.4, metadata={"page": 3, "checksum": "aa"})
     slide, row = ({"headers": "H", place: 7} for place in ("slide", "row"))
-    others = [Candidate("c", 0, "x", 0.3, metadata=slide), Candidate("c", 1, "x", 0.2, metadata=row)]
+    others = [
+        Candidate("c", 0, "x", 0.3, metadata=slide),
+        Candidate("c", 1, "x", 0.2, metadata=row),
+    ]
     assert sources([*CONTEXTS, again, *others]) == [
         {"file_id": "a.pdf", "page": 3, "checksum": "aa", "score": 0.9, "chunks": [0, 5]},
-        {"file_id": "b.md", "section": "Guide > Use", "checksum": "bb", "score": 0.5, "chunks": [4]},
+        {
+            "file_id": "b.md",
+            "section": "Guide > Use",
+            "checksum": "bb",
+            "score": 0.5,
+            "chunks": [4],
+        },
         {"file_id": "c", "slide": 7, "checksum": None, "score": 0.3, "chunks": [0]},
         {"file_id": "c", "row": 7, "checksum": None, "score": 0.2, "chunks": [1]},
     ]

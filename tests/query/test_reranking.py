@@ -7,7 +7,15 @@ import types
 import numpy as np
 import pytest
 
-from ragfile.query.reranking import CrossEncoder, cosine, distinct_texts, distinct_vectors, mmr, rerank, simhash
+from ragfile.query.reranking import (
+    CrossEncoder,
+    cosine,
+    distinct_texts,
+    distinct_vectors,
+    mmr,
+    rerank,
+    simhash,
+)
 from ragfile.records import Candidate
 
 TEXTS = [
@@ -41,7 +49,10 @@ def test_equal_scores_are_ordered_by_document_then_chunk():
 def test_a_hundred_runs_give_the_same_bits_and_leave_the_input_alone():
     given = candidates()
     before = copy.deepcopy(given)
-    runs = {tuple((c.key, c.score) for c in rerank("liveness probe container", given)) for _ in range(100)}
+    runs = {
+        tuple((c.key, c.score) for c in rerank("liveness probe container", given))
+        for _ in range(100)
+    }
     assert len(runs) == 1
     assert given == before
 
@@ -152,9 +163,19 @@ def tiny_cross_encoder(tmp_path):
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
     torch.manual_seed(7)
-    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    vocabulary = [*special.values(), *sorted({word for text in TEXTS for word in text.rstrip(".").split()})]
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, "[UNK]"))
+    special = {
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+    }
+    vocabulary = [
+        *special.values(),
+        *sorted({word for text in TEXTS for word in text.rstrip(".").split()}),
+    ]
+    made = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, "[UNK]")
+    )
     made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     config = BertConfig(
@@ -174,7 +195,9 @@ def test_a_real_cross_encoder_gives_the_order_of_its_own_scores(tiny_cross_encod
     for _ in range(2):
         ranked = rerank("container probe", candidates(), folder)
         assert [c.score for c in ranked] == sorted(scores.tolist(), reverse=True)
-        assert {c.content: c.score for c in ranked} == dict(zip(TEXTS, scores.tolist(), strict=True))
+        assert {c.content: c.score for c in ranked} == dict(
+            zip(TEXTS, scores.tolist(), strict=True)
+        )
     one_by_one = rerank("container probe", candidates()[::-1], CrossEncoder(folder, batch_size=1))
     assert [c.score for c in one_by_one] == pytest.approx([c.score for c in ranked], abs=1e-6)
     assert [c.content for c in one_by_one] == [c.content for c in ranked]

@@ -96,17 +96,31 @@ def found(hits):
     return [(hit.id, hit.score) for hit in hits]
 
 
-def check_all_modes(rf, rows, text, vector, k, pool, where=None, tags_any=(), tags_all=(), passes=lambda row: True):
+def check_all_modes(
+    rf, rows, text, vector, k, pool, where=None, tags_any=(), tags_all=(), passes=lambda row: True
+):
     slow = oracle.Oracle(rows, text, vector, passes, pool)
-    options = {"where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool, "vector": vector}
+    options = {
+        "where": where,
+        "tags_any": tags_any,
+        "tags_all": tags_all,
+        "pool": pool,
+        "vector": vector,
+    }
     assert found(rf.search(text, k, mode="bm25", **options)) == answers(slow.bm25(k))
     assert found(rf.search(text, k, mode="vector", **options)) == answers(slow.dense(k))
-    fused = {"rrf": slow.rrf(k), ("blend", (("alpha", 0.3),)): slow.blend(k, 0.3), None: slow.calibrated(k, 6.0)}
+    fused = {
+        "rrf": slow.rrf(k),
+        ("blend", (("alpha", 0.3),)): slow.blend(k, 0.3),
+        None: slow.calibrated(k, 6.0),
+    }
     for fusion, expected in fused.items():
         name = (fusion[0], dict(fusion[1])) if isinstance(fusion, tuple) else fusion
         hits = rf.search(text, k, fusion=name, **options)
         assert [h.id for h in hits] == [row.id for row, _ in expected]
-        assert [h.score for h in hits] == pytest.approx([score for _, score in expected], rel=1e-12, abs=1e-12)
+        assert [h.score for h in hits] == pytest.approx(
+            [score for _, score in expected], rel=1e-12, abs=1e-12
+        )
         for hit, (row, _) in zip(hits, expected, strict=True):
             assert hit.scores == {"bm25": slow.words[row.key], "vector": slow.near[row.key]}
             assert (hit.text, hit.metadata, hit.tags) == (row.text, row.metadata, row.tags)
@@ -115,13 +129,31 @@ def check_all_modes(rf, rows, text, vector, k, pool, where=None, tags_any=(), ta
 def test_defaults_are_those_of_a_plan(file):
     for method in (KnowledgeBase.search, KnowledgeBase.search_batch):
         found = {p.name: p.default for p in inspect.signature(method).parameters.values()}
-        assert (found["k"], found["pool"], found["mode"]) == (Plan().k, Plan().pool, "hybrid") == (12, 50, "hybrid")
-        assert (found["where"], found["tags_any"], found["tags_all"], found["distinct"]) == (None, (), (), False)
+        assert (
+            (found["k"], found["pool"], found["mode"])
+            == (Plan().k, Plan().pool, "hybrid")
+            == (12, 50, "hybrid")
+        )
+        assert (found["where"], found["tags_any"], found["tags_all"], found["distinct"]) == (
+            None,
+            (),
+            (),
+            False,
+        )
 
 
 def test_every_mode_and_fusion_equals_the_oracle(file):
     rng = np.random.default_rng(3)
-    for k, pool in ((12, 50), (1, 1), (5, 3), (70, 20), (12, 400), (0, 10), (500, 50), (3, 1 << 62)):
+    for k, pool in (
+        (12, 50),
+        (1, 1),
+        (5, 3),
+        (70, 20),
+        (12, 400),
+        (0, 10),
+        (500, 50),
+        (3, 1 << 62),
+    ):
         check_all_modes(*file, *question(rng), k, pool)
 
 
@@ -135,8 +167,13 @@ def test_random_filters_equal_brute_force_in_every_mode(file):
 def test_the_sample_is_of_the_1024_smallest_hashes(tmp_path):
     keys = [(f"d{i % 300}", i // 300) for i in range(1500)]
     with ragfile.create(tmp_path / "kb", dim=2) as w:
-        w.add([{"doc_id": d, "chunk_index": i, "content": "x"} for d, i in keys], np.ones((1500, 2)))
-    hashes = {key: xxhash.xxh3_64_intdigest(key[0].encode() + key[1].to_bytes(4, "little")) for key in keys}
+        w.add(
+            [{"doc_id": d, "chunk_index": i, "content": "x"} for d, i in keys], np.ones((1500, 2))
+        )
+    hashes = {
+        key: xxhash.xxh3_64_intdigest(key[0].encode() + key[1].to_bytes(4, "little"))
+        for key in keys
+    }
     with ragfile.open(tmp_path / "kb") as rf:
         sampled = [(hit.doc_id, hit.chunk_index) for hit in map(rf.hit, rf.sample)]
     assert sampled == sorted(keys, key=hashes.get)[:1024]
@@ -183,7 +220,9 @@ def test_a_file_in_pieces_answers_as_one_that_was_built_at_once(whole, pieces):
             text, vector = question(rng)
             for fusion in ("calibrated", "rrf", "blend"):
                 a, b = (rf.search(text, 15, vector=vector, fusion=fusion) for rf in (one, many))
-                assert [(h.id, h.score, h.scores) for h in a] == [(h.id, h.score, h.scores) for h in b]
+                assert [(h.id, h.score, h.scores) for h in a] == [
+                    (h.id, h.score, h.scores) for h in b
+                ]
 
 
 def test_a_batch_and_any_number_of_threads_answer_as_single_questions_do(file):
@@ -200,14 +239,21 @@ def test_a_batch_and_any_number_of_threads_answer_as_single_questions_do(file):
 
 def test_equal_rows_come_in_order_of_id_and_index(tmp_path):
     rows = [
-        oracle.Row(name, i, "same text", np.ones(DIM, np.float32)) for name in ("b", "a", "ä", "Z") for i in (2, 0, 1)
+        oracle.Row(name, i, "same text", np.ones(DIM, np.float32))
+        for name in ("b", "a", "ä", "Z")
+        for i in (2, 0, 1)
     ]
     write(tmp_path / "kb", rows[:7])
     with ragfile.edit(tmp_path / "kb") as w:
         w.add(oracle.chunks(rows[7:]), np.array([r.vector for r in rows[7:]]))
     expected = [row.id for row in sorted(rows, key=lambda row: row.key)]
     with ragfile.open(tmp_path / "kb") as rf:
-        for options in ({"mode": "bm25"}, {"mode": "vector"}, {"fusion": "calibrated"}, {"fusion": "rrf"}):
+        for options in (
+            {"mode": "bm25"},
+            {"mode": "vector"},
+            {"fusion": "calibrated"},
+            {"fusion": "rrf"},
+        ):
             hits = rf.search("same", 50, vector=np.ones(DIM), **options)
             assert [h.id for h in hits][:1] == expected[:1]
             assert sorted(h.id for h in hits) == sorted(expected)
@@ -306,7 +352,9 @@ def test_an_empty_file_answers_nothing(tmp_path):
             assert rf.search("anything", mode=mode) == []
 
 
-def test_words_alone_do_not_touch_vectors_and_vectors_alone_do_not_touch_postings(whole, monkeypatch):
+def test_words_alone_do_not_touch_vectors_and_vectors_alone_do_not_touch_postings(
+    whole, monkeypatch
+):
     def refuse(*args, **kwargs):
         raise AssertionError("this leg was not asked for")
 
@@ -315,7 +363,9 @@ def test_words_alone_do_not_touch_vectors_and_vectors_alone_do_not_touch_posting
         assert rf.search("waa", mode="vector", vector=np.ones(DIM))
         monkeypatch.undo()
         monkeypatch.setattr(rf, "nearest", refuse)
-        assert {h.score_type for h in rf.search("waa", mode="bm25", vector=np.ones(DIM))} == {"bm25"}
+        assert {h.score_type for h in rf.search("waa", mode="bm25", vector=np.ones(DIM))} == {
+            "bm25"
+        }
 
 
 @pytest.mark.parametrize(
@@ -344,7 +394,9 @@ def test_a_vector_of_other_dimensions_is_refused_when_no_word_is_found_too(whole
 
 def test_a_pickled_reader_gives_the_same_answers(whole):
     with ragfile.open(whole[0]) as rf, pickle.loads(pickle.dumps(rf)) as copy:
-        assert found(copy.search("waa wbb", vector=np.ones(DIM))) == found(rf.search("waa wbb", vector=np.ones(DIM)))
+        assert found(copy.search("waa wbb", vector=np.ones(DIM))) == found(
+            rf.search("waa wbb", vector=np.ones(DIM))
+        )
 
 
 def test_many_threads_may_ask_one_reader(whole):
@@ -414,7 +466,10 @@ def test_a_cached_answer_is_the_callers_own(whole):
 
 
 def test_every_search_leaves_one_record_with_its_request_and_timings(whole, caplog):
-    with caplog.at_level(logging.INFO, "ragfile.search"), ragfile.open(whole[0], embedder=Hashed()) as rf:
+    with (
+        caplog.at_level(logging.INFO, "ragfile.search"),
+        ragfile.open(whole[0], embedder=Hashed()) as rf,
+    ):
         hits = rf.search("waa wbb", 3, request_id="r-1")
         other = rf.search("wab")
     records = [record.ragfile for record in caplog.records]
@@ -449,9 +504,13 @@ def test_the_core_sums_a_sample_as_exactly_as_python_does():
     rng = np.random.default_rng(12)
     for count in (0, 1, 2, 7, 1024):
         for scale in (1.0, 1e-30, 1e30):
-            scores = (rng.standard_normal(count) * scale * 10.0 ** rng.integers(-6, 6, count)).astype(np.float32)
+            scores = (
+                rng.standard_normal(count) * scale * 10.0 ** rng.integers(-6, 6, count)
+            ).astype(np.float32)
             assert _core.moments(scores) == fusion.sample_statistics(scores)
-    ties = np.array([1.0, 2.0**-53, 2.0**-106, 1.0, -(2.0**-53), 3e38, -3e38, 1e-45], dtype=np.float32)
+    ties = np.array(
+        [1.0, 2.0**-53, 2.0**-106, 1.0, -(2.0**-53), 3e38, -3e38, 1e-45], dtype=np.float32
+    )
     for _ in range(50):
         rng.shuffle(ties)
         assert _core.moments(ties) == fusion.sample_statistics(ties)

@@ -38,7 +38,9 @@ class Server(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def __enter__(self):
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         return self
 
     def __exit__(self, *error):
@@ -61,17 +63,37 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/v1/embeddings":
             self.answer(200, self.openai(question))
         elif self.path == "/api/embed" and self.server.has_embed:
-            rows = [vector_of(text, question.get("dimensions", DIMS)).tolist() for text in listed(question["input"])]
-            self.answer(200, {"model": question["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1})
+            rows = [
+                vector_of(text, question.get("dimensions", DIMS)).tolist()
+                for text in listed(question["input"])
+            ]
+            self.answer(
+                200,
+                {
+                    "model": question["model"],
+                    "embeddings": rows,
+                    "total_duration": 1,
+                    "load_duration": 1,
+                },
+            )
         elif self.path == "/api/embeddings":
             self.answer(200, {"embedding": vector_of(question["prompt"]).tolist()})
         else:
             self.answer_text(404, "404 page not found")
 
     def openai(self, question):
-        encode = (lambda row: base64.b64encode(row.tobytes()).decode()) if self.base64(question) else np.ndarray.tolist
-        rows = [vector_of(text, question.get("dimensions", DIMS)) for text in listed(question["input"])]
-        data = [{"object": "embedding", "index": i, "embedding": encode(row)} for i, row in enumerate(rows)]
+        encode = (
+            (lambda row: base64.b64encode(row.tobytes()).decode())
+            if self.base64(question)
+            else np.ndarray.tolist
+        )
+        rows = [
+            vector_of(text, question.get("dimensions", DIMS)) for text in listed(question["input"])
+        ]
+        data = [
+            {"object": "embedding", "index": i, "embedding": encode(row)}
+            for i, row in enumerate(rows)
+        ]
         if self.server.shuffled:
             data = data[::-1]
         usage = {"prompt_tokens": len(data), "total_tokens": len(data)}
@@ -81,7 +103,9 @@ class Handler(BaseHTTPRequestHandler):
         return question.get("encoding_format") == "base64" and not self.server.ignores_base64
 
     def answer(self, status, body, **headers):
-        self.answer_text(status, json.dumps(body), **{"Content-Type": "application/json", **headers})
+        self.answer_text(
+            status, json.dumps(body), **{"Content-Type": "application/json", **headers}
+        )
 
     def answer_text(self, status, body, **headers):
         raw = body.encode()

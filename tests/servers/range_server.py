@@ -30,7 +30,9 @@ class RangeServer:
 
         self._server = _Quiet(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
 
     def __enter__(self):
@@ -98,7 +100,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def asked(self, size):
         """[start, end) of the Range header."""
-        first, _, last = self.headers.get("Range", f"bytes=0-{size - 1}").removeprefix("bytes=").partition("-")
+        first, _, last = (
+            self.headers.get("Range", f"bytes=0-{size - 1}").removeprefix("bytes=").partition("-")
+        )
         if not first:
             return max(size - int(last), 0), size
         return int(first), min(int(last) + 1, size)

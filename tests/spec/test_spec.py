@@ -20,14 +20,19 @@ SPEC, VECTORS = ROOT / "spec", ROOT / "spec" / "vectors"
 READER = sys.modules["reader"]  # spec/reader.py, as compare_readers imported it
 
 
-@given(st.binary(max_size=700) | st.integers(0, 3000).map(lambda n: bytes(i * i % 251 for i in range(n))))
+@given(
+    st.binary(max_size=700)
+    | st.integers(0, 3000).map(lambda n: bytes(i * i % 251 for i in range(n)))
+)
 def test_the_hash_of_the_reader_is_xxh3(data):
     assert READER.xxh3(data) == xxhash.xxh3_64_intdigest(data)
 
 
 def test_both_readers_agree_on_every_vector():
     for name, data, expected in conformance.vectors(VECTORS):
-        assert compare_readers.disagreement(data, expected.get("dim"), name.startswith("good")) is None, name
+        assert (
+            compare_readers.disagreement(data, expected.get("dim"), name.startswith("good")) is None
+        ), name
 
 
 def test_both_readers_refuse_the_vectors_at_the_same_byte():
@@ -46,7 +51,9 @@ def test_both_readers_agree_on_random_files(i):
     assert compare_readers.disagreement(data, dim, whole) is None
 
 
-@pytest.mark.parametrize("name", ["good-0-golden-176", "good-0-big-p8-16", "good-0-keys-little", "good-0-slack"])
+@pytest.mark.parametrize(
+    "name", ["good-0-golden-176", "good-0-big-p8-16", "good-0-keys-little", "good-0-slack"]
+)
 def test_both_readers_agree_on_every_flipped_bit_and_every_truncation(name):
     data = (VECTORS / f"{name}.ragfile").read_bytes()
     for at in range(len(data)):
@@ -86,7 +93,10 @@ def test_both_readers_agree_on_a_knowledge_base_and_its_edits(tmp_path, precisio
     ) as writer:
         for id_, text in texts.items():
             document = ragfile.Document(id_, text, "s.md", {"n": 1}, ("t",))
-            chunks = [ragfile.Chunk(id_, i, text[i * 50 : i * 50 + 50], (), {}, i * 50, i * 50 + 50) for i in range(3)]
+            chunks = [
+                ragfile.Chunk(id_, i, text[i * 50 : i * 50 + 50], (), {}, i * 50, i * 50 + 50)
+                for i in range(3)
+            ]
             writer.add_document(document, chunks, rng.standard_normal((3, 5), dtype=np.float32))
     found = agree_on(path)
     assert [d["text"] for d in found["segments"][0]["documents"]] == list(texts.values())
@@ -110,10 +120,14 @@ def test_both_readers_agree_on_sections_of_several_blocks(tmp_path):
 
 def test_a_directory_of_1024_entries_is_read_and_one_more_refused():
     for count in (1000, 1024):
-        data = compare_readers.pieces.file_0([(f"s{i}", compare_readers.pieces.plain(b"x")) for i in range(count)])
+        data = compare_readers.pieces.file_0(
+            [(f"s{i}", compare_readers.pieces.plain(b"x")) for i in range(count)]
+        )
         assert len(READER.read(data)["sections"]) == count
         assert compare_readers.disagreement(data, None, True) is None
-    data = compare_readers.pieces.file_0([(f"s{i}", compare_readers.pieces.plain(b"x")) for i in range(1025)])
+    data = compare_readers.pieces.file_0(
+        [(f"s{i}", compare_readers.pieces.plain(b"x")) for i in range(1025)]
+    )
     slow, fast = compare_readers.both(data)
     assert slow["refused"]["at"] == fast["refused"]["at"]
 
@@ -123,7 +137,9 @@ def test_a_directory_of_1024_entries_is_read_and_one_more_refused():
 
 def test_the_vectors_are_those_that_were_pinned():
     pinned = dict(
-        reversed(line.split("  ")) for line in (VECTORS / "SHA256SUMS").read_text().splitlines() if line[0] != "#"
+        reversed(line.split("  "))
+        for line in (VECTORS / "SHA256SUMS").read_text().splitlines()
+        if line[0] != "#"
     )
     held = {name: data for name, data, _ in conformance.vectors(VECTORS)}
     held["expected.json"] = (VECTORS / "expected.json").read_bytes()
@@ -150,7 +166,9 @@ def test_the_vectors_are_made_again_byte_by_byte():
 def dump(text):
     """{offset: byte} of the hex dumps in a page: an offset, then bytes; what cannot be read as a byte ends a line's dump."""
     found = {}
-    for line in re.findall(r"^([0-9a-f]{3,4})  ((?:[0-9a-fA-F]{2} |\| )*[0-9a-fA-F]{2})(?= |$)", text, re.MULTILINE):
+    for line in re.findall(
+        r"^([0-9a-f]{3,4})  ((?:[0-9a-fA-F]{2} |\| )*[0-9a-fA-F]{2})(?= |$)", text, re.MULTILINE
+    ):
         for i, byte in enumerate(line[1].replace("| ", "").split()):
             found[int(line[0], 16) + i] = int(byte, 16)
     return found
@@ -159,7 +177,9 @@ def dump(text):
 def test_the_worked_0_1_0_file_is_the_golden_one():
     page = (SPEC / "parts" / "pairs.md").read_text()
     bytes_ = dump(page[page.index("## 1.8") :])
-    assert bytes(bytes_[i] for i in range(176)) == (VECTORS / "good-0-golden-176.ragfile").read_bytes()
+    assert (
+        bytes(bytes_[i] for i in range(176)) == (VECTORS / "good-0-golden-176.ragfile").read_bytes()
+    )
 
 
 def test_the_worked_container_is_that_vector():
@@ -176,7 +196,9 @@ def test_the_worked_container_is_that_vector():
 
 def test_the_magic_is_as_the_pages_say():
     for page in ("pairs.md", "container.md"):
-        magic = re.search(r'((?:[0-9A-F]{2} ){6}[0-9A-F]{2}) +"RAGFILE"', (SPEC / "parts" / page).read_text())
+        magic = re.search(
+            r'((?:[0-9A-F]{2} ){6}[0-9A-F]{2}) +"RAGFILE"', (SPEC / "parts" / page).read_text()
+        )
         assert bytes.fromhex(magic[1]) == b"RAGFILE"
 
 

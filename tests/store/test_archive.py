@@ -48,7 +48,13 @@ def test_every_chunk_is_the_span_of_its_document_that_it_claims(path):
 def test_rows_are_ordered_by_utf8_bytes_of_the_id_and_then_by_index(path):
     ids = ["b", "a", "ab", "ü", "\uffff", "\U00010000", "Z", "\ud800"]
     with ragfile.create(path) as w:
-        w.add([{"doc_id": i, "chunk_index": n, "content": f"{n}"} for n in (2, 0, 300, 1) for i in ids])
+        w.add(
+            [
+                {"doc_id": i, "chunk_index": n, "content": f"{n}"}
+                for n in (2, 0, 300, 1)
+                for i in ids
+            ]
+        )
     with ragfile.open(path) as rf:
         keys = [(rf.chunk(row).doc_id, rf.chunk(row).chunk_index) for row in range(len(rf))]
     assert keys == sorted(keys, key=lambda key: (key[0].encode("utf-8", "surrogatepass"), key[1]))
@@ -67,11 +73,19 @@ def test_vectors_are_a_strided_view_of_the_file_in_row_order(path):
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda rf: rf.vectors(), lambda rf: list(rf.pairs("vector")), lambda rf: knowledge_base.read(rf.path)]
+    "ask",
+    [
+        lambda rf: rf.vectors(),
+        lambda rf: list(rf.pairs("vector")),
+        lambda rf: knowledge_base.read(rf.path),
+    ],
 )
 def test_vectors_that_were_damaged_are_not_handed_out(path, ask):
     with ragfile.create(path) as w:
-        w.add([{"doc_id": "d", "chunk_index": i, "content": ""} for i in range(9000)], np.ones((9000, 8), np.float32))
+        w.add(
+            [{"doc_id": "d", "chunk_index": i, "content": ""} for i in range(9000)],
+            np.ones((9000, 8), np.float32),
+        )
     with ragfile.open(path) as rf:
         assert rf.vectors().sum() == 72000
         at = rf._reader.entry("vector", 1)["at"]
@@ -96,7 +110,13 @@ def test_half_precision_halves_the_vectors_and_keeps_what_16_bits_can_hold(path)
 def test_metadata_of_document_and_chunk_are_one_and_the_chunk_wins(path):
     with ragfile.create(path) as w:
         w.add_document(
-            {"id": "d", "text": "hello world", "source": "s", "metadata": {"a": 1, "b": 1}, "tags": ("x",)},
+            {
+                "id": "d",
+                "text": "hello world",
+                "source": "s",
+                "metadata": {"a": 1, "b": 1},
+                "tags": ("x",),
+            },
             [
                 ragfile.Chunk("d", 0, "hello", ("x",), {"b": 2}, 0, 5),
                 ragfile.Chunk("d", 1, "elsewhere", ("y",), {}),
@@ -104,7 +124,12 @@ def test_metadata_of_document_and_chunk_are_one_and_the_chunk_wins(path):
         )
     with ragfile.open(path) as rf:
         first, second = rf.hit(0), rf.hit(1)
-    assert (first.metadata, first.tags, first.source, first.id) == ({"a": 1, "b": 2}, ("x",), "s", "d#0")
+    assert (first.metadata, first.tags, first.source, first.id) == (
+        {"a": 1, "b": 2},
+        ("x",),
+        "s",
+        "d#0",
+    )
     assert (second.text, second.tags, second.start) == ("elsewhere", ("y",), -1)
 
 
@@ -141,9 +166,17 @@ def test_a_writer_that_fails_leaves_nothing_behind(path):
         ([{"doc_id": "", "chunk_index": 0, "content": ""}], None, "not empty"),
         ([{"doc_id": "d", "chunk_index": -1, "content": ""}], None, "chunk index -1"),
         ([{"doc_id": "d", "chunk_index": 0, "content": ""}] * 2, None, "added twice"),
-        ([{"doc_id": "d", "chunk_index": 0, "content": ""}], [[1.0], [2.0]], "1 chunks need 1 vectors"),
+        (
+            [{"doc_id": "d", "chunk_index": 0, "content": ""}],
+            [[1.0], [2.0]],
+            "1 chunks need 1 vectors",
+        ),
         ([{"doc_id": "d", "chunk_index": 0, "content": ""}], [[float("nan")]], "vector 0"),
-        ([{"doc_id": "d", "chunk_index": 0, "content": "", "metadata": {"x": float("inf")}}], None, "JSON"),
+        (
+            [{"doc_id": "d", "chunk_index": 0, "content": "", "metadata": {"x": float("inf")}}],
+            None,
+            "JSON",
+        ),
     ],
 )
 def test_what_cannot_be_stored_is_refused_with_the_reason(path, chunks, vectors, reason):
@@ -166,7 +199,9 @@ def test_an_open_file_can_be_pickled_and_used_in_another_process(path):
         w.add_documents(documents(2))
     code = "import pickle, sys; rf = pickle.loads(sys.stdin.buffer.read()); print(len(rf), rf.chunk(0).doc_id)"
     with ragfile.open(path) as rf:
-        done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(rf), capture_output=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=pickle.dumps(rf), capture_output=True, check=True
+        )
         assert done.stdout.split() == [str(len(rf)).encode(), b"doc0"]
 
 
@@ -187,7 +222,11 @@ def test_refresh_sees_a_newer_commit_and_a_replaced_file(path):
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
@@ -218,7 +257,9 @@ def test_any_documents_come_back_as_they_went_in(tmp_path_factory, collection):
 def test_every_flipped_bit_is_an_error_or_changes_nothing(tmp_path, path):
     """Through the whole archive: each value read from a damaged copy is the original's or a FormatError."""
     with ragfile.create(path) as w:
-        w.add_documents([{"id": f"d{i}", "text": f"text {i}", "metadata": {"n": i}} for i in range(4)])
+        w.add_documents(
+            [{"id": f"d{i}", "text": f"text {i}", "metadata": {"n": i}} for i in range(4)]
+        )
         w.add([{"doc_id": "x", "chunk_index": 0, "content": "loose"}])
 
     def read(name):
@@ -263,10 +304,15 @@ def test_a_portable_file_answers_a_reader_that_knows_only_pairs(path):
     texts = [f"text - number {i} é" for i in range(20)]
     made = np.random.default_rng(2).standard_normal((20, 5)).astype(np.float32)
     with ragfile.create(path, portable=True) as w:
-        w.add([{"doc_id": f"d{i:02}", "chunk_index": 0, "content": t} for i, t in enumerate(texts)], made)
+        w.add(
+            [{"doc_id": f"d{i:02}", "chunk_index": 0, "content": t} for i, t in enumerate(texts)],
+            made,
+        )
     plain = ragfile.PairFile.over(path.read_bytes(), dialect="strict")
     assert plain.version == (1, 0, 0)
-    found = [(vector.tolist(), plain.lookup(reference)) for vector, reference in plain.pairs("vector")]
+    found = [
+        (vector.tolist(), plain.lookup(reference)) for vector, reference in plain.pairs("vector")
+    ]
     assert found == [(vector.tolist(), [text]) for vector, text in zip(made, texts, strict=True)]
     with ragfile.open(path) as rf:
         assert rf.lookup("c0000000003") == ["text - number 3 é"]
@@ -284,7 +330,10 @@ def test_the_nearest_of_a_pair_file_are_found_in_place(tmp_path):
     for precision, order in ((32, "little"), (32, "big"), (16, "big"), (64, "little")):
         name = tmp_path / f"{precision}{order}"
         ragfile.write_pairs(
-            name, embeddings=[(v, f"row {i}") for i, v in enumerate(made)], precision=precision, byteorder=order
+            name,
+            embeddings=[(v, f"row {i}") for i, v in enumerate(made)],
+            precision=precision,
+            byteorder=order,
         )
         with ragfile.open(name) as rf:
             rows, scores = rf.nearest(made[7], 3, metric="ip")
@@ -329,11 +378,15 @@ def test_any_partition_of_the_bytes_gives_every_live_row_once(path):
         for parts in (1, 2, 7, 50):
             edges = [0, *sorted(rng.integers(0, size, parts - 1).tolist()), size]
             assert [row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b)] != []
-            assert sorted(row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b)) == whole
+            assert (
+                sorted(row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b))
+                == whole
+            )
 
 
 @pytest.mark.parametrize(
-    ("gone", "needs"), [("rag.text", "rag.text"), ("rag.postings", "rag.postings"), ("vector", "vector")]
+    ("gone", "needs"),
+    [("rag.text", "rag.text"), ("rag.postings", "rag.postings"), ("vector", "vector")],
 )
 def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, needs):
     with ragfile.create(path) as w:
@@ -348,9 +401,17 @@ def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, n
 def test_sources_come_once_in_order_of_first_mention(tmp_path):
     names = [f"d{i}" for i in (3, 9, 1, 7, 0, 8, 2, 6, 4, 5)]
     with ragfile.create(tmp_path / "kb") as w:
-        w.add([{"doc_id": name, "chunk_index": i, "content": "x"} for name in sorted(names) for i in range(2)])
+        w.add(
+            [
+                {"doc_id": name, "chunk_index": i, "content": "x"}
+                for name in sorted(names)
+                for i in range(2)
+            ]
+        )
     with ragfile.open(tmp_path / "kb") as rf:
-        assert [d.id for d in rf.sources([f"{name}#{i}" for i in (1, 0) for name in names])] == names
+        assert [
+            d.id for d in rf.sources([f"{name}#{i}" for i in (1, 0) for name in names])
+        ] == names
 
 
 @pytest.mark.parametrize("leg", ["nearest", "match"])
@@ -360,7 +421,10 @@ def test_other_threads_run_while_a_file_is_searched(tmp_path, leg):
     words = np.array([f"w{i}" for i in range(50)])
     with ragfile.create(tmp_path / "kb", dim=64) as w:
         w.add(
-            [{"doc_id": "d", "chunk_index": i, "content": " ".join(rng.choice(words, 20))} for i in range(3000)],
+            [
+                {"doc_id": "d", "chunk_index": i, "content": " ".join(rng.choice(words, 20))}
+                for i in range(3000)
+            ],
             rng.standard_normal((3000, 64)),
         )
     with ragfile.open(tmp_path / "kb") as rf:

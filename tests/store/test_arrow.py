@@ -91,10 +91,13 @@ def test_a_stream_has_every_live_chunk_in_order(path, monkeypatch, batch):
                 break
             columns = [array.children[i].contents for i in range(array.n_children)]
             vectors = columns[3].children[0].contents
-            rows = np.frombuffer(ctypes.string_at(vectors.buffers[1], 4 * vectors.length), np.float32).reshape(-1, 6)
+            rows = np.frombuffer(
+                ctypes.string_at(vectors.buffers[1], 4 * vectors.length), np.float32
+            ).reshape(-1, 6)
             named = zip(*(texts(columns[i]) for i in (0, 1, 2, 4)), rows.tolist(), strict=True)
             found += [
-                dict(zip(("node_id", "text", "metadata", "doc_id", "embedding"), row, strict=True)) for row in named
+                dict(zip(("node_id", "text", "metadata", "doc_id", "embedding"), row, strict=True))
+                for row in named
             ]
             assert array.length == len(rows) <= batch
             array.release(array)
@@ -110,7 +113,11 @@ def test_a_column_that_was_moved_away_outlives_its_batch(path):
         array, moved = Array(), Array()
         stream_of(capsule).get_next(stream_of(capsule), array)
         ctypes.memmove(ctypes.byref(moved), array.children[1], ctypes.sizeof(Array))
-        ctypes.memset(ctypes.byref(array.children[1].contents, Array.release.offset), 0, ctypes.sizeof(ctypes.c_void_p))
+        ctypes.memset(
+            ctypes.byref(array.children[1].contents, Array.release.offset),
+            0,
+            ctypes.sizeof(ctypes.c_void_p),
+        )
         array.release(array)
         assert not array.release
     del capsule

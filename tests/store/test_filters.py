@@ -35,7 +35,12 @@ def ordered(a, b):
     if isinstance(a, str) and isinstance(b, str):
         return True
     numbers = (int, float)
-    return isinstance(a, numbers) and isinstance(b, numbers) and not isinstance(a, bool) and not isinstance(b, bool)
+    return (
+        isinstance(a, numbers)
+        and isinstance(b, numbers)
+        and not isinstance(a, bool)
+        and not isinstance(b, bool)
+    )
 
 
 def holds(name, found, operand):
@@ -56,7 +61,9 @@ def holds(name, found, operand):
             or (isinstance(value, str) and isinstance(operand, str) and operand in value)
         ),
         "$any": lambda: any(same(i, o) for i in items for o in operand),
-        "$all": lambda: isinstance(value, list) and all(any(same(i, o) for i in items) for o in operand),
+        "$all": lambda: (
+            isinstance(value, list) and all(any(same(i, o) for i in items) for o in operand)
+        ),
         "$not": lambda: not all(holds(n, found, o) for n, o in operand.items()),
     }[name]()
 
@@ -78,13 +85,20 @@ def passes(where, metadata):
     return True
 
 
-NUMBERS = st.sampled_from([0, 1, 2, -1, 1.0, 1.5, -0.0, 2**53, 2**53 + 1, float(2**53), 10**400, 1e300])
+NUMBERS = st.sampled_from(
+    [0, 1, 2, -1, 1.0, 1.5, -0.0, 2**53, 2**53 + 1, float(2**53), 10**400, 1e300]
+)
 SCALARS = st.one_of(
-    st.none(), st.booleans(), NUMBERS, st.sampled_from(["", "1", "a", "ab", "true", "é", "😀", "\uffff"])
+    st.none(),
+    st.booleans(),
+    NUMBERS,
+    st.sampled_from(["", "1", "a", "ab", "true", "é", "😀", "\uffff"]),
 )
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abx"), inner, max_size=2)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abx"), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 KEYS = st.sampled_from(["a", "b", "a.b", "b.a", "a.b.x", "x"])

@@ -28,7 +28,9 @@ def write(path, analysis=None, chunks=None):
         w.add([{"doc_id": f"d{i}", "chunk_index": 0, **chunk} for i, chunk in enumerate(chunks)])
 
 
-@pytest.mark.parametrize(("k1", "b"), [(None, None), (1.2, 0.75), (2.0, None), (None, 0.0), (0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("k1", "b"), [(None, None), (1.2, 0.75), (2.0, None), (None, 0.0), (0.0, 0.0)]
+)
 def test_k1_and_b_are_the_files_unless_a_question_has_its_own(path, k1, b):
     write(path)
     used = (0.9 if k1 is None else k1, 0.4 if b is None else b)

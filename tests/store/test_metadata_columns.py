@@ -14,8 +14,13 @@ from ragfile.store.row_segment import Segment
 
 KEYS = ("a", "b", "a.b", "a.b.c", "b.a", "ü")
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, 1e300, "", "1", "x", "y\ud800"]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([0.5, 1.0, 1e300, "", "1", "x", "y\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+    ),
     max_leaves=5,
 )
 FIELDS = st.fixed_dictionaries(
@@ -46,7 +51,9 @@ class Said(Segment):
         return np.array(self.document_of_row, dtype=np.uint32)
 
     def stretches(self, of_rows):
-        pairs = np.array(self.of_rows if of_rows else self.of_documents, dtype=np.uint64).reshape(-1, 2)
+        pairs = np.array(self.of_rows if of_rows else self.of_documents, dtype=np.uint64).reshape(
+            -1, 2
+        )
         return pairs[:, 0].copy(), pairs[:, 1].astype(np.uint32)
 
     def read(self, at, size):
@@ -73,7 +80,10 @@ def segments(draw):
 
 
 @given(
-    st.lists(segments(), max_size=3), st.sampled_from([*KEYS, "a.c", "c"]), OPERATORS, st.sampled_from(["red", "blue"])
+    st.lists(segments(), max_size=3),
+    st.sampled_from([*KEYS, "a.c", "c"]),
+    OPERATORS,
+    st.sampled_from(["red", "blue"]),
 )
 def test_a_filter_passes_the_rows_that_it_passes_over_merged_dicts(parts, path, condition, tag):
     labels = Labels([written(*part) for part in parts])

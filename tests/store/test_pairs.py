@@ -40,7 +40,9 @@ def components(precision):
     if precision == 8:
         return st.sampled_from([0, 45, -45, 127, -128])
     return st.one_of(
-        st.sampled_from([0.0, -0.0, 1.0, struct.unpack("<f", b"----")[0], struct.unpack("<f", b"\0-\0-")[0]]),
+        st.sampled_from(
+            [0.0, -0.0, 1.0, struct.unpack("<f", b"----")[0], struct.unpack("<f", b"\0-\0-")[0]]
+        ),
         st.floats(width=precision, allow_nan=False, allow_infinity=False),
     ).map(lambda x: round_to(x, precision))
 
@@ -68,7 +70,9 @@ def files(draw):
         sections.append(("keyword", oracle.keyword_section(keywords, padding, order, slack)))
     if draw(st.booleans()):
         block = extended and bool(vectors)
-        sections.append(("vector", oracle.vector_section(vectors, padding, precision, order, slack, block)))
+        sections.append(
+            ("vector", oracle.vector_section(vectors, padding, precision, order, slack, block))
+        )
     return oracle.build(draw(st.permutations(sections)), order), dim
 
 
@@ -178,7 +182,9 @@ def test_what_is_written_reads_back_in_both_readers(tmp_path, padding, byteorder
     ]
     bits = b"\0-" * 64
     rows = np.frombuffer(bits, oracle.FLOATS[precision])[:8]
-    embeddings = [(np.roll(rows, i), "c" * (i % 5)) for i in range(20)] + [(np.zeros(8, rows.dtype), "zero-row")]
+    embeddings = [(np.roll(rows, i), "c" * (i % 5)) for i in range(20)] + [
+        (np.zeros(8, rows.dtype), "zero-row")
+    ]
     path = tmp_path / "a.rag"
     write_pairs(
         path,
@@ -200,7 +206,10 @@ def test_what_is_written_reads_back_in_both_readers(tmp_path, padding, byteorder
         assert (opened.dim, opened.count, opened.precision) == (8, 21, precision)
         matrix = opened.vectors()
         assert matrix.tobytes() == b"".join(row.tobytes() for row, _ in embeddings)
-        assert all((v == row).all() for (v, _), (row, _) in zip(opened.pairs("vector"), embeddings, strict=True))
+        assert all(
+            (v == row).all()
+            for (v, _), (row, _) in zip(opened.pairs("vector"), embeddings, strict=True)
+        )
 
 
 @pytest.mark.parametrize("padding", [4, 8, 16])
@@ -302,7 +311,9 @@ def test_reading_in_chunks_of_any_size_gives_the_same_pairs(made, chunk):
     opened = PairFile.over(data, dim=oracle.File(data, dim).dim, dialect="strict")
     for name in ("keyword", "vector"):
         whole = [(np.array(head).tolist(), content) for head, content in opened.pairs(name)]
-        assert [(np.array(head).tolist(), content) for head, content in opened.pairs(name, chunk=chunk)] == whole
+        assert [
+            (np.array(head).tolist(), content) for head, content in opened.pairs(name, chunk=chunk)
+        ] == whole
 
 
 @settings(max_examples=60, deadline=None)
@@ -355,7 +366,10 @@ def test_the_same_data_in_both_byte_orders_gives_equal_results(tmp_path):
     assert (little.vectors() == big.vectors()).all()
     assert big.vectors().dtype.isnative
     assert little.lookup("k") == big.lookup("k") == ["v"]
-    assert all((a == b).all() for (a, _), (b, _) in zip(little.pairs("vector"), big.pairs("vector"), strict=True))
+    assert all(
+        (a == b).all()
+        for (a, _), (b, _) in zip(little.pairs("vector"), big.pairs("vector"), strict=True)
+    )
 
 
 def test_a_header_alone_is_a_file_without_strategies(tmp_path):
@@ -414,11 +428,16 @@ def test_a_broken_front_is_refused_with_its_offset(data, error, at):
 
 def test_minor_versions_and_one_point_zero_open():
     for version in [(0, 1, 0), (0, 9, 9), (1, 0, 0), (1, 7, 0)]:
-        assert PairFile.over(oracle.build([("x", lambda at: b"y")], version=version)).version == version
+        assert (
+            PairFile.over(oracle.build([("x", lambda at: b"y")], version=version)).version
+            == version
+        )
 
 
 def test_the_front_of_a_1_0_file_is_a_directory():
-    front = _core.write_directory((1, 0, 0), False, [("rag.head", None, 4094), ("vector", 4096, 8190)], 20)
+    front = _core.write_directory(
+        (1, 0, 0), False, [("rag.head", None, 4094), ("vector", 4096, 8190)], 20
+    )
     data = front + bytes(8192 - len(front))
     found = _core.read_directory(data)
     assert found.entries == [("rag.head", len(front), 4094), ("vector", 4096, 8190)]
@@ -427,7 +446,9 @@ def test_the_front_of_a_1_0_file_is_a_directory():
 
 def test_an_ambiguous_dimension_lists_its_candidates():
     rows = [((1.0, 1.0), "x")]
-    section = oracle.vector_section([(struct.unpack("<2f", b"\1\1\1\1----"), "-" * 9)], 4, 32, "<", 0, False)
+    section = oracle.vector_section(
+        [(struct.unpack("<2f", b"\1\1\1\1----"), "-" * 9)], 4, 32, "<", 0, False
+    )
     data = oracle.build([("vector", section)])
     with pytest.raises(FormatError, match=r"any of \[1, 2, 3, 4\]: pass dim"):
         PairFile.over(data).dim  # noqa: B018
@@ -447,7 +468,9 @@ def random_region(rng, padding):
     alphabet = b"ab-c\xc3\xa9"
     pairs = []
     for _ in range(rng.randrange(1, 30)):
-        key = bytes(rng.choice(b"abk") for _ in range(rng.choice([0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 130])))
+        key = bytes(
+            rng.choice(b"abk") for _ in range(rng.choice([0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 130]))
+        )
         content = bytes(rng.choice(alphabet) for _ in range(rng.choice([0, 1, 5, 40, 100, 300])))
         pairs.append(key + b"-" + content)
     return bytearray(bytes(padding).join(pairs))
@@ -477,7 +500,9 @@ def check_lookups(seed, rounds):
         padding = rng.choice([4, 8, 16])
         region = random_region(rng, padding)
         keys = {"", "k", "no such key", "a" * 64}
-        keys |= {head.decode() for _, head, _ in oracle.read_pairs(bytes(region), padding, None)[:8]}
+        keys |= {
+            head.decode() for _, head, _ in oracle.read_pairs(bytes(region), padding, None)[:8]
+        }
         for _ in range(rng.choice([0, 0, 1, 2])):
             region[rng.randrange(len(region))] = rng.choice(b"\0\0-ab")
         for key in keys:
@@ -509,14 +534,24 @@ def test_a_key_is_found_at_every_offset_against_the_scan_blocks():
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(words, contents), min_size=1, max_size=40), st.sampled_from(["little", "big"]))
+@given(
+    st.lists(st.tuples(words, contents), min_size=1, max_size=40),
+    st.sampled_from(["little", "big"]),
+)
 def test_the_sorted_companion_answers_like_the_scan(tmp_path_factory, keywords, byteorder):
     path = tmp_path_factory.mktemp("keys") / "a.rag"
     write_pairs(path, keywords, padding=4, byteorder=byteorder, sorted_keys=True)
     with PairFile(path) as opened:
         source = opened._open
         source.keys.verify()
-        for keyword in {key for key, _ in keywords} | {"", "a", "zz", "with-dash", "nul\0", "\ud800"}:
+        for keyword in {key for key, _ in keywords} | {
+            "",
+            "a",
+            "zz",
+            "with-dash",
+            "nul\0",
+            "\ud800",
+        }:
             expected = [content for key, content in keywords if key == keyword]
             assert source.keyword.lookup(keyword, source.keys) == expected
             assert source.keyword.lookup(keyword) == expected
@@ -575,7 +610,9 @@ def test_sections_at_5_tb_are_read_and_nothing_else_is_touched(tmp_path):
     for _ in range(5):  # the directory's size depends on numbers that depend on it
         start = len(front) if front else 60
         body = keyword(far)
-        vector = oracle.vector_section([((1.0, 2.0), "v")], 4, 32, "<", 0, True)(far + len(body) + 1)
+        vector = oracle.vector_section([((1.0, 2.0), "v")], 4, 32, "<", 0, True)(
+            far + len(body) + 1
+        )
         entries = [
             ("filler", start, far - 2),
             ("keyword", far, far + len(body) - 1),
@@ -628,7 +665,10 @@ def test_the_seeds_example_with_legal_numbers_is_a_file():
     keyword = struct.pack("<QQB", 48 + 17, 4120, 16) + region
     rows = [((1.0, 2.0), "v" * (4095 - 18 - 8 - 1))]
     data = oracle.build(
-        [("keyword", lambda at: keyword), ("vector", oracle.vector_section(rows, 16, 32, "<", 0, False))]
+        [
+            ("keyword", lambda at: keyword),
+            ("vector", oracle.vector_section(rows, 16, 32, "<", 0, False)),
+        ]
     )
     assert data[11:48] == b"keyword-(48,4120)\0vector-(4122,8216)\0"
     assert PairFile.over(data).lookup("k") == ["c" * 4054]

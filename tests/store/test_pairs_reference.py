@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from ragfile.errors import FormatError
 from ragfile.store.pairs import PairFile, write_pairs
 
-words = st.text(st.characters(exclude_characters="-\0", exclude_categories=["Cs"]), min_size=1, max_size=9)
+words = st.text(
+    st.characters(exclude_characters="-\0", exclude_categories=["Cs"]), min_size=1, max_size=9
+)
 contents = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 NATIVE = "<" if sys.byteorder == "little" else ">"
 
@@ -59,7 +61,9 @@ class Script:
         return bytes(self.data)
 
     def surviving(self, name):
-        return [(at, r, m) for n, at, r, m in self.records if n == name and at >= self.overwritten[1]]
+        return [
+            (at, r, m) for n, at, r, m in self.records if n == name and at >= self.overwritten[1]
+        ]
 
 
 def script_search(data, keyword, padding=8):
@@ -118,7 +122,10 @@ def test_keyword_records_are_recovered_or_named_and_none_is_invented(pairs, padd
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_embedding_records_are_recovered_or_named_and_none_is_invented(data):
-    precision, padding = data.draw(st.sampled_from([16, 32])), data.draw(st.sampled_from([4, 8, 16]))
+    precision, padding = (
+        data.draw(st.sampled_from([16, 32])),
+        data.draw(st.sampled_from([4, 8, 16])),
+    )
     dim = data.draw(st.integers(1, 12))
     component = st.one_of(st.sampled_from([0.0, 0.171875]), st.floats(-4, 4, width=16))
     row = st.lists(component, min_size=dim, max_size=dim)
@@ -141,7 +148,10 @@ def test_embedding_records_are_recovered_or_named_and_none_is_invented(data):
 
 def test_a_record_that_needs_no_filling_is_ambiguous_with_the_next():
     script = Script()
-    script.keywords([("first", "x" * 30), ("AI", "alpha content"), ("RAG", "beta beta"), ("solo", "one dash")], 8)
+    script.keywords(
+        [("first", "x" * 30), ("AI", "alpha content"), ("RAG", "beta beta"), ("solo", "one dash")],
+        8,
+    )
     opened = open_reference(script.finish())
     assert opened.lookup("AI") == opened.lookup("RAG") == []
     assert opened.lookup("solo") == ["one dash"]
@@ -176,7 +186,9 @@ def test_precision_is_worked_out_and_dim_is_asked_for_when_overwritten():
     opened = open_reference(data, dim=24)
     assert opened._open.opened["vector"].precision is None
     assert opened.precision == 32
-    check_recovery(script, opened, "vector", [(tuple(v.tolist()), c) for v, c in opened.pairs("vector")])
+    check_recovery(
+        script, opened, "vector", [(tuple(v.tolist()), c) for v, c in opened.pairs("vector")]
+    )
     assert len(list(opened.pairs("vector"))) > 30
 
 
@@ -192,7 +204,11 @@ def test_auto_falls_back_to_the_dialect_with_a_warning():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(words, contents), min_size=1, max_size=12), st.sampled_from([4, 8, 16]), st.data())
+@given(
+    st.lists(st.tuples(words, contents), min_size=1, max_size=12),
+    st.sampled_from([4, 8, 16]),
+    st.data(),
+)
 def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
     script = Script()
     script.keywords(pairs, padding)
@@ -204,7 +220,9 @@ def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
         warnings.simplefilter("ignore")
         for dim in (None, 3):
             try:
-                opened = PairFile.over(bytes(mutated[: data.draw(st.integers(0, len(mutated)))]), dim=dim)
+                opened = PairFile.over(
+                    bytes(mutated[: data.draw(st.integers(0, len(mutated)))]), dim=dim
+                )
                 list(opened.pairs("keyword"))
                 list(opened.pairs("vector"))
                 assert opened.vectors() is not None
@@ -218,9 +236,13 @@ def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(words, contents), min_size=1, max_size=12), st.sampled_from([4, 8, 16]))
-def test_the_script_finds_every_keyword_of_a_file_that_fits_its_block(tmp_path_factory, pairs, padding):
+def test_the_script_finds_every_keyword_of_a_file_that_fits_its_block(
+    tmp_path_factory, pairs, padding
+):
     path = tmp_path_factory.mktemp("ours") / "a.rag"
-    vectors = np.random.default_rng(1).standard_normal((30, 64), dtype=np.float32)  # binary data behind the keywords
+    vectors = np.random.default_rng(1).standard_normal(
+        (30, 64), dtype=np.float32
+    )  # binary data behind the keywords
     write_pairs(path, pairs, [(row, "v") for row in vectors], padding=padding)
     data = path.read_bytes()
     for keyword, _ in pairs:

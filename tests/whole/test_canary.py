@@ -25,7 +25,9 @@ class Irrational:
     model = Model("irrational", 24)
 
     def embed(self, texts, role="document"):
-        return np.array([np.random.default_rng(sum(t.encode())).standard_normal(24) for t in texts], np.float32)
+        return np.array(
+            [np.random.default_rng(sum(t.encode())).standard_normal(24) for t in texts], np.float32
+        )
 
 
 def told(path):
@@ -53,12 +55,17 @@ def traces_of(embedder, texts):
     if embedder is None:
         return words
     vectors = embedder.embed(texts)
-    return [*words, *(v.tobytes() for v in vectors), *(v.astype(np.float16).tobytes() for v in vectors)]
+    return [
+        *words,
+        *(v.tobytes() for v in vectors),
+        *(v.astype(np.float16).tobytes() for v in vectors),
+    ]
 
 
 def secret(name, size=3):
     paragraphs = [
-        f"# {CANARY} header {i}\n\nUnder {CANARY.lower()}{name}{i} stands snake_{CANARY}_case.\n\n" for i in range(size)
+        f"# {CANARY} header {i}\n\nUnder {CANARY.lower()}{name}{i} stands snake_{CANARY}_case.\n\n"
+        for i in range(size)
     ]
     return {
         "id": f"{CANARY}-{name}",
@@ -77,22 +84,36 @@ def plain(i):
 
 
 EMBEDDERS = {"none": None, "letters": life.Letters(), "irrational": Irrational()}
-ANALYSES = {"plain": Analysis(), "fields": Analysis(fields=(("text", 1), ("title", 3)), accents="strip")}
+ANALYSES = {
+    "plain": Analysis(),
+    "fields": Analysis(fields=(("text", 1), ("title", 3)), accents="strip"),
+}
 CASES = [
     *itertools.product(EMBEDDERS, ["markdown:80/20", "characters:64/32"], [32], [False], ["plain"]),
-    *itertools.product(["irrational"], ["words:5/4", "sentences:60/30"], [16], [True], ["plain", "fields"]),
+    *itertools.product(
+        ["irrational"], ["words:5/4", "sentences:60/30"], [16], [True], ["plain", "fields"]
+    ),
     ("none", "markdown", 32, True, "fields"),
 ]
 
 
 @pytest.mark.parametrize(("embedder", "chunking", "precision", "portable", "analysis"), CASES)
-def test_nothing_of_a_deleted_document_is_left(tmp_path, embedder, chunking, precision, portable, analysis):
+def test_nothing_of_a_deleted_document_is_left(
+    tmp_path, embedder, chunking, precision, portable, analysis
+):
     path, fresh = tmp_path / "kb", tmp_path / "fresh"
-    embedder, options = EMBEDDERS[embedder], {"chunking": chunking, "precision": precision, "portable": portable}
+    embedder, options = (
+        EMBEDDERS[embedder],
+        {"chunking": chunking, "precision": precision, "portable": portable},
+    )
     options |= {"embedder": embedder, "analysis": ANALYSES[analysis]}
     with ragfile.create(path, **options) as w:
         w.add_documents(
-            [*map(plain, range(12)), secret("first"), {"id": CANARY + "-empty", "text": "", "tags": [CANARY]}]
+            [
+                *map(plain, range(12)),
+                secret("first"),
+                {"id": CANARY + "-empty", "text": "", "tags": [CANARY]},
+            ]
         )
     with ragfile.edit(path, embedder=embedder, message=f"{CANARY} comes") as w:
         w.upsert(
@@ -103,7 +124,10 @@ def test_nothing_of_a_deleted_document_is_left(tmp_path, embedder, chunking, pre
             ]
         )
     texts = [
-        chunk.content for s in ragfile.open(path)._segments for chunk in chunks_of(path, s) if CANARY in chunk.content
+        chunk.content
+        for s in ragfile.open(path)._segments
+        for chunk in chunks_of(path, s)
+        if CANARY in chunk.content
     ]
     traces, stored = traces_of(embedder, texts), np.float32 if precision == 32 else np.float16
     vectors = [] if embedder is None else embedder.embed(texts).astype(stored)
@@ -150,8 +174,15 @@ def test_nothing_is_left_of_what_a_file_was_converted_from(tmp_path):
     markdown, path = tmp_path / "kb.ragmd", tmp_path / "kb"
     made = collection.empty(3, model_name="m")
     for name, text in (("kept", "pods"), (CANARY, f"{CANARY} text")):
-        document = {"id": name, "full_text": text, "source": f"/{name}", "chunks": {"c": {"i_start": 0, "i_end": 4}}}
-        made.add({**document, "note": [name]}, np.array([[1.0, len(text), 0.25]], np.float32), now=0)
+        document = {
+            "id": name,
+            "full_text": text,
+            "source": f"/{name}",
+            "chunks": {"c": {"i_start": 0, "i_end": 4}},
+        }
+        made.add(
+            {**document, "note": [name]}, np.array([[1.0, len(text), 0.25]], np.float32), now=0
+        )
     reading.save(markdown, made)
     written = markdown.read_text()
     markdown.write_text(written.replace("---\n", f"---\ntitle: {CANARY} front\n", 1))

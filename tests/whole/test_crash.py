@@ -10,7 +10,9 @@ import pytest
 from crash import replay
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the recorder is preloaded by the Linux dynamic linker"),
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="the recorder is preloaded by the Linux dynamic linker"
+    ),
     pytest.mark.skipif(not shutil.which("cc"), reason="the recorder is compiled by the test"),
 ]
 
@@ -42,7 +44,10 @@ def test_footer_written_together_with_its_table_would_be_taken_for_a_loss(operat
 
 
 def test_a_commit_syncs_before_and_after_its_footer_and_never_truncates(operations):
-    kinds = [op[0] if op[0] != "W" else "F" if op[3].startswith(b"RAGCOMIT") else "W" for op in operations]
+    kinds = [
+        op[0] if op[0] != "W" else "F" if op[3].startswith(b"RAGCOMIT") else "W"
+        for op in operations
+    ]
     for i, kind in enumerate(kinds):
         if kind == "F" and kinds[i - 1] == "S":
             assert kinds[i + 1] == "S"

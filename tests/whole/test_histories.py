@@ -12,10 +12,28 @@ from hypothesis import strategies as st
 
 import ragfile
 
-WORDS = ["fed", "cab", "bead", "face", "deaf", "cafe", "été", "fed-cab", "Bead", "aaa", "b.", "\n\n"]
+WORDS = [
+    "fed",
+    "cab",
+    "bead",
+    "face",
+    "deaf",
+    "cafe",
+    "été",
+    "fed-cab",
+    "Bead",
+    "aaa",
+    "b.",
+    "\n\n",
+]
 POLICY = "words:7/2"
 QUERIES = ["fed", "cab bead", "face deaf cafe cafe", "été", "fed-cab aaa b", "nothing", ""]
-FILTERS = [None, {"n": {"$lt": 4}}, {"lang": {"$in": ["de", "fr"]}}, {"n": {"$gte": 3}, "lang": {"$ne": "de"}}]
+FILTERS = [
+    None,
+    {"n": {"$lt": 4}},
+    {"lang": {"$in": ["de", "fr"]}},
+    {"n": {"$gte": 3}, "lang": {"$ne": "de"}},
+]
 HISTORIES = int(os.environ.get("HISTORIES", "25"))
 
 ids = st.integers(0, 8).map(lambda n: f"{'dé'[n % 2]}{n}")
@@ -34,7 +52,10 @@ chunks = st.fixed_dictionaries(
 )  # fmt: skip
 operations = st.one_of(
     st.tuples(st.just("upsert"), st.lists(documents, max_size=4, unique_by=lambda d: d["id"])),
-    st.tuples(st.just("chunks"), st.lists(chunks, max_size=3, unique_by=lambda c: (c["doc_id"], c["chunk_index"]))),
+    st.tuples(
+        st.just("chunks"),
+        st.lists(chunks, max_size=3, unique_by=lambda c: (c["doc_id"], c["chunk_index"])),
+    ),
     st.tuples(st.just("delete"), st.lists(ids, max_size=3)),
     st.tuples(st.just("where"), st.sampled_from(FILTERS[1:])),
     st.tuples(st.sampled_from(["compact", "hold", "fail"]), st.none()),
@@ -90,7 +111,10 @@ def facts(rf):
     found = {document.id: document for document in rf.documents()}
     for doc_id in list(found):
         rows = [rf.row(f"{doc_id}#{i}") for i in range(103)]
-        found[doc_id] = found[doc_id], [(rf.chunk(r), rf.vector(r).tolist()) for r in rows if r is not None]
+        found[doc_id] = (
+            found[doc_id],
+            [(rf.chunk(r), rf.vector(r).tolist()) for r in rows if r is not None],
+        )
     return found
 
 
@@ -100,7 +124,12 @@ def answers(rf):
     for where in FILTERS:
         for mode in ("hybrid", "vector", "bm25"):
             for hits in rf.search_batch(QUERIES, 6, mode=mode, where=where, pool=9):
-                found.append([(hit.id, hit.score.hex(), hit.score_type, sorted(hit.scores.items())) for hit in hits])
+                found.append(
+                    [
+                        (hit.id, hit.score.hex(), hit.score_type, sorted(hit.scores.items()))
+                        for hit in hits
+                    ]
+                )
     return found
 
 
@@ -108,14 +137,19 @@ def raw_answers(rf):
     vectors = Letters().embed(QUERIES)
     legs = [rf.match(QUERIES, 7), rf.nearest(vectors, 7)]
     return [
-        [(rf.hit(row).id if row >= 0 else None, score.tobytes()) for row, score in zip(rows, scores, strict=True)]
+        [
+            (rf.hit(row).id if row >= 0 else None, score.tobytes())
+            for row, score in zip(rows, scores, strict=True)
+        ]
         for leg in legs
         for rows, scores in zip(*leg, strict=True)
     ]
 
 
 @settings(
-    max_examples=HISTORIES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=HISTORIES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(st.lists(operations, max_size=9))
 def test_any_history_equals_a_fresh_build(tmp_path_factory, history):
@@ -144,6 +178,8 @@ def test_any_history_equals_a_fresh_build(tmp_path_factory, history):
         assert answers(living) == answers(fresh)
         assert raw_answers(living) == raw_answers(fresh)
     assert all(answers(reader) == before for reader, before in held)
-    assert ragfile.verify(path)[0] == [] or all("belong to none" in f[2] for f in ragfile.verify(path)[0])
+    assert ragfile.verify(path)[0] == [] or all(
+        "belong to none" in f[2] for f in ragfile.verify(path)[0]
+    )
     ragfile.compact(path)
     assert path.read_bytes() == (folder / "fresh").read_bytes()

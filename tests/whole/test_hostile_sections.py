@@ -47,7 +47,8 @@ def test_vectors_that_are_no_numbers_leave_the_statistics_of_the_sample_alone(tm
 
     def all_nan(raw):
         return raw[:64] + b"".join(
-            (b"\xff" * 4 * DIM) + raw[at + 4 * DIM : at + 4 * DIM + 16] for at in range(64, len(raw), 4 * DIM + 16)
+            (b"\xff" * 4 * DIM) + raw[at + 4 * DIM : at + 4 * DIM + 16]
+            for at in range(64, len(raw), 4 * DIM + 16)
         )
 
     kb = ragfile.open(lying(tmp_path / "a", "vector", all_nan))
@@ -68,10 +69,15 @@ def test_vectors_of_huge_norms_are_fused_by_finite_scores(tmp_path):
 
 def test_a_search_for_distinct_passages_that_finds_none_is_empty(tmp_path):
     with ragfile.create(tmp_path / "a", dim=2) as w:
-        w.add([{"doc_id": "d", "chunk_index": 0, "content": "pods", "tags": ["t"]}], np.ones((1, 2), np.float32))
+        w.add(
+            [{"doc_id": "d", "chunk_index": 0, "content": "pods", "tags": ["t"]}],
+            np.ones((1, 2), np.float32),
+        )
     for mode in ("hybrid", "vector", "bm25"):
         assert (
-            ragfile.open(tmp_path / "a").search("pods", mode=mode, vector=[1.0, 0.0], distinct=True, tags_any=["no"])
+            ragfile.open(tmp_path / "a").search(
+                "pods", mode=mode, vector=[1.0, 0.0], distinct=True, tags_any=["no"]
+            )
             == []
         )
 
@@ -80,7 +86,8 @@ ODD = [None, True, 0, -1, 2**70, float("nan"), "", "x", [], [1], {}, {"a": 1}]
 
 
 @pytest.mark.parametrize(
-    "field", ["dim", "metric", "precision", "portable", "bm25", "model", "fusion", "chunking", "labels"]
+    "field",
+    ["dim", "metric", "precision", "portable", "bm25", "model", "fusion", "chunking", "labels"],
 )
 def test_configuration_of_a_wrong_type_is_refused_or_harmless(tmp_path, field):
     for odd in ODD:
@@ -98,7 +105,8 @@ def test_configuration_of_a_wrong_type_is_refused_or_harmless(tmp_path, field):
 
 
 @pytest.mark.parametrize(
-    "inner", [{"w": "6"}, {"w": 0}, {"w": float("inf")}, {"method": 1}, {"rrf_k": []}, {"alpha": None}]
+    "inner",
+    [{"w": "6"}, {"w": 0}, {"w": float("inf")}, {"method": 1}, {"rrf_k": []}, {"alpha": None}],
 )
 def test_fusion_of_a_wrong_type_is_refused(tmp_path, inner):
     with pytest.raises(CorruptError, match="fusion"):
@@ -111,7 +119,16 @@ def test_an_unknown_metric_is_of_a_newer_version(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "raw", [b"[]", b"1", b"", b"\xff", b"[" * 100_000, b'{"a":' * 300 + b"1" + b"}" * 300, b'{"a": "\\ud800"}']
+    "raw",
+    [
+        b"[]",
+        b"1",
+        b"",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"a":' * 300 + b"1" + b"}" * 300,
+        b'{"a": "\\ud800"}',
+    ],
 )
 def test_a_configuration_that_is_no_sane_object_is_refused(tmp_path, raw):
     with pytest.raises(CorruptError):

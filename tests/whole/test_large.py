@@ -11,8 +11,18 @@ DOCUMENTS = {
     "a null in the id": {"id": "a\0b#\0", "text": "fed"},
     "many tags": {"id": "a", "text": "fed", "tags": [f"t{i}" for i in range(100_000)]},
     "a long tag": {"id": "a", "text": "fed", "tags": ["t" * MEGA, "\0", ""]},
-    "nulls everywhere": {"id": "\0", "text": "fed\0fed\0", "tags": ["\0"], "metadata": {"\0": "\0"}, "source": "\0"},
-    "large metadata": {"id": "a", "text": "fed", "metadata": {"m": "x" * (17 * MEGA), "": {"": [None, True, 1e308]}}},
+    "nulls everywhere": {
+        "id": "\0",
+        "text": "fed\0fed\0",
+        "tags": ["\0"],
+        "metadata": {"\0": "\0"},
+        "source": "\0",
+    },
+    "large metadata": {
+        "id": "a",
+        "text": "fed",
+        "metadata": {"m": "x" * (17 * MEGA), "": {"": [None, True, 1e308]}},
+    },
 }
 
 
@@ -27,7 +37,9 @@ def test_large_and_odd_values_are_kept_whole(tmp_path, name):
             assert kept.text == "fed" + document["text"][3:]
             assert kept.tags == tuple(document.get("tags", ()))
             assert kept.metadata == document.get("metadata", {})
-            assert document["id"] in {hit.doc_id for hit in rf.search("fed", tags_any=kept.tags[-1:])}
+            assert document["id"] in {
+                hit.doc_id for hit in rf.search("fed", tags_any=kept.tags[-1:])
+            }
             assert rf.row(document["id"] + "#0") is not None
         with ragfile.edit(path) as w:
             w.upsert([{"id": "other", "text": "fed"}])
@@ -55,10 +67,16 @@ def test_documents_whose_long_ids_differ_at_the_end_are_told_apart(tmp_path):
 def test_metadata_of_a_chunk_over_its_limit_is_refused(tmp_path, field):
     value = {"metadata": {"m": "x" * (16 * MEGA)}, "tags": ["x" * (16 * MEGA)]}[field]
     chunk = {"doc_id": "d", "chunk_index": 0, "content": "fed", field: value}
-    with pytest.raises(ValueError, match=r"chunk 0 of 'd'.*16 MiB"), ragfile.create(tmp_path / "kb") as w:
+    with (
+        pytest.raises(ValueError, match=r"chunk 0 of 'd'.*16 MiB"),
+        ragfile.create(tmp_path / "kb") as w,
+    ):
         w.add([chunk])
     life.make(tmp_path / "kb")
-    with pytest.raises(ValueError, match="16 MiB"), ragfile.edit(tmp_path / "kb", embedder=life.Letters()) as w:
+    with (
+        pytest.raises(ValueError, match="16 MiB"),
+        ragfile.edit(tmp_path / "kb", embedder=life.Letters()) as w,
+    ):
         w.add([chunk])
     assert life.number_of(tmp_path / "kb") == 0
     largest = 16 * MEGA - 1 - len('{"metadata":{"m":""}}')

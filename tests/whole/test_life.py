@@ -65,7 +65,9 @@ def checked(folder):
             return
         path.write_bytes(data)
         found = script_life.fingerprint(path)
-        assert found in (states.get(committed), states.get(coming)), f"neither state {committed} nor {coming}"
+        assert found in (states.get(committed), states.get(coming)), (
+            f"neither state {committed} nor {coming}"
+        )
 
     return check
 
@@ -87,7 +89,9 @@ def edited_again(left, folder):
 @linux
 def test_power_cuts_during_edits_syncs_and_compactions_leave_a_whole_state(operations, tmp_path):
     cases = int(os.environ.get("CASES", "1"))
-    done = replay.replay(operations, cases, 5, tmp_path, check=checked(tmp_path), go_on=edited_again)
+    done = replay.replay(
+        operations, cases, 5, tmp_path, check=checked(tmp_path), go_on=edited_again
+    )
     assert done == cases * len(operations)
 
 
@@ -95,7 +99,17 @@ def test_power_cuts_during_edits_syncs_and_compactions_leave_a_whole_state(opera
 def test_every_failing_call_is_told_and_loses_nothing(tmp_path):
     library = tmp_path / "faults.so"
     subprocess.run(
-        [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", HERE / "faults.c", "-o", library, "-ldl"], check=True
+        [
+            os.environ.get("CC", "cc"),
+            "-shared",
+            "-fPIC",
+            "-O1",
+            HERE / "faults.c",
+            "-o",
+            library,
+            "-ldl",
+        ],
+        check=True,
     )
     (tmp_path / "work").mkdir()
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
@@ -283,7 +297,9 @@ def test_another_process_sees_a_commit_at_its_next_refresh(path, tmp_path):
         f"import ragfile; rf = ragfile.open({str(copy)!r}); print(rf.refresh(), flush=True); input();"
         "print(rf.refresh(), rf.document('late').text, flush=True); input(); print(rf.refresh(), rf.generation, flush=True)"
     )
-    reader = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert reader.stdout.readline() == "False\n"
     with ragfile.edit(copy, embedder=life.Letters()) as w:
         w.upsert([life.edited("late", "fed")])

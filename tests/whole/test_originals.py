@@ -80,10 +80,14 @@ def test_sources_come_back_byte_for_byte(docs, tmp_path):
     with ragfile.open(tmp_path / "kb") as rf:
         assert_original(rf)
         found = rf.sources(["crlf.md#0", "bom.md#0"])
-        assert [document.original.encode() for document in found] == [FILES["crlf.md"], FILES["bom.md"]]
-        assert [d["text"].encode() for d in sqlrooms.get_source_documents(["crlf.md#0"], str(tmp_path / "kb"))] == [
-            FILES["crlf.md"]
+        assert [document.original.encode() for document in found] == [
+            FILES["crlf.md"],
+            FILES["bom.md"],
         ]
+        assert [
+            d["text"].encode()
+            for d in sqlrooms.get_source_documents(["crlf.md#0"], str(tmp_path / "kb"))
+        ] == [FILES["crlf.md"]]
         assert rf.verify()[0] == []
     assert ragfile.verify(tmp_path / "kb")[0] == []
 
@@ -92,9 +96,13 @@ def test_a_text_that_was_as_it_is_keeps_no_way_back(docs, tmp_path):
     ragfile.build([docs], tmp_path / "kb")
     with ragfile.open(tmp_path / "kb") as rf:
         said = {
-            d[0]: rf._segments[0].fields(d[6], d[7]) for d in map(rf._segments[0].records.document, range(len(FILES)))
+            d[0]: rf._segments[0].fields(d[6], d[7])
+            for d in map(rf._segments[0].records.document, range(len(FILES)))
         }
-    assert {name for name, fields in said.items() if "original" in fields} == set(FILES) - {"plain.txt", "nothing.txt"}
+    assert {name for name, fields in said.items() if "original" in fields} == set(FILES) - {
+        "plain.txt",
+        "nothing.txt",
+    }
 
 
 def test_edits_compaction_and_other_formats_keep_originals(docs, tmp_path):
@@ -108,11 +116,16 @@ def test_edits_compaction_and_other_formats_keep_originals(docs, tmp_path):
     ragfile.reindex(path, chunking="words:20/5")
     ragfile.compact(path)
     rest = tuple(set(FILES) - {"plain.txt", "crlf.md"})
-    for src, dst in ((path, tmp_path / "kb.ragmd"), (tmp_path / "kb.ragmd", tmp_path / "back.ragfile")):
+    for src, dst in (
+        (path, tmp_path / "kb.ragmd"),
+        (tmp_path / "kb.ragmd", tmp_path / "back.ragfile"),
+    ):
         ragfile.convert(src, dst)
     for name in ("kb", "back.ragfile"):
         with ragfile.open(tmp_path / name) as rf:
-            assert {d.id: d.original for d in rf.documents() if d.id in rest} == {name: decoded(name) for name in rest}
+            assert {d.id: d.original for d in rf.documents() if d.id in rest} == {
+                name: decoded(name) for name in rest
+            }
             assert rf.document("crlf.md").original == decoded("crlf.md").replace("gaps", "holes")
             assert rf.document("new").original == "a new one\n"
             assert rf.document("bom.md").body > 0
@@ -123,7 +136,17 @@ def test_a_source_whose_line_ends_changed_is_another_version_of_its_document(tmp
     ragfile.build([_written(tmp_path, b"one\ntwo\n")], tmp_path / "kb", embedder="none")
     with ragfile.edit(tmp_path / "kb") as w:
         same = next(w._archive.documents())
-        w.upsert([Document(same.id, same.text, same.source, same.metadata, edits=normalize("one\r\ntwo\r\n").edits())])
+        w.upsert(
+            [
+                Document(
+                    same.id,
+                    same.text,
+                    same.source,
+                    same.metadata,
+                    edits=normalize("one\r\ntwo\r\n").edits(),
+                )
+            ]
+        )
         assert w.report["updated"] == 1
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.document("a.txt").original == "one\r\ntwo\r\n"

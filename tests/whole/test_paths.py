@@ -77,7 +77,11 @@ def test_a_link_in_the_place_of_the_new_file_is_not_followed(tmp_path):
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o604])
 def test_edits_and_compactions_keep_the_mode(path, tmp_path, mode):
     path.chmod(mode)
-    for work in (lambda: life.commit(path, 1, tmp_path / "s"), lambda: ragfile.compact(path), lambda: life.make(path)):
+    for work in (
+        lambda: life.commit(path, 1, tmp_path / "s"),
+        lambda: ragfile.compact(path),
+        lambda: life.make(path),
+    ):
         with_umask(0o077, work)
         assert mode_of(path) == mode
 
@@ -186,7 +190,9 @@ def test_a_name_may_be_anything_that_the_system_takes(tmp_path, name):
     ragfile.compact(path)
     assert life.number_of(path) == 1
     assert os.listdir(folder) == [name]
-    done = subprocess.run([sys.executable, "-m", "ragfile", "info", path], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "ragfile", "info", path], capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     with pytest.raises(FormatError):
         path.write_bytes(b"RAGFILE\1\0\0\0")
@@ -201,14 +207,25 @@ def test_sources_may_have_any_name(tmp_path, name):
     ragfile.sync(path, [sources])
     with ragfile.open(path) as rf:
         assert [document.text for document in rf.documents()] == ["fed a cad"]
-        assert rf.search("fed", mode="bm25")[0].doc_id == os.fsencode(name[:100]).decode("utf-8", "replace") + ".txt"
+        assert (
+            rf.search("fed", mode="bm25")[0].doc_id
+            == os.fsencode(name[:100]).decode("utf-8", "replace") + ".txt"
+        )
 
 
 def test_a_name_that_is_too_long_or_holds_a_null_is_refused(tmp_path):
     with pytest.raises(OSError, match="too long"):
         life.make(tmp_path / ("a" * 256))
     life.make(tmp_path / "kb")
-    for work in (ragfile.open, ragfile.edit, ragfile.compact, life.make, _core.Map, _core.file_identity, ragfile.log):
+    for work in (
+        ragfile.open,
+        ragfile.edit,
+        ragfile.compact,
+        life.make,
+        _core.Map,
+        _core.file_identity,
+        ragfile.log,
+    ):
         with pytest.raises(ValueError, match="null"):
             work(f"{tmp_path}/kb\0evil")
     assert os.listdir(tmp_path) == ["kb"]
@@ -236,7 +253,14 @@ def test_what_is_not_a_file_is_refused_at_once_and_left_alone(tmp_path, kind):
     before = path.lstat().st_mode if kind != "nothing" else None
     signal.alarm(20)  # a pipe that is waited for
     try:
-        readers = [ragfile.open, ragfile.verify, ragfile.edit, ragfile.compact, ragfile.log, ragfile.stale]
+        readers = [
+            ragfile.open,
+            ragfile.verify,
+            ragfile.edit,
+            ragfile.compact,
+            ragfile.log,
+            ragfile.stale,
+        ]
         for work in readers if kind == "nothing" else [*readers, life.make]:
             with pytest.raises(OSError, match="x"):
                 work(path)
@@ -262,7 +286,10 @@ def test_a_file_that_was_replaced_during_an_edit_is_not_changed(path, tmp_path):
     other = tmp_path / "other"
     life.make(other)
     held = path.read_bytes()
-    with pytest.raises(ValueError, match="replaced"), ragfile.edit(path, embedder=life.Letters()) as w:
+    with (
+        pytest.raises(ValueError, match="replaced"),
+        ragfile.edit(path, embedder=life.Letters()) as w,
+    ):
         w.upsert([life.edited("edit1", "fed")])
         other.rename(path)
     assert life.number_of(path) == 0
@@ -271,7 +298,10 @@ def test_a_file_that_was_replaced_during_an_edit_is_not_changed(path, tmp_path):
 
 
 def test_a_file_that_was_removed_during_an_edit_is_told_of(path):
-    with pytest.raises(FileNotFoundError, match="kb"), ragfile.edit(path, embedder=life.Letters()) as w:
+    with (
+        pytest.raises(FileNotFoundError, match="kb"),
+        ragfile.edit(path, embedder=life.Letters()) as w,
+    ):
         w.upsert([life.edited("edit1", "fed")])
         path.unlink()
     assert not path.exists()

@@ -32,7 +32,9 @@ def test_killed_writers_lose_no_commit_and_leave_no_lock(path):
 def test_lock_of_a_killed_writer_is_free_at_once(path, way):
     _core.Writer.create(path).commit()
     code = f"from ragfile import _core; w = _core.Writer.{way}({path!r}); w.add('rag.x', b'x'); print(1, flush=True); input()"
-    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     holder.stdout.readline()
     with pytest.raises(OSError, match=f"process {holder.pid}"):
         getattr(_core.Writer, way)(path)
@@ -54,7 +56,11 @@ def test_reader_of_one_process_outlives_commits_and_compactions_of_another(path)
     kill.fill(writer, 1)
     writer.commit()
     reader = _core.Reader(_core.Map(path))
-    subprocess.run([sys.executable, kill.__file__, "writer", path, "12", "5"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, kill.__file__, "writer", path, "12", "5"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     assert kill.serial_of(reader) == 1
     assert reader.verify()[0] == []
     assert kill.serial_of(_core.Reader(_core.Map(path))) == 13

@@ -15,7 +15,10 @@ from ragfile.store.archive import Archive
 
 
 def _chunks(tag, count):
-    return [{"doc_id": f"{tag}{i}", "chunk_index": 0, "content": "pods", "metadata": {"of": tag}} for i in range(count)]
+    return [
+        {"doc_id": f"{tag}{i}", "chunk_index": 0, "content": "pods", "metadata": {"of": tag}}
+        for i in range(count)
+    ]
 
 
 def _made(path, tag, count):
@@ -23,7 +26,9 @@ def _made(path, tag, count):
         w.add(_chunks(tag, count), np.ones((count, 2), np.float32))
 
 
-def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began_with(tmp_path, monkeypatch):
+def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began_with(
+    tmp_path, monkeypatch
+):
     path = tmp_path / "kb"
     _made(path, "a", 3)
     kb, mask = ragfile.open(path), Archive.mask
@@ -42,7 +47,10 @@ def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began
     monkeypatch.setattr(Archive, "mask", overtaken)
     hits = kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})
     assert [hit.doc_id for hit in hits] == ["a0", "a1", "a2"]
-    assert [hit.doc_id for hit in kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})] == ["a1", "a2"]
+    assert [hit.doc_id for hit in kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})] == [
+        "a1",
+        "a2",
+    ]
     assert len(kb.search("pods", vector=[1.0, 1.0])) == 7
 
 
@@ -128,7 +136,12 @@ def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypat
     monkeypatch.setattr(ragfile.query.searching.KnowledgeBase, "_open", overtaken)
     assert not kb.refresh()
     monkeypatch.undo()
-    for ask in (kb.refresh, lambda: len(kb), lambda: kb.search("pods"), lambda: kb.nearest([1.0, 1.0])):
+    for ask in (
+        kb.refresh,
+        lambda: len(kb),
+        lambda: kb.search("pods"),
+        lambda: kb.nearest([1.0, 1.0]),
+    ):
         with pytest.raises(ValueError, match="closed"):
             ask()
     assert "closed" in repr(kb)
@@ -204,7 +217,12 @@ def test_no_cache_holds_anything_of_a_deleted_document_after_refresh(tmp_path):
     path, secret = tmp_path / "kb", "xq7zsecret"
     vector = np.array([0.123456, -77.125, 3.1415926, 42.4242], np.float32)
     with ragfile.create(path, dim=4) as w:
-        gone = {"doc_id": secret + "id", "chunk_index": 0, "content": f"pods {secret}", "tags": [secret + "tag"]}
+        gone = {
+            "doc_id": secret + "id",
+            "chunk_index": 0,
+            "content": f"pods {secret}",
+            "tags": [secret + "tag"],
+        }
         w.add([{**gone, "metadata": {"of": secret}}], vector[None])
         w.add(_chunks("a", 3), np.ones((3, 4), np.float32))
     kb = ragfile.open(path)

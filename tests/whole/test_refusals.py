@@ -16,7 +16,9 @@ class Four:
         self.answer = answer
 
     def embed(self, texts, role="document"):
-        return np.full((len(texts), 4), 0.5, np.float32) if self.answer is None else self.answer(texts)
+        return (
+            np.full((len(texts), 4), 0.5, np.float32) if self.answer is None else self.answer(texts)
+        )
 
 
 @pytest.fixture
@@ -57,7 +59,9 @@ def test_a_model_that_is_a_string_is_refused_with_what_it_should_be(source, tmp_
         (lambda texts: [["a"] * 4], "not with rows of numbers"),
     ],
 )
-def test_a_wrong_answer_of_an_embedder_fails_the_build_and_is_not_taken_up_by_the_next(source, tmp_path, answer, says):
+def test_a_wrong_answer_of_an_embedder_fails_the_build_and_is_not_taken_up_by_the_next(
+    source, tmp_path, answer, says
+):
     out = tmp_path / "kb.ragfile"
     with pytest.raises(ragfile.ModelError, match=says):
         ragfile.build(source, out, embedder=Four(answer))
@@ -68,7 +72,12 @@ def test_a_closed_file_says_that_it_is_closed(kb):
     rf = ragfile.open(kb)
     rf.search("keys")
     rf.close()
-    for ask in (lambda: rf.search("keys"), lambda: rf.match(["keys"]), lambda: len(rf), lambda: rf.info):
+    for ask in (
+        lambda: rf.search("keys"),
+        lambda: rf.match(["keys"]),
+        lambda: len(rf),
+        lambda: rf.info,
+    ):
         with pytest.raises(ValueError, match="is closed"):
             ask()
     assert repr(rf).endswith("kb.ragfile, closed>")
@@ -117,7 +126,10 @@ def test_a_filter_is_a_condition_a_mask_or_row_numbers(kb, where):
         ({"content": 3}, "content of chunk 0 of 'a'"),
         ({"metadata": [1]}, "metadata of chunk 0 of 'a' is a dict"),
         ({"metadata": {"x": {1}}}, "metadata of chunk 0 of 'a' is no JSON"),
-        ({"metadata": {2024: "x"}}, "metadata of chunk 0 of 'a' is no JSON: a key in it is not a string"),
+        (
+            {"metadata": {2024: "x"}},
+            "metadata of chunk 0 of 'a' is no JSON: a key in it is not a string",
+        ),
         ({"metadata": {"x": [{"y": {None: 1}}]}}, "a key in it is not a string"),
         ({"metadata": {"x": ({True: 1},)}}, "a key in it is not a string"),
         ({"tags": "abc"}, "tags of chunk 0 of 'a' are a list"),

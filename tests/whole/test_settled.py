@@ -43,7 +43,10 @@ def path(tmp_path):
 def holder(path):
     """A process that has written five megabytes and not committed them."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout.readline() == "1\n"
     yield process
@@ -55,14 +58,21 @@ def lock_length(path):
     """Of the lock that another process has there, 0 for none."""
     with open(path, "rb") as file:
         asked = struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, LOCK_AT, 1, 0)
-        kind, _, start, length, _ = struct.unpack("hhqqixxxx", fcntl.fcntl(file, fcntl.F_GETLK, asked))
+        kind, _, start, length, _ = struct.unpack(
+            "hhqqixxxx", fcntl.fcntl(file, fcntl.F_GETLK, asked)
+        )
         return 0 if kind == fcntl.F_UNLCK or start != LOCK_AT else length
 
 
 def seen(path):
     mapped = _core.Map(path)
     reader = _core.Reader(mapped)
-    return len(mapped), reader.commit["generation"], reader.commit["tail"], reader.commit["lost_generation"]
+    return (
+        len(mapped),
+        reader.commit["generation"],
+        reader.commit["tail"],
+        reader.commit["lost_generation"],
+    )
 
 
 def test_what_another_process_has_not_committed_is_not_mapped(path, holder):

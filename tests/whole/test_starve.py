@@ -27,11 +27,23 @@ WRAPPED = [
     "open",
     "pwrite",
 ]
-SOURCES = ["tests/crash/starve.c", *(f"csrc/{name}.c" for name in ("map", "reader", "verify", "writer", "hash", "cpu"))]
-FLAGS = ["-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-Icsrc"]
+SOURCES = [
+    "tests/crash/starve.c",
+    *(f"csrc/{name}.c" for name in ("map", "reader", "verify", "writer", "hash", "cpu")),
+]
+FLAGS = [
+    "-std=gnu11",
+    "-g",
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=undefined",
+    "-Icsrc",
+]
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="wraps functions by the GNU linker, counts /proc/self/fd"),
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="wraps functions by the GNU linker, counts /proc/self/fd"
+    ),
     pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test"),
 ]
 
@@ -43,8 +55,12 @@ def test_every_failing_call_leaves_a_whole_file_and_nothing_else(tmp_path):
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
     compiler = [os.environ.get("CC", "cc"), *FLAGS, *SOURCES, *wraps, "-o", program]
     subprocess.run(compiler, cwd=ROOT, env=environment, check=True)
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path  # a thousand runs, each syncing several times
+    memory = (
+        "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path
+    )  # a thousand runs, each syncing several times
     with tempfile.TemporaryDirectory(dir=memory) as folder:
-        done = subprocess.run([program, folder], env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [program, folder], env=environment, capture_output=True, text=True, check=False
+        )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.count("each failed once") == 6

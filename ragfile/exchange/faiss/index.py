@@ -106,7 +106,9 @@ class Index:
     def vectors(self):
         """The rows of a flat index, float32, a read-only view."""
         if not self.is_flat:
-            raise FormatError(f"the rows of an {self.class_name} need FAISS: ragfile.exchange.faiss.native reads them")
+            raise FormatError(
+                f"the rows of an {self.class_name} need FAISS: ragfile.exchange.faiss.native reads them"
+            )
         rows = self.data[self._rows_at :].view("<f4").reshape(self.count, self.dim)
         rows.flags.writeable = False
         return rows

@@ -127,10 +127,16 @@ def _checked(pair):
     """The pair as it may come from a file that anyone wrote."""
     indent, keys = pair.get("indent"), pair.get("keys", [])
     shaped = (
-        (indent is None or (type(indent) is int and 0 <= indent <= 16) or (type(indent) is str and len(indent) <= 16))
+        (
+            indent is None
+            or (type(indent) is int and 0 <= indent <= 16)
+            or (type(indent) is str and len(indent) <= 16)
+        )
         and isinstance(keys, list)
         and isinstance(pair.get("extra", {}), dict)
-        and all(isinstance(text, str) for text in (*keys, pair.get("end", ""), pair.get("verbatim", "")))
+        and all(
+            isinstance(text, str) for text in (*keys, pair.get("end", ""), pair.get("verbatim", ""))
+        )
     )
     if not shaped:
         raise FormatError("the section Origin does not describe a JSON file")
@@ -141,7 +147,9 @@ def _guess_layout(text):
     body = text.rstrip("\n")
     inner = re.match(r"[\[{]\n([ \t]*)", text)
     spaces = inner.group(1) if inner else None
-    indent = spaces if spaces is not None and "\t" in spaces else None if spaces is None else len(spaces)
+    indent = (
+        spaces if spaces is not None and "\t" in spaces else None if spaces is None else len(spaces)
+    )
     compact = re.search(r'":\S', text[:4096]) is not None
     return {"indent": indent, "ascii": text.isascii(), "compact": compact, "end": text[len(body) :]}
 
@@ -151,11 +159,23 @@ def _laid_out(collection, pair):
     documents = collection.documents
     if get("documents") != "dict":
         documents = [d if "id" in d else {"id": name, **d} for name, d in documents.items()]
-    own = dict(zip(KEYS, (collection.model_name, collection.index.dim, collection.refs, documents), strict=True))
+    own = dict(
+        zip(
+            KEYS,
+            (collection.model_name, collection.index.dim, collection.refs, documents),
+            strict=True,
+        )
+    )
     extra, keys = get("extra") or {}, get("keys") or KEYS
-    data = {key: extra[key] if key in extra else own[key] for key in keys if key in extra or key in own}
-    colon, comma = (":", ",") if get("compact") else (": ", "," if get("indent") is not None else ", ")
-    text = json.dumps(data, indent=get("indent"), ensure_ascii=get("ascii"), separators=(comma, colon)) + get("end")
+    data = {
+        key: extra[key] if key in extra else own[key] for key in keys if key in extra or key in own
+    }
+    colon, comma = (
+        (":", ",") if get("compact") else (": ", "," if get("indent") is not None else ", ")
+    )
+    text = json.dumps(
+        data, indent=get("indent"), ensure_ascii=get("ascii"), separators=(comma, colon)
+    ) + get("end")
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -176,7 +196,9 @@ def pair_paths(path):
     stem, suffix = os.path.splitext(name)
     if stem.startswith(("vectors-", "metadata-")):
         slug = stem.split("-", 1)[1]
-        return os.path.join(folder, f"vectors-{slug}.faiss"), os.path.join(folder, f"metadata-{slug}.json")
+        return os.path.join(folder, f"vectors-{slug}.faiss"), os.path.join(
+            folder, f"metadata-{slug}.json"
+        )
     if suffix not in (".faiss", ".json"):
         raise ValueError(f"{path} is neither .faiss nor .json")
     return os.path.join(folder, stem + ".faiss"), os.path.join(folder, stem + ".json")

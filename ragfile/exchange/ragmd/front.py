@@ -12,7 +12,9 @@ from ragfile.errors import FormatError
 
 LIMIT = 65536
 MAX_DEPTH = 32
-_LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")  # as the YAML parser counts lines
+_LINE = re.compile(
+    "[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])"
+)  # as the YAML parser counts lines
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
@@ -27,10 +29,14 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent, index):
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
+            raise yaml.composer.ComposerError(
+                None, None, "aliases are not allowed", self.peek_event().start_mark
+            )
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise yaml.composer.ComposerError(None, None, "nested too deeply", self.peek_event().start_mark)
+            raise yaml.composer.ComposerError(
+                None, None, "nested too deeply", self.peek_event().start_mark
+            )
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
@@ -46,18 +52,26 @@ class Frontmatter:
 
     def state(self):
         """What the constructor takes, as JSON can hold it: a value that JSON has no word for is only kept as its line."""
-        known = {key: value for key, value in self.values.items() if isinstance(value, (str, int, float, type(None)))}
+        known = {
+            key: value
+            for key, value in self.values.items()
+            if isinstance(value, (str, int, float, type(None)))
+        }
         return [known, self._lines, self._prefix]
 
     def text(self, values):
         """The lines of `values` (None leaves a key out), then those of all other keys; each ends with a line feed."""
         parts = [self._prefix]
-        order = dict.fromkeys([*self._lines, *values] if set(values) & set(self._lines) else [*values, *self._lines])
+        order = dict.fromkeys(
+            [*self._lines, *values] if set(values) & set(self._lines) else [*values, *self._lines]
+        )
         for key in order:
             value = values.get(key, self.values.get(key))
             if key in values and value is None and key != "model_name":
                 continue
-            unchanged = key in self._lines and (key not in values or _same(self.values.get(key), value))
+            unchanged = key in self._lines and (
+                key not in values or _same(self.values.get(key), value)
+            )
             parts.append(self._lines[key] if unchanged else f"{key}: {_scalar(value)}\n")
         return "".join(parts)
 
@@ -76,7 +90,9 @@ def parse(data):
         text = head[opening.end() : closing.start()].decode()
     except UnicodeDecodeError as error:
         at = opening.end() + error.start
-        raise FormatError(f"line {head.count(10, 0, at) + 1}: not UTF-8 (byte {at})", at=at) from None
+        raise FormatError(
+            f"line {head.count(10, 0, at) + 1}: not UTF-8 (byte {at})", at=at
+        ) from None
     return _parse_text(text.replace("\r\n", "\n")), closing.end()
 
 
@@ -88,7 +104,9 @@ def _parse_text(text):
         mark = error.problem_mark or error.context_mark
         raise _fault(mark.line if mark else 0, error.problem or error.context) from None
     except yaml.reader.ReaderError as error:
-        raise _fault(text.count("\n", 0, error.position), f"character {error.character!r} is not allowed") from None
+        raise _fault(
+            text.count("\n", 0, error.position), f"character {error.character!r} is not allowed"
+        ) from None
     except FormatError:
         raise
     except (
@@ -110,7 +128,9 @@ def _from_node(loader, node, text):
     for (key, value), start, end in zip(node.value, starts, [*starts[1:], len(rows)], strict=True):
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name is None or name in values:
-            raise _fault(start, f"key {name!r} occurs twice" if name else "a key that is not plain text")
+            raise _fault(
+                start, f"key {name!r} occurs twice" if name else "a key that is not plain text"
+            )
         values[name] = loader.construct_object(value, deep=True)
         lines[name] = "".join(rows[start:end])
     return Frontmatter(values, lines, "".join(rows[: starts[0]] if starts else rows))
@@ -136,4 +156,6 @@ def _escaped(c):
     if c == " " or (c.isprintable() and c != "\ufeff"):
         return c
     code = ord(c)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )

@@ -18,7 +18,17 @@ from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd import front as frontmatter
 from ragfile.exchange.ragmd.writing import RagmdScaleWarning, checksum, lock, render, save
 
-__all__ = ["NotARagmd", "RagmdScaleWarning", "load", "lock", "looks_like", "parse", "register_mime", "render", "save"]
+__all__ = [
+    "NotARagmd",
+    "RagmdScaleWarning",
+    "load",
+    "lock",
+    "looks_like",
+    "parse",
+    "register_mime",
+    "render",
+    "save",
+]
 
 KNOWN = {
     "Documents": "Documents",
@@ -81,7 +91,9 @@ def load(path, *, allow_large=True):
 
 def parse(data):
     """The collection in the bytes of a .ragmd file."""
-    return _Reader(np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data).collection()
+    return _Reader(
+        np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
+    ).collection()
 
 
 class _Reader:
@@ -100,7 +112,9 @@ class _Reader:
         refs = self.refs(known["Chunks"])
         documents = self.documents(known["Document Metadata"])
         index = self.index(known["Vectors"])
-        collection = Collection(index, refs, documents, self.text_value("model_name"), front=self.front)
+        collection = Collection(
+            index, refs, documents, self.text_value("model_name"), front=self.front
+        )
         collection.created_at, collection.updated_at = (
             self.text_value("created_at"),
             self.text_value("updated_at"),
@@ -122,7 +136,10 @@ class _Reader:
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
             raise FormatError(f"line 1: format_version {version!r} is not a version", at=0)
         if int(numbers[0]) != 1:
-            raise VersionError(f"line 1: format_version {version} is not 1.x, which is what this reader knows", at=0)
+            raise VersionError(
+                f"line 1: format_version {version} is not 1.x, which is what this reader knows",
+                at=0,
+            )
 
     def text_value(self, key):
         value = self.values.get(key)
@@ -151,7 +168,9 @@ class _Reader:
             raise self.fault(known[where].at, str(error)) from None
         dangling, said = collection.dangling(), self.values.get("dangling_count", 0)
         if len(dangling) != said:
-            name = f", such as row {dangling[0]}: {collection.refs[dangling[0]]}" if dangling else ""
+            name = (
+                f", such as row {dangling[0]}: {collection.refs[dangling[0]]}" if dangling else ""
+            )
             what = f"{len(dangling)} references to nothing, not dangling_count {said!r}{name}"
             raise self.fault(known["Chunks"].at, what)
 
@@ -210,11 +229,15 @@ class _Reader:
         try:
             rows = [ref.pop("faiss_id") for ref in refs]
         except (KeyError, AttributeError, TypeError):
-            raise self.fault(section.at, "a chunk reference is not an object with a faiss_id") from None
+            raise self.fault(
+                section.at, "a chunk reference is not an object with a faiss_id"
+            ) from None
         if set(map(type, rows)) - {int} or sorted(rows) != list(range(len(rows))):
             raise self.fault(section.at, f"the faiss_ids are not 0 to {len(rows) - 1}, each once")
         if rows != list(range(len(rows))):
-            refs = [ref for _, ref in sorted(zip(rows, refs, strict=True), key=lambda pair: pair[0])]
+            refs = [
+                ref for _, ref in sorted(zip(rows, refs, strict=True), key=lambda pair: pair[0])
+            ]
         return refs
 
     def documents(self, section):
@@ -259,11 +282,15 @@ class _Reader:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             line = self.line(start) + error.lineno - 1
-            raise FormatError(f"line {line}, column {error.colno}: {error.msg}", section=section.title) from None
+            raise FormatError(
+                f"line {line}, column {error.colno}: {error.msg}", section=section.title
+            ) from None
         except ValueError as error:  # an integer of thousands of digits
             raise self.fault(section.at, str(error).split(";")[0]) from None
         if not isinstance(found, kinds):
-            raise self.fault(start, f"section '{section.title}' holds a JSON {type(found).__name__}")
+            raise self.fault(
+                start, f"section '{section.title}' holds a JSON {type(found).__name__}"
+            )
         return found
 
     # --------------------------------------------------------------------------------------------------- places ---
@@ -272,7 +299,9 @@ class _Reader:
         try:
             return self.data[start:end].tobytes().decode()
         except UnicodeDecodeError as error:
-            raise self.fault(start + error.start, f"not UTF-8 (byte {start + error.start})") from None
+            raise self.fault(
+                start + error.start, f"not UTF-8 (byte {start + error.start})"
+            ) from None
 
     def line(self, at):
         return int(np.count_nonzero(self.data[:at] == 10)) + 1

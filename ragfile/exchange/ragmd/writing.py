@@ -21,7 +21,10 @@ class RagmdScaleWarning(UserWarning):
 
 
 def warn_of_scale(collection, stacklevel=3):
-    if len(collection.documents) > SCALE_DOCUMENTS or len(collection.index.data) > SCALE_BYTES // 4 * 3:
+    if (
+        len(collection.documents) > SCALE_DOCUMENTS
+        or len(collection.index.data) > SCALE_BYTES // 4 * 3
+    ):
         warnings.warn(
             f"{len(collection.documents)} documents: a .ragmd file is rewritten whole at each save and is not recommended "
             f"above {SCALE_DOCUMENTS} documents or 500 MB; a .ragfile appends and maps",
@@ -84,7 +87,10 @@ def _front_text(collection):
 
 
 def _documents_table(collection):
-    rows = ["| Document ID | Source | Chunks | Title |", "|-------------|--------|--------|-------|"]
+    rows = [
+        "| Document ID | Source | Chunks | Title |",
+        "|-------------|--------|--------|-------|",
+    ]
     for name in sorted(collection.documents):
         document = collection.documents[name]
         title = (document.get("content") or {}).get("title", "")
@@ -122,12 +128,17 @@ def _chunks_json(collection):
 
 
 def _metadata_json(collection):
-    lines = [f"  {_quote(name)}: {_document_json(document)}" for name, document in collection.documents.items()]
+    lines = [
+        f"  {_quote(name)}: {_document_json(document)}"
+        for name, document in collection.documents.items()
+    ]
     return _fenced(lines, "{", "}")
 
 
 def _document_json(document):
-    return _object([f"    {_quote(key)}: {_member_json(value)}" for key, value in document.items()], "  ")
+    return _object(
+        [f"    {_quote(key)}: {_member_json(value)}" for key, value in document.items()], "  "
+    )
 
 
 def _member_json(value):
@@ -148,14 +159,20 @@ def _inline(value):
     if kind is int:
         return repr(value)
     if kind is dict:
-        return "{" + ", ".join([f"{_quote(key)}: {_inline(item)}" for key, item in value.items()]) + "}"
+        return (
+            "{"
+            + ", ".join([f"{_quote(key)}: {_inline(item)}" for key, item in value.items()])
+            + "}"
+        )
     return "null" if value is None else _encode(value)
 
 
 def _origin_json(collection):
     if not collection.pair:
         return ""
-    return _fenced([f"  {_quote(key)}: {_encode(value)}" for key, value in collection.pair.items()], "{", "}")
+    return _fenced(
+        [f"  {_quote(key)}: {_encode(value)}" for key, value in collection.pair.items()], "{", "}"
+    )
 
 
 def checksum(data):

@@ -31,7 +31,9 @@ def read(path, *, name=None):
     source = client.get_collection(name)
     got = source.get(include=["embeddings", "documents", "metadatas"])
     order = np.argsort(got["ids"], kind="stable")
-    found = [_passage(got["ids"][n], got["documents"][n], dict(got["metadatas"][n] or {})) for n in order]
+    found = [
+        _passage(got["ids"][n], got["documents"][n], dict(got["metadatas"][n] or {})) for n in order
+    ]
     said = source.metadata or {}
     vectors = np.asarray(got["embeddings"], np.float32)[order]
     metric = "l2" if said.get("hnsw:space", "l2") == "l2" else "ip"
@@ -39,7 +41,9 @@ def read(path, *, name=None):
 
 
 def _client(path):
-    return chromadb.PersistentClient(str(path), settings=chromadb.Settings(anonymized_telemetry=False))
+    return chromadb.PersistentClient(
+        str(path), settings=chromadb.Settings(anonymized_telemetry=False)
+    )
 
 
 def _place(passage):
@@ -52,10 +56,17 @@ def _place(passage):
 
 
 def _plain(metadata):
-    return {key: value for key, value in metadata.items() if isinstance(value, (str, int, float, bool))}
+    return {
+        key: value for key, value in metadata.items() if isinstance(value, (str, int, float, bool))
+    }
 
 
 def _passage(name, text, metadata):
-    taken = {key: str(metadata.pop(key, "") or "") for key in ("document_id", "chunk_key", "source", "title")}
+    taken = {
+        key: str(metadata.pop(key, "") or "")
+        for key in ("document_id", "chunk_key", "source", "title")
+    }
     document, key = taken["document_id"] or name, taken["chunk_key"] or "text"
-    return Passage(document, key, text or "", source=taken["source"], title=taken["title"], metadata=metadata)
+    return Passage(
+        document, key, text or "", source=taken["source"], title=taken["title"], metadata=metadata
+    )

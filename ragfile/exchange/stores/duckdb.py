@@ -16,9 +16,14 @@ CREATE TABLE documents (id VARCHAR, source VARCHAR, title VARCHAR, body VARCHAR)
 def write(collection, path):
     with contextlib.closing(duckdb.connect(path)) as database:
         database.execute(SCHEMA)
-        for table, rows in (("note", tables.note(collection).items()), ("documents", tables.document_rows(collection))):
+        for table, rows in (
+            ("note", tables.note(collection).items()),
+            ("documents", tables.document_rows(collection)),
+        ):
             if rows := [list(row) for row in rows]:
-                database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+                database.executemany(
+                    f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
+                )
         database.register("arriving", parquet.to_arrow(collection))
         columns = f"* REPLACE (embedding::FLOAT[{collection.dim}] AS embedding)"
         database.execute(f"CREATE TABLE chunks AS SELECT {columns} FROM arriving ORDER BY row_id")
@@ -27,9 +32,16 @@ def write(collection, path):
 def read(path):
     with contextlib.closing(duckdb.connect(path, read_only=True)) as database:
         said = dict(database.execute("SELECT key, value FROM note").fetchall())
-        documents = [body for (body,) in database.execute("SELECT body FROM documents ORDER BY rowid").fetchall()]
-        chunks = database.execute("SELECT document_id, chunk_key FROM chunks ORDER BY row_id").fetchall()
+        documents = [
+            body
+            for (body,) in database.execute("SELECT body FROM documents ORDER BY rowid").fetchall()
+        ]
+        chunks = database.execute(
+            "SELECT document_id, chunk_key FROM chunks ORDER BY row_id"
+        ).fetchall()
         query = database.execute("SELECT embedding FROM chunks ORDER BY row_id")
         dim = int(str(query.description[0][1]).split("[")[1].rstrip("]"))
         vectors = [row for (row,) in query.fetchall()]
-    return tables.collection_of(documents, chunks, np.array(vectors, np.float32).reshape(-1, dim), said)
+    return tables.collection_of(
+        documents, chunks, np.array(vectors, np.float32).reshape(-1, dim), said
+    )

@@ -77,8 +77,17 @@ def _fitting(what):
         yield
     except FormatError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-        raise CorruptError(f"{what} is not what it must be: {type(error).__name__}: {error}") from None
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise CorruptError(
+            f"{what} is not what it must be: {type(error).__name__}: {error}"
+        ) from None
 
 
 def _write_with_origin(collection, path):
@@ -96,7 +105,12 @@ def _write_with_origin(collection, path):
             chunks = [_chunk_of(collection, doc_id, document, index, row) for index, row in held]
             metadata = document.get("metadata")
             source = document.get("source")
-            made = Document(doc_id, texts.get(doc_id, ""), source if isinstance(source, str) else "", _plain(metadata))
+            made = Document(
+                doc_id,
+                texts.get(doc_id, ""),
+                source if isinstance(source, str) else "",
+                _plain(metadata),
+            )
             w.add_document(made, chunks, vectors[[row for _, row in held]] if held else None)
         w.add_section(ORIGIN, _stream(origin), items=len(collection))
 
@@ -113,9 +127,13 @@ def _chunk_of(collection, doc_id, document, index, row):
     """Row as a chunk: a span of the document's text where it is one, else loose."""
     text, chunk = collection.text(row) or "", collection.chunk(row) or {}
     start, full = chunk.get("i_start"), document.get("full_text") or ""
-    is_span = isinstance(start, int) and start >= 0 and text and full[start : start + len(text)] == text
+    is_span = (
+        isinstance(start, int) and start >= 0 and text and full[start : start + len(text)] == text
+    )
     key = {"key": collection.refs[row]["chunk_key"]}
-    return Chunk(doc_id, index, text, (), key, start if is_span else -1, start + len(text) if is_span else -1)
+    return Chunk(
+        doc_id, index, text, (), key, start if is_span else -1, start + len(text) if is_span else -1
+    )
 
 
 def _plain(value):
@@ -149,11 +167,17 @@ def _stream(data):
 
 def _from_records(archive):
     if not archive.has_vectors:
-        raise ValueError(f"{archive.path} has no vectors, and what it is to become cannot be without")
+        raise ValueError(
+            f"{archive.path} has no vectors, and what it is to become cannot be without"
+        )
     known = ("vector", "keyword")
     for name in archive.strategies:
         if not name.startswith("rag.") and name not in known:
-            warnings.warn(f"section {name} stays behind: nothing else has a place for it", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"section {name} stays behind: nothing else has a place for it",
+                UserWarning,
+                stacklevel=4,
+            )
     documents, refs, vectors = {}, [], []
     for segment in archive._segments:
         stored = segment.stored_vectors(0, segment.rows)
@@ -180,16 +204,28 @@ def _document(archive, segment, number, first_row):
     """(id, document as a dict, its rows in the segment)"""
     made, record = archive._document(segment, number), segment.records.document(number)
     first, count = record[8:]
-    document = {"id": made.id, "source": made.source, "content": {}, "full_text": made.text if record[5] else None}
+    document = {
+        "id": made.id,
+        "source": made.source,
+        "content": {},
+        "full_text": made.text if record[5] else None,
+    }
     document |= {"metadata": made.metadata, "tags": list(made.tags), "chunks": {}}
-    document |= {name: value for name, value in (("original", made.edits), ("body", made.body)) if value}
+    document |= {
+        name: value for name, value in (("original", made.edits), ("body", made.body)) if value
+    }
     for place, row in enumerate(range(first, first + count)):
-        _, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(row)
+        _, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(
+            row
+        )
         key, own = f"chunk-{index}", segment.fields(meta_at, meta_size)
         is_span = start + size <= record[2]
         entry = {"i_start": None, "i_end": None, "faiss_id": first_row + place}
         if is_span:
-            entry |= {"i_start": char_start, "i_end": None if char_start is None else char_start + char_size}
+            entry |= {
+                "i_start": char_start,
+                "i_end": None if char_start is None else char_start + char_size,
+            }
         else:
             document["content"][key] = segment.text(record, start, size)
             if char_start is not None:
@@ -199,27 +235,47 @@ def _document(archive, segment, number, first_row):
 
 
 def _analysis_record(archive):
-    lexicon = next((s.lexicon for s in archive._segments if s.section("rag.terms") is not None), None)
-    return None if lexicon is None else {"text": lexicon.config, "k1": lexicon.analysis.k1, "b": lexicon.analysis.b}
+    lexicon = next(
+        (s.lexicon for s in archive._segments if s.section("rag.terms") is not None), None
+    )
+    return (
+        None
+        if lexicon is None
+        else {"text": lexicon.config, "k1": lexicon.analysis.k1, "b": lexicon.analysis.b}
+    )
 
 
 def _write_records(collection, path):
     with _fitting(f"the record {RECORD!r}"):
         record = json.loads(collection.front.values[RECORD])
-        config, told = recorded.config(json.dumps(record["config"]).encode(), path), record["analysis"]
+        config, told = (
+            recorded.config(json.dumps(record["config"]).encode(), path),
+            record["analysis"],
+        )
         analysis = Analysis.recorded(told["text"], told["k1"], told["b"]) if told else DEFAULT
     if not config.get("bm25", True):
         analysis = None
     vectors = _rows(collection)
-    options = {name: config[name] for name in ("dim", "metric", "precision", "portable") if name in config}
+    options = {
+        name: config[name] for name in ("dim", "metric", "precision", "portable") if name in config
+    }
     with Writer(path, analysis=analysis, config=config, **options) as w:
         for doc_id, document in collection.documents.items():
             with _fitting(f"document {doc_id!r}"):
-                chunks = [_chunk_from(doc_id, document, key, entry) for key, entry in document["chunks"].items()]
-                rows, text = [entry["faiss_id"] for entry in document["chunks"].values()], document.get("full_text")
+                chunks = [
+                    _chunk_from(doc_id, document, key, entry)
+                    for key, entry in document["chunks"].items()
+                ]
+                rows, text = (
+                    [entry["faiss_id"] for entry in document["chunks"].values()],
+                    document.get("full_text"),
+                )
                 source, tags = document.get("source", ""), tuple(document["tags"])
                 way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
-                made, held = Document(doc_id, text or "", source, document["metadata"], tags, **way_back), vectors[rows]
+                made, held = (
+                    Document(doc_id, text or "", source, document["metadata"], tags, **way_back),
+                    vectors[rows],
+                )
                 w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
 
@@ -233,5 +289,7 @@ def _chunk_from(doc_id, document, key, entry):
     if start is None:
         at = entry.get("start", -1)
         text = document["content"][key]
-        return Chunk(doc_id, int(index), text, tags, metadata, at, at + len(text) if at >= 0 else -1)
+        return Chunk(
+            doc_id, int(index), text, tags, metadata, at, at + len(text) if at >= 0 else -1
+        )
     return Chunk(doc_id, int(index), document["full_text"][start:stop], tags, metadata, start, stop)

@@ -21,9 +21,14 @@ class _Held:
 
 class _Plain(pickle.Unpickler):
     def find_class(self, module, name):
-        if module.split(".")[0].startswith("langchain") and name in ("Document", "InMemoryDocstore"):
+        if module.split(".")[0].startswith("langchain") and name in (
+            "Document",
+            "InMemoryDocstore",
+        ):
             return _Held
-        raise FormatError(f"index.pkl asks for {module}.{name}, which a document store has no use for")
+        raise FormatError(
+            f"index.pkl asks for {module}.{name}, which a document store has no use for"
+        )
 
 
 def read(path, *, trust_pickle=False):
@@ -36,7 +41,14 @@ def read(path, *, trust_pickle=False):
         try:
             store, names = _Plain(file).load()
             documents = [store._dict[names[row]] for row in range(index.count)]
-        except (pickle.UnpicklingError, AttributeError, LookupError, TypeError, ValueError, EOFError) as error:
+        except (
+            pickle.UnpicklingError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+            EOFError,
+        ) as error:
             raise FormatError(f"{path}/index.pkl does not hold a document store: {error}") from None
     found = [_passage(names[row], document) for row, document in enumerate(documents)]
     return gathered(found, index.vectors, metric=index.metric)
@@ -45,7 +57,16 @@ def read(path, *, trust_pickle=False):
 def _passage(name, document):
     metadata = dict(getattr(document, "metadata", None) or {})
     source = str(metadata.get("source") or "")
-    plain = {key: value for key, value in metadata.items() if isinstance(value, (str, int, float, bool, type(None)))}
+    plain = {
+        key: value
+        for key, value in metadata.items()
+        if isinstance(value, (str, int, float, bool, type(None)))
+    }
     return Passage(
-        str(name), "text", document.page_content, source=source, title=str(metadata.get("title") or ""), metadata=plain
+        str(name),
+        "text",
+        document.page_content,
+        source=source,
+        title=str(metadata.get("title") or ""),
+        metadata=plain,
     )

@@ -22,7 +22,9 @@ def to_arrow(collection):
     arrays.append(pyarrow.FixedSizeListArray.from_arrays(values, collection.dim))
     documents = [body for *_, body in tables.document_rows(collection)]
     metadata = {DOCUMENTS: json.dumps(documents), NOTE: json.dumps(tables.note(collection))}
-    return pyarrow.table(arrays, names=[*tables.CHUNK_COLUMNS, "embedding"]).replace_schema_metadata(metadata)
+    return pyarrow.table(
+        arrays, names=[*tables.CHUNK_COLUMNS, "embedding"]
+    ).replace_schema_metadata(metadata)
 
 
 def from_arrow(table):
@@ -31,10 +33,16 @@ def from_arrow(table):
     if not {"text", "embedding"} <= names:
         raise FormatError(f"a table needs columns text and embedding; this one has {sorted(names)}")
     column = table.column("embedding").combine_chunks()
-    vectors = np.asarray(column.flatten(), np.float32).reshape(table.num_rows, -1 if table.num_rows else 1)
+    vectors = np.asarray(column.flatten(), np.float32).reshape(
+        table.num_rows, -1 if table.num_rows else 1
+    )
     metadata = table.schema.metadata or {}
     if DOCUMENTS in metadata:
-        keys = zip(table.column("document_id").to_pylist(), table.column("chunk_key").to_pylist(), strict=True)
+        keys = zip(
+            table.column("document_id").to_pylist(),
+            table.column("chunk_key").to_pylist(),
+            strict=True,
+        )
         note = json.loads(metadata[NOTE])
         if not table.num_rows:
             vectors = np.empty((0, column.type.list_size), np.float32)
@@ -45,7 +53,10 @@ def from_arrow(table):
         if names & {"document_id", "id"}
         else None
     )
-    found = [Passage(str(ids[row]) if ids else f"row-{row}", "text", text or "") for row, text in enumerate(texts)]
+    found = [
+        Passage(str(ids[row]) if ids else f"row-{row}", "text", text or "")
+        for row, text in enumerate(texts)
+    ]
     return gathered(found, vectors)
 
 

@@ -16,7 +16,15 @@ COLUMNS = {
     "documents": ("position", *tables.DOCUMENT_COLUMNS),
     "chunks": (*tables.CHUNK_COLUMNS, "embedding"),
 }
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f", "\v": "\\v"}
+_ESCAPES = {
+    "\\": "\\\\",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\v": "\\v",
+}
 _ESCAPED = str.maketrans(_ESCAPES)
 _PLAIN = {text[1]: letter for letter, text in _ESCAPES.items()}
 
@@ -27,7 +35,10 @@ def write(collection, path):
     rows = {
         "note": tables.note(collection).items(),
         "documents": ((n, *row) for n, row in enumerate(tables.document_rows(collection))),
-        "chunks": ((*row, vector) for row, vector in zip(tables.chunk_rows(collection), vectors, strict=True)),
+        "chunks": (
+            (*row, vector)
+            for row, vector in zip(tables.chunk_rows(collection), vectors, strict=True)
+        ),
     }
     for table, lines in rows.items():
         with open(os.path.join(path, f"{table}.copy"), "w", encoding="utf-8", newline="\n") as file:
@@ -39,7 +50,9 @@ def write(collection, path):
 
 def read(path):
     said = dict(_lines(path, "note"))
-    documents = [line[-1] for line in sorted(_lines(path, "documents"), key=lambda line: int(line[0]))]
+    documents = [
+        line[-1] for line in sorted(_lines(path, "documents"), key=lambda line: int(line[0]))
+    ]
     chunks = sorted(_lines(path, "chunks"), key=lambda line: int(line[0]))
     vectors = np.array([np.array(line[-1].strip("[]").split(","), np.float32) for line in chunks])
     return tables.collection_of(documents, [(line[1], line[2]) for line in chunks], vectors, said)
@@ -62,7 +75,9 @@ def _lines(path, table):
         for number, line in enumerate(file, 1):
             fields = line.removesuffix("\n").split("\t")
             if len(fields) != len(COLUMNS[table]):
-                raise FormatError(f"{table}.copy, line {number}: {len(fields)} fields, not {len(COLUMNS[table])}")
+                raise FormatError(
+                    f"{table}.copy, line {number}: {len(fields)} fields, not {len(COLUMNS[table])}"
+                )
             yield [None if field == "\\N" else _unescaped(field) for field in fields]
 
 

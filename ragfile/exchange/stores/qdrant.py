@@ -15,7 +15,10 @@ def write(collection, path, *, name="ragfile"):
     distance = DISTANCES.get(collection.index.metric, models.Distance.DOT)
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         client.create_collection(name, models.VectorParams(size=collection.dim, distance=distance))
-        points = [_point(p, vector) for p, vector in zip(passages(collection), collection.index.vectors, strict=True)]
+        points = [
+            _point(p, vector)
+            for p, vector in zip(passages(collection), collection.index.vectors, strict=True)
+        ]
         for at in range(0, len(points), BATCH):
             client.upsert(name, points[at : at + BATCH])
 
@@ -26,7 +29,9 @@ def read(path, *, name=None):
         distance = client.get_collection(name).config.params.vectors.distance
         points, after = [], None
         while True:
-            batch, after = client.scroll(name, limit=BATCH, offset=after, with_payload=True, with_vectors=True)
+            batch, after = client.scroll(
+                name, limit=BATCH, offset=after, with_payload=True, with_vectors=True
+            )
             points += batch
             if after is None:
                 break
@@ -37,9 +42,16 @@ def read(path, *, name=None):
 
 
 def _point(p, vector):
-    payload = {"text": p.text, "document_id": p.document_id, "chunk_key": p.chunk_key, "source": p.source}
+    payload = {
+        "text": p.text,
+        "document_id": p.document_id,
+        "chunk_key": p.chunk_key,
+        "source": p.source,
+    }
     return models.PointStruct(
-        id=p.row, vector=vector.tolist(), payload={**payload, "title": p.title, "metadata": p.metadata}
+        id=p.row,
+        vector=vector.tolist(),
+        payload={**payload, "title": p.title, "metadata": p.metadata},
     )
 
 

@@ -20,7 +20,9 @@ def write(collection, path):
         "chunks": [json.dumps([name, key]) for _, name, key, *_ in rows],
         "documents": [body for *_, body in tables.document_rows(collection)],
     }
-    RaggedMmap.from_lists(os.path.join(path, "vectors"), [np.array(row) for row in collection.index.vectors])
+    RaggedMmap.from_lists(
+        os.path.join(path, "vectors"), [np.array(row) for row in collection.index.vectors]
+    )
     for name, texts in lists.items():
         StringsMmap.from_strings(os.path.join(path, name), texts)
     with open(os.path.join(path, "note.json"), "w", encoding="utf-8") as file:

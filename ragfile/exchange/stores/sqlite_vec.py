@@ -18,12 +18,18 @@ CREATE VIRTUAL TABLE chunk_vectors USING vec0(embedding float[{dim}] distance_me
 
 
 def write(collection, path):
-    metric = "l2" if collection.index.metric == "l2" else "cosine"  # sqlite-vec has no inner product
+    metric = (
+        "l2" if collection.index.metric == "l2" else "cosine"
+    )  # sqlite-vec has no inner product
     with contextlib.closing(_open(path)) as database, database:
         database.executescript(SCHEMA.format(dim=collection.dim, metric=metric))
         database.executemany("INSERT INTO note VALUES (?, ?)", tables.note(collection).items())
-        database.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", tables.document_rows(collection))
-        database.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)", tables.chunk_rows(collection))
+        database.executemany(
+            "INSERT INTO documents VALUES (?, ?, ?, ?)", tables.document_rows(collection)
+        )
+        database.executemany(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)", tables.chunk_rows(collection)
+        )
         rows = ((row, vector.tobytes()) for row, vector in enumerate(collection.index.vectors))
         database.executemany("INSERT INTO chunk_vectors(rowid, embedding) VALUES (?, ?)", rows)
 
@@ -32,10 +38,19 @@ def read(path):
     with contextlib.closing(_open(f"file:{path}?mode=ro", uri=True)) as database:
         try:
             said = dict(database.execute("SELECT key, value FROM note"))
-            documents = [body for (body,) in database.execute("SELECT body FROM documents ORDER BY rowid")]
-            chunks = database.execute("SELECT document_id, chunk_key FROM chunks ORDER BY row_id").fetchall()
-            vectors = [row for (row,) in database.execute("SELECT embedding FROM chunk_vectors ORDER BY rowid")]
-            (dim,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'chunk_vectors'").fetchone()
+            documents = [
+                body for (body,) in database.execute("SELECT body FROM documents ORDER BY rowid")
+            ]
+            chunks = database.execute(
+                "SELECT document_id, chunk_key FROM chunks ORDER BY row_id"
+            ).fetchall()
+            vectors = [
+                row
+                for (row,) in database.execute("SELECT embedding FROM chunk_vectors ORDER BY rowid")
+            ]
+            (dim,) = database.execute(
+                "SELECT sql FROM sqlite_master WHERE name = 'chunk_vectors'"
+            ).fetchone()
         except sqlite3.DatabaseError as error:
             raise FormatError(f"{path}: {error}") from None
     width = int(dim.split("float[")[1].split("]")[0])
@@ -45,7 +60,9 @@ def read(path):
 
 def _open(path, **options):
     if not hasattr(sqlite3.Connection, "enable_load_extension"):
-        raise ValueError("this Python's sqlite3 was built without loadable extensions, which sqlite-vec is")
+        raise ValueError(
+            "this Python's sqlite3 was built without loadable extensions, which sqlite-vec is"
+        )
     database = sqlite3.connect(path, **options)
     database.enable_load_extension(True)
     sqlite_vec.load(database)

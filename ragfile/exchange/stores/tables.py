@@ -21,7 +21,12 @@ def document_rows(collection):
     """One tuple per document, in order. The body escapes what is not ASCII, so a lone surrogate passes any store."""
     for name, document in collection.documents.items():
         title = (document.get("content") or {}).get("title")
-        yield _clean(name), _clean(document.get("source")), _clean(title), json.dumps({"id": name, **document})
+        yield (
+            _clean(name),
+            _clean(document.get("source")),
+            _clean(title),
+            json.dumps({"id": name, **document}),
+        )
 
 
 def chunk_rows(collection):
@@ -33,7 +38,11 @@ def chunk_rows(collection):
 def note(collection):
     """What is said once of all, as pairs of text."""
     found = {key: getattr(collection, key) for key in NOTE_KEYS}
-    return {key: value for key, value in {**found, "metric": collection.index.metric}.items() if value is not None}
+    return {
+        key: value
+        for key, value in {**found, "metric": collection.index.metric}.items()
+        if value is not None
+    }
 
 
 def collection_of(documents, chunks, vectors, said):

@@ -13,7 +13,14 @@ import re
 import zipfile
 
 from ragfile.ingest.loaders import html, office, pdf, plain
-from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, Loader, LoadError, UnsupportedType
+from ragfile.ingest.loaders.contract import (
+    Extracted,
+    LimitError,
+    Limits,
+    Loader,
+    LoadError,
+    UnsupportedType,
+)
 from ragfile.ingest.loaders.front import front_matter
 
 __all__ = [
@@ -92,7 +99,10 @@ _FOREIGN = {
     b"ID3": "MP3 audio",
     b"RIFF": "RIFF media",
 }
-_HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
+_HTML = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])",
+    re.IGNORECASE,
+)
 
 
 def sniff(raw, suffix=""):
@@ -104,7 +114,9 @@ def sniff(raw, suffix=""):
         return "pdf"
     if raw.startswith(b"PK\x03\x04"):
         return _sniff_zip(raw, suffix)
-    by_suffix = next((one.kind for one in reversed(_LOADERS.values()) if suffix in one.suffixes), "")
+    by_suffix = next(
+        (one.kind for one in reversed(_LOADERS.values()) if suffix in one.suffixes), ""
+    )
     if by_suffix and by_suffix not in _BUILT_IN:
         return by_suffix
     for magic, name in _FOREIGN.items():

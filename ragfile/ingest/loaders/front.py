@@ -13,7 +13,9 @@ LIMIT = 64 << 10  # characters
 DEPTH = 16
 DIGITS = 300  # a longer number is text
 
-_BLOCK = re.compile(r"---[ \t]*\n((?:(?!(?:---|\.\.\.)[ \t]*$).*\n)*+)(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"---[ \t]*\n((?:(?!(?:---|\.\.\.)[ \t]*$).*\n)*+)(?:---|\.\.\.)[ \t]*$", re.MULTILINE
+)
 _WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -32,7 +34,11 @@ def front_matter(text):
         return {}, (), 0
     try:
         found = _document(yaml.parse(block[1], Loader=yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, OverflowError):  # the parser's own, for escapes and versions beyond all numbers
+    except (
+        yaml.YAMLError,
+        ValueError,
+        OverflowError,
+    ):  # the parser's own, for escapes and versions beyond all numbers
         return {}, (), 0
     return found, tags_of(found.get("tags")), block.end()
 
@@ -57,7 +63,10 @@ def _value(event, events, depth):
         raise _NotFrontMatter
     if isinstance(event, yaml.SequenceStartEvent):
         return [_value(inner, events, depth + 1) for inner in _until(events, yaml.SequenceEndEvent)]
-    return {_key(key): _value(next(events), events, depth + 1) for key in _until(events, yaml.MappingEndEvent)}
+    return {
+        _key(key): _value(next(events), events, depth + 1)
+        for key in _until(events, yaml.MappingEndEvent)
+    }
 
 
 def _until(events, end):
@@ -95,6 +104,12 @@ def _scalar(event):
 
 def tags_of(value):
     """Tags from a list, or from a text with commas."""
-    values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
-    found = (str(each).strip() for each in values if isinstance(each, str | int | float) and not isinstance(each, bool))
+    values = (
+        value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
+    )
+    found = (
+        str(each).strip()
+        for each in values
+        if isinstance(each, str | int | float) and not isinstance(each, bool)
+    )
     return tuple(dict.fromkeys(each for each in found if each))

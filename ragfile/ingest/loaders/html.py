@@ -19,7 +19,17 @@ _TAG = re.compile(
 )
 _SILENT = {
     name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII)
-    for name in ("script", "style", "template", "noscript", "svg", "nav", "iframe", "select", "button")
+    for name in (
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "svg",
+        "nav",
+        "iframe",
+        "select",
+        "button",
+    )
 }
 _BLOCKS = frozenset(
     """
@@ -28,7 +38,16 @@ _BLOCKS = frozenset(
     table tbody tfoot thead title tr ul
     """.split()  # noqa: SIM905 - a list of words is easier to read
 )
-_TIGHT = ("li", "tr", "dt", "dd", "option", "thead", "tbody", "tfoot")  # without an empty line around them
+_TIGHT = (
+    "li",
+    "tr",
+    "dt",
+    "dd",
+    "option",
+    "thead",
+    "tbody",
+    "tfoot",
+)  # without an empty line around them
 _HEADERS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})""", re.IGNORECASE)

@@ -50,7 +50,9 @@ class _Package:
         folder, base = posixpath.split(name)
         tree = self.xml(f"{folder}/_rels/{base}.rels")
         return {
-            relation.get("Id"): posixpath.normpath(posixpath.join("/", folder, relation.get("Target", "")))[1:]
+            relation.get("Id"): posixpath.normpath(
+                posixpath.join("/", folder, relation.get("Target", ""))
+            )[1:]
             for relation in (tree.iter(_RELATION) if tree is not None else ())
         }
 
@@ -172,11 +174,16 @@ def _shape(shape):
 
 def _line(paragraph):
     pieces = [
-        ("\n" if n.tag == f"{_A}br" else n.text or "") for n in paragraph.iter() if n.tag in (f"{_A}t", f"{_A}br")
+        ("\n" if n.tag == f"{_A}br" else n.text or "")
+        for n in paragraph.iter()
+        if n.tag in (f"{_A}t", f"{_A}br")
     ]
     return "".join(pieces).strip()
 
 
 def _table(table):
-    rows = (" | ".join(" ".join(_line(cell).split()) for cell in row.iter(f"{_A}tc")) for row in table.iter(f"{_A}tr"))
+    rows = (
+        " | ".join(" ".join(_line(cell).split()) for cell in row.iter(f"{_A}tc"))
+        for row in table.iter(f"{_A}tr")
+    )
     return "\n".join(row for row in rows if row.strip(" |"))

@@ -16,7 +16,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_TITLE = re.compile(r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n""")
+_TITLE = re.compile(
+    r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n"""
+)
 _FIRST_HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
 
 
@@ -41,7 +43,9 @@ def markdown(raw, limits, errors="strict"):
     start = read[:10_000].removeprefix("\ufeff")
     front, header = _TITLE.match(start), _FIRST_HEADER.search(start)
     title = front[2] if front else header[1] if header else ""
-    yield Extracted(read, metadata={"title": title.strip()} if title.strip() else {}, has_front=True)
+    yield Extracted(
+        read, metadata={"title": title.strip()} if title.strip() else {}, has_front=True
+    )
 
 
 def table(raw, limits, errors="strict"):
@@ -57,7 +61,11 @@ def table(raw, limits, errors="strict"):
 def _rows(names, rows):
     for number, row in enumerate(rows, 2):
         cells = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
-        lines = [f"{name}: {value.strip()}" if name else value.strip() for name, value in cells if value.strip()]
+        lines = [
+            f"{name}: {value.strip()}" if name else value.strip()
+            for name, value in cells
+            if value.strip()
+        ]
         if lines:
             yield "\n".join(lines), {"row": number}
 
@@ -77,7 +85,11 @@ def json_lines(raw, limits, errors="strict"):
 
 def _reason(error):
     """Why a line is no JSON, with the place in the line."""
-    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
+    return (
+        f"{error.msg} at character {error.pos + 1}"
+        if isinstance(error, json.JSONDecodeError)
+        else error
+    )
 
 
 def _json_lines(raw, errors):
@@ -88,7 +100,11 @@ def _json_lines(raw, errors):
 
 
 def _record(record, number):
-    body = next((record.pop(k) for k in ("text", "content") if k in record), None) if isinstance(record, dict) else None
+    body = (
+        next((record.pop(k) for k in ("text", "content") if k in record), None)
+        if isinstance(record, dict)
+        else None
+    )
     if not isinstance(body, str):
         return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
     name = next((record.pop(k) for k in ("id", "_id") if k in record), number)

@@ -35,7 +35,12 @@ def word_starts(text):
         end = at + 1
         if text[at] not in BLANK:
             if not alone(text[at]):
-                while end < len(text) and end - at < 64 and text[end] not in BLANK and not alone(text[end]):
+                while (
+                    end < len(text)
+                    and end - at < 64
+                    and text[end] not in BLANK
+                    and not alone(text[end])
+                ):
                     end += 1
             words.append((at, end))
         at = end
@@ -82,7 +87,9 @@ def windows(text, start, end, size, overlap):
 def window_end(text, s, size):
     limit, middle = s + size, s + (size + 1) // 2
     for mark in ("\n\n", "\n", ". ", "。", " "):
-        places = [i for i in range(middle, limit - len(mark) + 1) if text[i : i + len(mark)] == mark]
+        places = [
+            i for i in range(middle, limit - len(mark) + 1) if text[i : i + len(mark)] == mark
+        ]
         if places:
             return places[-1] + len(mark)
     return limit
@@ -110,7 +117,14 @@ def unclosed(title):
 
 def markdown(text, size, overlap):
     """Line by line: where headers are, and under which of them each section is."""
-    lines, at, fence, front, found, before = text.split("\n"), 0, "", text.startswith("---\n"), [], None
+    lines, at, fence, front, found, before = (
+        text.split("\n"),
+        0,
+        "",
+        text.startswith("---\n"),
+        [],
+        None,
+    )
     title = ""
     for number, line in enumerate(lines):
         bare = line.lstrip(" ")
@@ -132,7 +146,9 @@ def markdown(text, size, overlap):
             found.append((at, marks, unclosed(bare[marks:].strip(BLANK))))
         elif before and len(line) >= 2 and (not line.strip("=") or not line.strip("-")):
             found.append((at - len(before) - 1, 1 if line[0] == "=" else 2, before))
-        before = bare if bare and bare[0] not in "-*+>|#<`~=: " and not fence and not front else None
+        before = (
+            bare if bare and bare[0] not in "-*+>|#<`~=: " and not fence and not front else None
+        )
         at += len(line) + 1
     chunks = []
     starts = [(0, 0, title), *found]
@@ -146,11 +162,18 @@ def markdown(text, size, overlap):
         empty = not "".join(body).strip(BLANK)
         if level and empty and i + 1 < len(starts) and starts[i + 1][1] > level:
             continue
-        chunks += [(a, b, " > ".join(n for n in path if n)) for a, b in windows(text, start, stop, size, overlap)]
+        chunks += [
+            (a, b, " > ".join(n for n in path if n))
+            for a, b in windows(text, start, stop, size, overlap)
+        ]
     return chunks
 
 
-PROSE = "One two three. Four five six seven. Eight!\n\nNine ten. 日本語のテキスト。 " + "x" * 70 + " end of it\n"
+PROSE = (
+    "One two three. Four five six seven. Eight!\n\nNine ten. 日本語のテキスト。 "
+    + "x" * 70
+    + " end of it\n"
+)
 GUIDE = """---
 title: "Guide"
 ---
@@ -233,7 +256,10 @@ def fusion():
         dense = {("a", 0): 0.9, ("b", 0): 0.5, ("b", 1): 0.25, ("c", 0): 0.1, ("d", 0): 0.05}
         bm25 = dict.fromkeys(keys, 0.0) | {(d, i): s for d, i, s in lexical}
         best = max(bm25.values())
-        return {k: plus(over(bm25[k], best), over(over(minus(dense[k], mean), deviation), w)) for k in keys}
+        return {
+            k: plus(over(bm25[k], best), over(over(minus(dense[k], mean), deviation), w))
+            for k in keys
+        }
 
     whole = [*vector, ("d", 0, 0.05)]
     return [
@@ -363,11 +389,23 @@ def normalization():
             "text": "zerowidth soft",
             "spans": [[0, 4, 1, 5], [4, 9, 6, 11], [12, 14, 15, 17]],
         },
-        {"raw": "\U0001f468\u200d\U0001f469", "text": "\U0001f468\u200d\U0001f469", "spans": [[0, 3, 0, 3]]},
-        {"raw": "cafe\u0301 \u212b", "text": "caf\u00e9 \u00c5", "spans": [[3, 4, 3, 5], [5, 6, 6, 7]]},
+        {
+            "raw": "\U0001f468\u200d\U0001f469",
+            "text": "\U0001f468\u200d\U0001f469",
+            "spans": [[0, 3, 0, 3]],
+        },
+        {
+            "raw": "cafe\u0301 \u212b",
+            "text": "caf\u00e9 \u00c5",
+            "spans": [[3, 4, 3, 5], [5, 6, 6, 7]],
+        },
         {"raw": "e\u200b\u0301", "text": "\u00e9", "spans": [[0, 1, 0, 3]]},
         {"raw": "\u1112\u1161\u11ab", "text": "\ud55c", "spans": [[0, 1, 0, 3]]},
-        {"raw": "end \t\n\n \n\t\n\nb ", "text": "end\n\n\nb", "spans": [[0, 3, 0, 3], [6, 7, 12, 13]]},
+        {
+            "raw": "end \t\n\n \n\t\n\nb ",
+            "text": "end\n\n\nb",
+            "spans": [[0, 3, 0, 3], [6, 7, 12, 13]],
+        },
         {"raw": "\ufb01", "text": "\ufb01", "spans": []},
     ]
 
@@ -381,12 +419,17 @@ def write(name, text):
     if pinned.setdefault(name, digest) != digest:
         raise SystemExit(f"{name} would change, and the version of part 6 did not")
     (HERE / name).write_text(text, encoding="utf-8")
-    sums.write_text("\n".join([header, *(f"{pinned[name]}  {name}" for name in sorted(pinned))]) + "\n")
+    sums.write_text(
+        "\n".join([header, *(f"{pinned[name]}  {name}" for name in sorted(pinned))]) + "\n"
+    )
 
 
 def main():
     for make in (chunks, fusion, filters, normalization):
-        write(f"{make.__name__}.json", json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True) + "\n")
+        write(
+            f"{make.__name__}.json",
+            json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True) + "\n",
+        )
 
 
 if __name__ == "__main__":

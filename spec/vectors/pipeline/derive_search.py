@@ -64,7 +64,11 @@ def bm25(rows, query):
         idf = math.log(1 + (len(rows) - df + 0.5) / (df + 0.5))
         for i, text in enumerate(texts):
             if tf := text.count(word):
-                totals[i] += asked.count(word) * idf * (tf / (tf + K1 * (1 - B) + (K1 * B / average) * len(text)))
+                totals[i] += (
+                    asked.count(word)
+                    * idf
+                    * (tf / (tf + K1 * (1 - B) + (K1 * B / average) * len(text)))
+                )
     return [f32(total) for total in totals]
 
 
@@ -75,7 +79,10 @@ def best(scored, k):
 
 def sample(rows):
     """Those with the smallest hashes of their keys."""
-    hashed = [(xxhash.xxh3_64_intdigest(r.doc_id.encode() + r.index.to_bytes(4, "little")), r.key, r) for r in rows]
+    hashed = [
+        (xxhash.xxh3_64_intdigest(r.doc_id.encode() + r.index.to_bytes(4, "little")), r.key, r)
+        for r in rows
+    ]
     return [row for *_, row in sorted(hashed, key=lambda h: h[:2])[:SAMPLE]]
 
 
@@ -95,7 +102,9 @@ class Oracle:
         self.vector = vector
 
     def bm25(self, k):
-        return best([(row, self.words[row.key]) for row in self.passing if self.words[row.key] > 0], k)
+        return best(
+            [(row, self.words[row.key]) for row in self.passing if self.words[row.key] > 0], k
+        )
 
     def dense(self, k):
         return best([(row, self.near[row.key]) for row in self.passing], k)
@@ -124,7 +133,9 @@ class Oracle:
         union = {row.key: row for leg in self.legs(k) for row, _ in leg}
         values = [self.near[row.key] for row in sample(self.rows)]
         mean = math.fsum(values) / len(values) if values else 0.0
-        deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values)) if values else 0.0
+        deviation = (
+            math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values)) if values else 0.0
+        )
         top = max((self.words[key] for key in union), default=0.0)
 
         def score(key):
@@ -136,7 +147,20 @@ class Oracle:
 
 # ------------------------------------------------------------------------------------------------------- the golden set --
 
-WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow"]
+WORDS = [
+    "ash",
+    "birch",
+    "cedar",
+    "elm",
+    "fir",
+    "hazel",
+    "larch",
+    "maple",
+    "oak",
+    "pine",
+    "rowan",
+    "willow",
+]
 
 
 def numbers(seed):
@@ -156,27 +180,49 @@ def corpus():
             text, vector = rows[i // 2].text, rows[i // 2].vector
         tags = tuple(t for t in ("dry", "wet") if next(n) % 3 == 0)
         rows.append(
-            Row(f"{'é' if i % 5 == 0 else 'd'}{i // 3}", i % 3, text, vector, {"year": 2000 + next(n) % 4}, tags)
+            Row(
+                f"{'é' if i % 5 == 0 else 'd'}{i // 3}",
+                i % 3,
+                text,
+                vector,
+                {"year": 2000 + next(n) % 4},
+                tags,
+            )
         )
     return rows
 
 
 def cases(rows):
-    asked = (("oak pine", 3), ("ash", 5), ("willow rowan maple ash", 11), ("nothing known", 13), ("fir fir larch", 17))
+    asked = (
+        ("oak pine", 3),
+        ("ash", 5),
+        ("willow rowan maple ash", 11),
+        ("nothing known", 13),
+        ("fir fir larch", 17),
+    )
     filters = (None, {"year": {"$gte": 2002}})
     for query, seed in asked:
         n = numbers(seed)
         vector = [(next(n) % 17 - 8) / 4 for _ in range(8)]
         for where in filters:
             slow = Oracle(
-                rows, query, vector, lambda row, where=where: where is None or row.metadata["year"] >= 2002, pool=15
+                rows,
+                query,
+                vector,
+                lambda row, where=where: where is None or row.metadata["year"] >= 2002,
+                pool=15,
             )
             answers = {
                 "bm25": slow.bm25(6), "vector": slow.dense(6), "rrf": slow.rrf(6), "blend": slow.blend(6, 0.3), "calibrated": slow.calibrated(6, 6.0),
             }  # fmt: skip
             for method, found in answers.items():
                 hits = [
-                    {"id": row.id, "score": score, "bm25": slow.words[row.key], "vector": slow.near[row.key]}
+                    {
+                        "id": row.id,
+                        "score": score,
+                        "bm25": slow.words[row.key],
+                        "vector": slow.near[row.key],
+                    }
                     for row, score in found
                 ]
                 yield {
@@ -196,7 +242,11 @@ def golden():
         {"doc_id": r.doc_id, "chunk_index": r.index, "content": r.text, "metadata": r.metadata, "tags": list(r.tags), "vector": r.vector}
         for r in rows
     ]  # fmt: skip
-    return {"corpus": chunks, "params": {"blend": {"alpha": 0.3}, "calibrated": {"w": 6.0}}, "cases": list(cases(rows))}
+    return {
+        "corpus": chunks,
+        "params": {"blend": {"alpha": 0.3}, "calibrated": {"w": 6.0}},
+        "cases": list(cases(rows)),
+    }
 
 
 if __name__ == "__main__":

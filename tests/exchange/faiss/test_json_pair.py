@@ -54,11 +54,21 @@ LAYOUTS = {
     "a byte order mark": lambda d: "\ufeff" + json.dumps(d, indent=2),
     "upper-case escapes": lambda d: json.dumps(d, indent=2).replace("\\u00e9", "\\u00E9"),
     "sorted keys": lambda d: json.dumps(d, indent=2, sort_keys=True),
-    "a key twice": lambda d: json.dumps(d, indent=2).replace('"source"', '"source": "x", "source"', 1),
-    "odd spaces": lambda d: json.dumps(d, indent=2).replace('"embedding_dim": ', '"embedding_dim" :  '),
-    "documents by id": lambda d: json.dumps({**d, "documents": {x["id"]: x for x in d["documents"]}}, indent=2),
-    "numbers in other words": lambda d: json.dumps({**d, "n": 0.1}, indent=2).replace("0.1", "1.0E-1"),
-    "a document twice": lambda d: json.dumps({**d, "documents": [*d["documents"], d["documents"][0]]}, indent=2),
+    "a key twice": lambda d: json.dumps(d, indent=2).replace(
+        '"source"', '"source": "x", "source"', 1
+    ),
+    "odd spaces": lambda d: json.dumps(d, indent=2).replace(
+        '"embedding_dim": ', '"embedding_dim" :  '
+    ),
+    "documents by id": lambda d: json.dumps(
+        {**d, "documents": {x["id"]: x for x in d["documents"]}}, indent=2
+    ),
+    "numbers in other words": lambda d: json.dumps({**d, "n": 0.1}, indent=2).replace(
+        "0.1", "1.0E-1"
+    ),
+    "a document twice": lambda d: json.dumps(
+        {**d, "documents": [*d["documents"], d["documents"][0]]}, indent=2
+    ),
 }
 
 
@@ -99,7 +109,11 @@ def test_rows_of_replaced_documents_and_equal_references_come_back():
     assert found.dangling() == []
     assert there_and_back(text, index) == text
     assert found.drop_unclaimed() == 3
-    assert [chunk["faiss_id"] for chunk in found.documents["doc-000"]["chunks"].values()] == [3, 4, 5]
+    assert [chunk["faiss_id"] for chunk in found.documents["doc-000"]["chunks"].values()] == [
+        3,
+        4,
+        5,
+    ]
     assert np.array_equal(found.index.vectors[3:], index.vectors[6:])
 
 
@@ -150,7 +164,9 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=8,
 )
-layouts = st.sampled_from(["a final newline", "four spaces", "tabs", "one line", "compact", "carriage returns"])
+layouts = st.sampled_from(
+    ["a final newline", "four spaces", "tabs", "one line", "compact", "carriage returns"]
+)
 
 
 @settings(deadline=None, max_examples=150)
@@ -160,9 +176,15 @@ layouts = st.sampled_from(["a final newline", "four spaces", "tabs", "one line",
     layouts,
 )
 def test_any_metadata_comes_back(contents, more, layout):
-    kept = {key: value for key, value in more.items() if key not in ("chunks", "full_text")}  # these mean something
+    kept = {
+        key: value for key, value in more.items() if key not in ("chunks", "full_text")
+    }  # these mean something
     documents = [{**kept, "id": name, "content": content} for name, content in contents.items()]
-    refs = [{"document_id": name, "chunk_key": key} for name, content in contents.items() for key in content]
+    refs = [
+        {"document_id": name, "chunk_key": key}
+        for name, content in contents.items()
+        for key in content
+    ]
     index = Index.of(np.ones((len(refs), 5), np.float32))
     text = LAYOUTS[layout]({**more, "chunk_refs": refs, "documents": documents}).encode()
     try:
@@ -189,14 +211,25 @@ def test_a_pair_that_does_not_belong_together_is_refused():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"chunk_refs": 1, "documents": []}', "[" * 10**5, "{" * 10**5, "\ufffe{", "9" * 10**5],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"chunk_refs": 1, "documents": []}',
+        "[" * 10**5,
+        "{" * 10**5,
+        "\ufffe{",
+        "9" * 10**5,
+    ],
 )
 def test_json_of_another_kind_is_refused(text):
     with pytest.raises(FormatError):
         json_pair.parse(text.encode(), Index.of(np.ones((0, 4))))
 
 
-@pytest.mark.parametrize("pair", [{"indent": 10**9}, {"keys": [1]}, {"extra": []}, {"end": 4}, {"keys": "x"}])
+@pytest.mark.parametrize(
+    "pair", [{"indent": 10**9}, {"keys": [1]}, {"extra": []}, {"end": 4}, {"keys": "x"}]
+)
 def test_an_origin_that_describes_nothing_is_refused(pair):
     of = collection()
     of.pair = pair
@@ -212,7 +245,10 @@ def test_a_kept_text_that_unpacks_to_far_more_than_its_data_is_refused():
 
     of = collection()
     digest = f"{_core.hash64(json_pair.text_of(of)):016x}"
-    of.pair = {"digest": digest, "verbatim": base64.b64encode(zlib.compress(bytes(1 << 28))).decode()}
+    of.pair = {
+        "digest": digest,
+        "verbatim": base64.b64encode(zlib.compress(bytes(1 << 28))).decode(),
+    }
     with pytest.raises(FormatError, match="cannot be read"):
         json_pair.text_of(of)
 

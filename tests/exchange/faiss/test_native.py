@@ -31,7 +31,12 @@ def test_flat_indexes_are_byte_equal(shape, metric):
     theirs = faiss.serialize_index(made_by_faiss(rows, KINDS[metric]))
     assert Index.of(rows, metric).data.tobytes() == theirs.tobytes()
     ours = Index(theirs)
-    assert (ours.class_name, ours.metric, ours.dim, ours.count) == (KINDS[metric], metric, shape[1], shape[0])
+    assert (ours.class_name, ours.metric, ours.dim, ours.count) == (
+        KINDS[metric],
+        metric,
+        shape[1],
+        shape[0],
+    )
     assert np.array_equal(ours.vectors, rows)
 
 
@@ -89,7 +94,17 @@ def test_large_kinds_are_refused_by_their_class_name(tmp_path, description):
 
 @pytest.mark.parametrize(
     "description",
-    ["Flat", "IVF4,Flat", "HNSW8", "PQ4x4", "SQ8", "IVF4,PQ4x4", "IVF4,SQ8", "IDMap,Flat", "PCA8,Flat"],
+    [
+        "Flat",
+        "IVF4,Flat",
+        "HNSW8",
+        "PQ4x4",
+        "SQ8",
+        "IVF4,PQ4x4",
+        "IVF4,SQ8",
+        "IDMap,Flat",
+        "PCA8,Flat",
+    ],
 )
 def test_the_class_of_every_usual_index_is_known(description):
     index = faiss.index_factory(16, description)

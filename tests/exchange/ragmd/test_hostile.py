@@ -18,7 +18,9 @@ def front(extra):
     return minimal().replace("---\n\n## D", f"{extra}\n---\n\n## D").encode()
 
 
-BOMB = "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
+BOMB = "a0: &a0 [x, x]\n" + "\n".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)
+)
 UNSAFE = {
     "an object to build": front("x: !!python/object/apply:os.system ['touch /tmp/ragmd-ran']"),
     "a module to import": front("x: !!python/name:os.system"),
@@ -28,9 +30,15 @@ UNSAFE = {
     "deep blocks in YAML": front("x:\n" + "".join(" " * n + "y:\n" for n in range(1, 300))),
     "an endless frontmatter": front("x: " + "y" * 100_000),
     "a number of many digits": front("x: " + "9" * 60_000),
-    "deep arrays in JSON": minimal().replace('"content": {}', '"content": ' + "[" * 100_000).encode(),
-    "deep objects in JSON": minimal().replace('"content": {}', '"content": ' + '{"a":' * 100_000).encode(),
-    "an integer of many digits": minimal().replace('"i_end": 59', '"i_end": ' + "9" * 100_000).encode(),
+    "deep arrays in JSON": minimal()
+    .replace('"content": {}', '"content": ' + "[" * 100_000)
+    .encode(),
+    "deep objects in JSON": minimal()
+    .replace('"content": {}', '"content": ' + '{"a":' * 100_000)
+    .encode(),
+    "an integer of many digits": minimal()
+    .replace('"i_end": 59', '"i_end": ' + "9" * 100_000)
+    .encode(),
     "headings without end": (minimal() + "## x\n" * 70_000).encode(),
 }
 
@@ -54,12 +62,16 @@ def test_a_claim_of_a_gigabyte_in_a_kilobyte_costs_a_kilobyte():
     from ragfile import _core
 
     head = _core.faiss_flat_head(1024, 262_144, True)
-    text = minimal(base64.b64encode(head + bytes(900)).decode()).replace("embedding_dim: 8", "embedding_dim: 1024")
+    text = minimal(base64.b64encode(head + bytes(900)).decode()).replace(
+        "embedding_dim: 8", "embedding_dim: 1024"
+    )
     with pytest.raises(FormatError, match="line 46: a flat FAISS index is longer or shorter"):
         reading.parse(text.replace("vector_count: 3", "vector_count: 262144").encode())
 
 
-@pytest.mark.parametrize(("dim", "count"), [(0, 5), (65_537, 1), (2**32 - 1, 2**40), (65_536, 2**47), (4, 2**62)])
+@pytest.mark.parametrize(
+    ("dim", "count"), [(0, 5), (65_537, 1), (2**32 - 1, 2**40), (65_536, 2**47), (4, 2**62)]
+)
 def test_a_head_whose_product_overflows_is_refused(dim, count):
     from ragfile import _core
 
@@ -68,7 +80,8 @@ def test_a_head_whose_product_overflows_is_refused(dim, count):
 
 
 @pytest.mark.skipif(
-    "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer reserves terabytes of addresses"
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="AddressSanitizer reserves terabytes of addresses",
 )
 def test_refusals_need_little_memory():
     code = f"""
@@ -83,12 +96,16 @@ def test_refusals_need_little_memory():
                 continue
             sys.exit("it was read")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_millions_of_backticks_within_a_fence_are_read():
-    text = minimal().replace('"content": {}', '"content": {"x": "' + "`a" * 2_000_000 + '"}').encode()
+    text = (
+        minimal().replace('"content": {}', '"content": {"x": "' + "`a" * 2_000_000 + '"}').encode()
+    )
     assert reading.parse(text).documents["doc-001"]["content"]["x"].count("`") == 2_000_000
 
 

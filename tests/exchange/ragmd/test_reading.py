@@ -67,13 +67,17 @@ def test_sections_may_stand_in_any_order():
 def test_documents_may_be_a_list():
     of = collection()
     text = rendered(of).decode()
-    start = text.index("## Document Metadata\n\n```json\n") + len("## Document Metadata\n\n```json\n")
+    start = text.index("## Document Metadata\n\n```json\n") + len(
+        "## Document Metadata\n\n```json\n"
+    )
     end = text.index("\n```", start)
     listed = text[:start] + json.dumps(list(of.documents.values()), indent=1) + text[end:]
     assert reading.parse(listed.encode()).documents == of.documents
 
 
-@pytest.mark.parametrize("stamp", ['"2026-02-14T10:00:00Z"', "2026-02-14T10:00:00Z", "2026-02-14 10:00:00"])
+@pytest.mark.parametrize(
+    "stamp", ['"2026-02-14T10:00:00Z"', "2026-02-14T10:00:00Z", "2026-02-14 10:00:00"]
+)
 def test_the_time_of_creation_is_kept_as_it_was_written(stamp):
     text = minimal().replace('created_at: "2026-02-14T10:00:00Z"', f"created_at: {stamp}")
     found = reading.parse(text.encode())
@@ -133,9 +137,13 @@ def test_the_sections_come_in_the_order_of_the_format():
 
 def test_unknown_keys_and_sections_survive_a_save():
     text = minimal().replace(
-        "---\n\n## Doc", "# mine\nlicence: {name: CC0, year: 2026} # why\n---\n\nA note.\n\n## Doc", 1
+        "---\n\n## Doc",
+        "# mine\nlicence: {name: CC0, year: 2026} # why\n---\n\nA note.\n\n## Doc",
+        1,
     )
-    text = text.replace("## Vectors", "## Notes\n\n- one\n\n```python\n## not a heading\n```\n\n## Vectors")
+    text = text.replace(
+        "## Vectors", "## Notes\n\n- one\n\n```python\n## not a heading\n```\n\n## Vectors"
+    )
     found = reading.parse(text.encode())
     again = rendered(found).decode()
     assert "# mine\nlicence: {name: CC0, year: 2026} # why\n" in again
@@ -179,7 +187,13 @@ def test_no_title_breaks_the_file(title):
     of = collection()
     of.model_name = title
     of.documents["doc-001"]["content"]["title"] = title
-    of.documents[title] = {"id": title, "content": {}, "full_text": title, "source": title, "chunks": {}}
+    of.documents[title] = {
+        "id": title,
+        "content": {},
+        "full_text": title,
+        "source": title,
+        "chunks": {},
+    }
     found = reading.parse(rendered(of))
     assert (found.documents, found.model_name) == (of.documents, title)
     table = rendered(of).decode().split("## Documents\n\n")[1].split("\n\n## Chunks")[0].split("\n")
@@ -195,15 +209,30 @@ values = st.recursive(
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=4), st.integers(1, 70), texts)
+@given(
+    st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=4),
+    st.integers(1, 70),
+    texts,
+)
 def test_any_json_comes_back_as_it_was(contents, dim, model):
-    refs = [{"document_id": name, "chunk_key": key} for name, content in contents.items() for key in content]
-    documents = {name: {"id": name, "content": content, "chunks": {}} for name, content in contents.items()}
+    refs = [
+        {"document_id": name, "chunk_key": key}
+        for name, content in contents.items()
+        for key in content
+    ]
+    documents = {
+        name: {"id": name, "content": content, "chunks": {}} for name, content in contents.items()
+    }
     vectors = np.arange(len(refs) * dim, dtype=np.float32).reshape(len(refs), dim)
     of = Collection(faiss_flat.Index.of(vectors), refs, documents, model, EPOCH, EPOCH)
     data = rendered(of)
     found = reading.parse(data)
-    assert (found.documents, found.refs, found.model_name, found.index) == (documents, refs, model, of.index)
+    assert (found.documents, found.refs, found.model_name, found.index) == (
+        documents,
+        refs,
+        model,
+        of.index,
+    )
     assert rendered(found) == data
     assert ragmd_oracle.read(data)["documents"] == documents
 
@@ -226,7 +255,11 @@ def test_rows_that_come_one_by_one_make_the_index_that_comes_at_once():
 def test_a_chunk_without_a_span_is_the_field_of_its_name():
     of = collection()
     of.documents["doc-000"]["content"]["abstract (short)"] = "What it says."
-    of.documents["doc-000"]["chunks"]["abstract (short)"] = {"i_start": None, "i_end": None, "faiss_id": 0}
+    of.documents["doc-000"]["chunks"]["abstract (short)"] = {
+        "i_start": None,
+        "i_end": None,
+        "faiss_id": 0,
+    }
     of.refs[0]["chunk_key"] = "abstract (short)"
     del of.documents["doc-000"]["chunks"]["chunk-0"]
     assert reading.parse(rendered(of)).text(0) == "What it says."

@@ -84,7 +84,11 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkey
     path = tmp_path / "x.ragmd"
     reading.save(path, collection())
     before = path.read_bytes()
-    monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")),
+    )
     with pytest.raises(OSError, match="No space"):
         reading.save(path, collection(documents=9))
     assert path.read_bytes() == before
@@ -157,9 +161,13 @@ def changed_lines(before, after, folder):
     """The lines that git shows as added or removed."""
     for name, data in (("a", before), ("b", after)):
         (folder / name).write_bytes(data)
-    done = subprocess.run(["git", "diff", "--no-index", "-U0", "a", "b"], cwd=folder, capture_output=True, check=False)
+    done = subprocess.run(
+        ["git", "diff", "--no-index", "-U0", "a", "b"], cwd=folder, capture_output=True, check=False
+    )
     assert b"Binary files" not in done.stdout
-    return [line.decode() for line in done.stdout.split(b"\n") if re.match(rb"[+-](?!\+\+ |-- )", line)]
+    return [
+        line.decode() for line in done.stdout.split(b"\n") if re.match(rb"[+-](?!\+\+ |-- )", line)
+    ]
 
 
 def test_a_new_title_is_three_lines_of_a_diff(tmp_path):
@@ -180,7 +188,9 @@ def test_a_new_vector_changes_its_own_lines_only(tmp_path, dim):
     vectors[17] += 1
     of.index = Index.of(vectors)
     lines = changed_lines(before, rendered(of), tmp_path)
-    own = -(-4 * dim // 48) + 2  # a row that is not a multiple of three bytes shares a group with its neighbours
+    own = (
+        -(-4 * dim // 48) + 2
+    )  # a row that is not a multiple of three bytes shares a group with its neighbours
     assert len([line for line in lines if line.startswith("+")]) <= own + 1
     if dim % 3 == 0:
         assert len([line for line in lines if line.startswith("+")]) == -(-4 * dim // 48) + 1

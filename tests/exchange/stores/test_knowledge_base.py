@@ -18,7 +18,9 @@ RNG = np.random.default_rng(11)
 def kb(tmp_path):
     """A file with all that a file can hold: spans, loose chunks, tags, metadata, an untold text."""
     path = tmp_path / "kb.ragfile"
-    with ragfile.create(path, chunking="characters:80/10", precision=16, metric="l2", config={"note": "ours"}) as w:
+    with ragfile.create(
+        path, chunking="characters:80/10", precision=16, metric="l2", config={"note": "ours"}
+    ) as w:
         for i in range(12):
             text = f"Document {i} says: grüße 😀 to everybody. " * 5
             made = {
@@ -29,14 +31,32 @@ def kb(tmp_path):
                 "tags": ("x", "y"),
             }
             w.add_documents(
-                [made], RNG.standard_normal((len(ragfile.chunk(ragfile.Document(**made), "characters:80/10")), 8))
+                [made],
+                RNG.standard_normal(
+                    (len(ragfile.chunk(ragfile.Document(**made), "characters:80/10")), 8)
+                ),
             )
         loose = [
-            {"doc_id": "loose", "chunk_index": n, "content": f"loose {n}", "tags": ("z",), "metadata": {"m": n}}
+            {
+                "doc_id": "loose",
+                "chunk_index": n,
+                "content": f"loose {n}",
+                "tags": ("z",),
+                "metadata": {"m": n},
+            }
             for n in (4, 1)
         ]
         w.add(
-            [*loose, {"doc_id": "seen", "chunk_index": 0, "content": "elsewhere", "start": 10, "end": 19}],
+            [
+                *loose,
+                {
+                    "doc_id": "seen",
+                    "chunk_index": 0,
+                    "content": "elsewhere",
+                    "start": 10,
+                    "end": 19,
+                },
+            ],
             RNG.standard_normal((3, 8)),
         )
         w.add_documents([{"id": "empty", "text": ""}])
@@ -51,7 +71,14 @@ def pair(tmp_path):
          "source": "b.pdf", "chunks": {"c 0": {"faiss_id": 2, "i_start": 0, "i_end": 7}, "abstract (long)": {"faiss_id": 0, "i_start": None, "i_end": None}}},
         {"id": "a", "content": {"title": "A"}, "full_text": "lone \ud800 text", "metadata": {}, "chunks": {"c": {"faiss_id": 3, "i_start": 0, "i_end": 4}}},
     ]  # fmt: skip
-    refs = [("b", "abstract (long)"), ("gone", "x"), ("b", "c 0"), ("a", "c"), ("b", "c 0"), ("gone", "x")]
+    refs = [
+        ("b", "abstract (long)"),
+        ("gone", "x"),
+        ("b", "c 0"),
+        ("a", "c"),
+        ("b", "c 0"),
+        ("gone", "x"),
+    ]
     held = {
         "model_name": "m", "embedding_dim": 6,
         "chunk_refs": [{"document_id": d, "chunk_key": k} for d, k in refs], "documents": documents,
@@ -75,7 +102,9 @@ def back(pair, tmp_path, *stops):
     return [p.read_bytes() for p in made]
 
 
-@pytest.mark.parametrize("stops", [["x.ragfile"], ["x.ragmd"], ["x.ragfile", "y.ragmd"], ["x.ragmd", "y.ragfile"]])
+@pytest.mark.parametrize(
+    "stops", [["x.ragfile"], ["x.ragmd"], ["x.ragfile", "y.ragmd"], ["x.ragmd", "y.ragfile"]]
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_faiss_and_json_come_back_byte_for_byte(pair, tmp_path, stops):
     assert back(pair, tmp_path, *stops) == [p.read_bytes() for p in pair]
@@ -115,7 +144,9 @@ def test_a_ragmd_is_opened_and_searched_like_any_file(kb, tmp_path):
     converting.convert(kb, tmp_path / "x.ragmd")
     with ragfile.open(kb) as rf, ragfile.open(tmp_path / "x.ragmd") as text:
         query = RNG.standard_normal(8).astype(np.float32)
-        assert [a.tolist() for a in rf.nearest(query, 5)] == [a.tolist() for a in text.nearest(query, 5)]
+        assert [a.tolist() for a in rf.nearest(query, 5)] == [
+            a.tolist() for a in text.nearest(query, 5)
+        ]
         assert [h.id for h in rf.search("loose", 5, mode="bm25")] == [
             h.id for h in text.search("loose", 5, mode="bm25")
         ]
@@ -155,6 +186,13 @@ def test_the_command_converts_as_the_proposal_wrote_it(pair, tmp_path):
 
     run("--from-faiss", pair[0], "--from-json", pair[1], "--to-ragmd", tmp_path / "x.ragmd")
     run("--from-ragmd", tmp_path / "x.ragmd", "--to-ragfile", tmp_path / "x.ragfile")
-    run("--from-ragfile", tmp_path / "x.ragfile", "--to-faiss", tmp_path / "b.faiss", "--to-json", tmp_path / "b.json")
+    run(
+        "--from-ragfile",
+        tmp_path / "x.ragfile",
+        "--to-faiss",
+        tmp_path / "b.faiss",
+        "--to-json",
+        tmp_path / "b.json",
+    )
     assert (tmp_path / "b.faiss").read_bytes() == pair[0].read_bytes()
     assert (tmp_path / "b.json").read_bytes() == pair[1].read_bytes()
