@@ -6,6 +6,7 @@ The parts are in files of their own, one for each part of rag.h, and make one mo
 import os
 import threading
 from array import array
+from collections import namedtuple
 
 from ragfile.ground.urls import refuse_remote
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError

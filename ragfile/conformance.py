@@ -129,13 +129,13 @@ def _read_container(data):
         "identity": f"{commit['identity']:016x}", "created": head[7], "write_features": head[2],
         "time": commit["created"], "message": commit["message"], "tail": commit["tail"],
         "lost_generation": commit["lost_generation"] or None, "abandoned": counts["abandoned"],
-        "segments": [_segment(reader, *row) for row in reader.segments],
+        "segments": [_segment(reader, record) for record in reader.segments],
         "sections": [{key: entry[key] for key in keys} for entry in reader.entries],
     }  # fmt: skip
 
 
-def _segment(reader, number, rows, live, generation):
-    segment = Segment(reader, number, rows, live, 0)
+def _segment(reader, record):
+    segment, (number, rows, live, generation) = Segment(reader, record, 0), record
     mask = segment.live_mask()
     found = {"number": number, "rows": rows, "live": live, "generation": generation}
     found["tombs"] = [row for row in range(rows) if not mask[row]]
@@ -164,27 +164,28 @@ def _segment(reader, number, rows, live, generation):
 
 def _document(segment, number):
     record = segment.records.document(number)
-    id_, _, size, _, _, own, meta_at, meta_size, first, rows = record
-    chunks = [_chunk(segment, record, row) for row in range(first, first + rows)]
-    text, meta = segment.text(record, 0, size), segment.fields(meta_at, meta_size)
+    chunks = [_chunk(segment, record, row) for row in record.rows]
+    text = segment.text(record, 0, record.text_size)
+    meta = segment.fields(record.meta_at, record.meta_size)
     found = {
-        "id": id_, "deleted": not segment.document_is_live(number), "own_text": own,
-        "text": text if own else None, "meta": meta if meta_size else None, "chunks": chunks,
+        "id": record.id, "deleted": not segment.document_is_live(number), "own_text": record.has_text,
+        "text": text if record.has_text else None, "meta": meta if record.meta_size else None,
+        "chunks": chunks,
     }  # fmt: skip
     if meta.get("body", 0) > len(text):
         raise CorruptError(
-            f"the body of document {id_!r} begins behind its text", section="rag.meta"
+            f"the body of document {record.id!r} begins after its end", section="rag.meta"
         )
     if "original" in meta:
-        found["original"] = Document(id_, text, edits=meta["original"]).original
+        found["original"] = Document(record.id, text, edits=meta["original"]).original
     return found
 
 
 def _chunk(segment, document, row):
-    _, index, start, size, point, _, meta_at, meta_size = segment.records.chunk(row)
-    text = segment.text(document, start, size)
-    meta = segment.fields(meta_at, meta_size) if meta_size else None
-    return {"row": row, "index": index, "text": text, "start": point, "meta": meta}
+    chunk = segment.records.chunk(row)
+    text = segment.text(document, chunk.start, chunk.size)
+    meta = segment.fields(chunk.meta_at, chunk.meta_size) if chunk.meta_size else None
+    return {"row": row, "index": chunk.index, "text": text, "start": chunk.char_start, "meta": meta}
 
 
 # --------------------------------------------------------------------------------------------------------- other readers

@@ -29,9 +29,9 @@ class Compactor(Writer):
         )
 
     def carry_all(self):
-        for segment in self._archive._segments:
-            for number in segment.live_documents():
-                rows = self._staging.carry(segment, number)
+        for segment in self._archive.segments:
+            for there in segment.live_documents():
+                rows = self._staging.carry(*there)
                 stored = segment.stored_vectors(rows.start, len(rows))
                 if stored is not None and len(rows):
                     self._staging.carry_vectors(stored)

@@ -129,19 +129,19 @@ class Editor(Writer):
             )
 
     def _take(self, doc_id):
-        """(segment, number) of a document that this edit has not touched, or None."""
+        """The StoredDocument of a document that this edit has not touched, or None."""
         if doc_id in self._staging.documents:
             return None
-        segment, number = self._archive._find(doc_id)
-        if segment is None or number in self._gone.get(segment.number, ()):
+        there = self._archive.find(doc_id)
+        if there is None or there.number in self._gone.get(there.segment.number, ()):
             return None
-        first, rows = segment.records.document(number)[8:]
-        return None if rows and first in self._dead.get(segment.number, ()) else (segment, number)
+        rows = there.rows
+        return None if rows and rows.start in self._dead.get(there.segment.number, ()) else there
 
     def _remove(self, segment, number):
-        first, rows = segment.records.document(number)[8:]
+        rows = segment.records.document(number).rows
         if rows:
-            self._dead.setdefault(segment.number, set()).update(range(first, first + rows))
+            self._dead.setdefault(segment.number, set()).update(rows)
         else:
             self._gone.setdefault(segment.number, set()).add(number)
 
@@ -153,8 +153,8 @@ class Editor(Writer):
                 self.report["inserted"] += doc_id not in self._staging.documents
                 continue
             rows = self._staging.carry(*old)
-            self._staging.documents[doc_id].tags = self._archive._document(*old).tags
-            if (stored := old[0].stored_vectors(rows.start, len(rows))) is not None:
+            self._staging.documents[doc_id].tags = old.read().tags
+            if (stored := old.segment.stored_vectors(rows.start, len(rows))) is not None:
                 self._staging.carry_vectors(stored)
             self._remove(*old)
             self._carried.add(doc_id)
@@ -226,10 +226,10 @@ class Editor(Writer):
         self.report["updated"] += 1
 
     def _old_chunks(self, old):
-        return [self._archive.chunk(old[0].base + row) for row in self._old_rows(old)]
+        return [self._archive.chunk(row) for row in old.file_rows]
 
     def _is_same(self, old, document, chunks):
-        there = self._archive._document(*old)
+        there = old.read()
         if (there.text, there.source, there.metadata) != (
             document.text,
             document.source,
@@ -238,9 +238,7 @@ class Editor(Writer):
             return False
         if (there.edits, there.body) != (list(document.edits), document.body):
             return False
-        if tuple(there.tags) != tuple(document.tags) or old[0].records.document(old[1])[9] != len(
-            chunks
-        ):
+        if tuple(there.tags) != tuple(document.tags) or len(old.rows) != len(chunks):
             return False
         cut = (
             (c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags))
@@ -248,37 +246,31 @@ class Editor(Writer):
         )
         return all(map(operator.eq, cut, self._old_cut(old, there)))
 
-    def _old_rows(self, old):
-        first, rows = old[0].records.document(old[1])[8:]
-        return range(first, first + rows)
-
     def _old_cut(self, old, there):
         """What _is_same compares of each old chunk, whose text is that of its span."""
-        segment, _ = old
-        for row in self._old_rows(old):
-            _, index, _, _, start, size, meta_at, meta_size = segment.records.chunk(row)
-            own = segment.fields(meta_at, meta_size)
+        for row in old.rows:
+            chunk = old.segment.records.chunk(row)
+            own = old.segment.fields(chunk.meta_at, chunk.meta_size)
             metadata, tags = (
                 {**there.metadata, **own.get("metadata", {})},
                 tuple(own.get("tags", there.tags)),
             )
-            yield index, *((-1, -1) if start is None else (start, start + size)), metadata, tags
+            yield chunk.index, *chunk.span, metadata, tags
 
     def _rows_of(self, old, chunks):
         """{text: the old row that has it, or None} of new chunks. One old text is in memory at a time: where windows overlap,
         they are many times their document."""
-        known, (segment, number) = dict.fromkeys(c.content for c in chunks), old
-        document = segment.records.document(number)
-        for row in self._old_rows(old):
-            _, _, start, size, *_ = segment.records.chunk(row)
-            if (text := segment.text(document, start, size)) in known:
+        known, document = dict.fromkeys(c.content for c in chunks), old.record
+        for row in old.rows:
+            chunk = old.segment.records.chunk(row)
+            if (text := old.segment.text(document, chunk.start, chunk.size)) in known:
                 known[text] = row
         return known
 
     def _vectors_for(self, old, chunks):
         """Stored vectors where the text stayed, new ones for the rest; None without an embedder or vectors."""
-        rows = self._old_rows(old)
-        stored = old[0].stored_vectors(rows.start, len(rows))
+        rows = old.rows
+        stored = old.segment.stored_vectors(rows.start, len(rows))
         if stored is None or self.embedder is None:
             return None
         known = self._rows_of(old, chunks)
@@ -306,43 +298,36 @@ class Editor(Writer):
         found = [
             doc_id
             for doc_id in wanted
-            if (old := self._take(doc_id)) is not None and self._delete(*old)
+            if (old := self._take(doc_id)) is not None and self._delete(old)
         ]
         self.report["deleted"] += len(found)
         return found
 
-    def _delete(self, segment, number):
-        document, rows = (
-            self._archive._document(segment, number),
-            segment.records.document(number)[9],
-        )
+    def _delete(self, old):
+        document = old.read()
         self.deletions.append(
             {
-                "id": document.id, "source": document.source, "chunks": rows,
+                "id": document.id, "source": document.source, "chunks": len(old.rows),
                 "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
             }
         )  # fmt: skip
-        self._forgetting.note(
-            lambda: (chunk.content for chunk in self._old_chunks((segment, number)))
-        )
-        self._remove(segment, number)
+        self._forgetting.note(lambda: (chunk.content for chunk in self._old_chunks(old)))
+        self._remove(*old)
         return True
 
     def _with_checksum(self, checksums):
         wanted = {checksums} if isinstance(checksums, str) else set(checksums)
-        for segment in self._archive._segments:
-            for number in segment.live_documents():
-                document = segment.records.document(number)
-                fields = self._archive._document_fields(segment, number, document)
-                checksum = fields.get("metadata", {}).get("checksum")
+        for segment in self._archive.segments:
+            for there in segment.live_documents():
+                checksum = there.fields.get("metadata", {}).get("checksum")
                 if isinstance(checksum, str) and checksum in wanted:
-                    yield document[0]
+                    yield there.id
 
     def _passing(self, where):
         for row in np.flatnonzero(self._archive.mask(where)).tolist():
-            segment, local = self._archive._place(row)
+            segment, local = self._archive.place(row)
             if segment.is_live(local):
-                yield segment.records.document(segment.records.chunk(local)[0])[0]
+                yield segment.records.document(segment.records.chunk(local).document).id
 
     def close(self):
         """Commits, or does nothing when nothing changed."""
@@ -382,14 +367,10 @@ class Editor(Writer):
         listed = {i: e["chunking"] for e in archive.stale_records for i in e["documents"]}
         if self._is_changed:
             before = archive.config.get("chunking")
-            for segment in archive._segments:
-                for number in segment.live_documents():
-                    doc_id, has_text = (
-                        segment.records.document(number)[0],
-                        segment.records.document(number)[5],
-                    )
-                    if has_text:
-                        listed.setdefault(doc_id, before)
+            for segment in archive.segments:
+                for record in (there.record for there in segment.live_documents()):
+                    if record.has_text:
+                        listed.setdefault(record.id, before)
         touched = self._current.union(self._staging.documents) - self._carried
         by_policy = {}
         for doc_id, policy in listed.items():
@@ -411,7 +392,7 @@ class Editor(Writer):
             self._file.drop("rag.stale")
 
     def _write_tombs(self):
-        for segment in self._archive._segments:
+        for segment in self._archive.segments:
             dead = self._dead.get(segment.number, set())
             if not dead and segment.number not in self._gone:
                 continue
@@ -426,7 +407,7 @@ class Editor(Writer):
     def _has_empty_documents(self, segment):
         gone = self._gone.get(segment.number, ())
         return any(
-            n not in gone and not segment.records.document(n)[9] for n in segment.live_documents()
+            there.number not in gone and not there.rows for there in segment.live_documents()
         )
 
     def _drop_segment(self, segment):
@@ -450,7 +431,7 @@ class Editor(Writer):
             [
                 n
                 for n in range(len(bits))
-                if not segment.records.document(n)[9] and not segment.document_is_live(n)
+                if not segment.records.document(n).rows and not segment.document_is_live(n)
             ]
         ] = True
         bits[list(self._gone[segment.number])] = True
@@ -474,7 +455,7 @@ def recorded_analysis(archive):
     if not archive.config.get("bm25", True):
         return None
     return next(
-        (s.lexicon.analysis for s in archive._segments if s.section("rag.terms") is not None),
+        (s.lexicon.analysis for s in archive.segments if s.section("rag.terms") is not None),
         DEFAULT,
     )
 

@@ -23,7 +23,10 @@ def log(path, *, cache=None):
             else _core.Reader(mapped, generation)
         )
         commit, segments = reader.commit, reader.segments
-        live, added = sum(s[2] for s in segments), sum(s[1] for s in segments if s[3] == generation)
+        live, added = (
+            sum(s.live for s in segments),
+            sum(s.rows for s in segments if s.generation == generation),
+        )
         told = {name: commit[name] for name in ("generation", "created", "message")}
         commits.append(
             {
@@ -58,16 +61,15 @@ def stale_in(archive, chunking=None, embedder=None):
     }
     model, other = (archive.config.get("model") or {}).get("name"), open_embedder(embedder)
     found = {}
-    for segment in archive._segments:
-        for number in segment.live_documents():
-            document = segment.records.document(number)
-            policy, reasons = listed.get(document[0], recorded), []
-            if policy != wanted and document[5]:
+    for segment in archive.segments:
+        for document in (there.record for there in segment.live_documents()):
+            policy, reasons = listed.get(document.id, recorded), []
+            if policy != wanted and document.has_text:
                 reasons.append(f"cut by {_shown(policy)}, not {_shown(wanted)}")
-            if other is not None and other.model.name != model and document[9]:
+            if other is not None and other.model.name != model and document.rows:
                 reasons.append(f"embedded by {model}, not {other.model.name}")
             if reasons:
-                found[document[0]] = "; ".join(reasons)
+                found[document.id] = "; ".join(reasons)
     return found
 
 

@@ -57,34 +57,34 @@ class _Reindexer(Editor):
         for doc_id in wanted:
             if (old := self._take(doc_id)) is None:
                 raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")
-            self._cut_again(*old)
+            self._cut_again(old)
         if self._is_new_model:
             self._embed_the_rest()
         return {"recut": len(wanted), "embedded": self.embedded}
 
-    def _cut_again(self, segment, number):
-        document = self._archive._document(segment, number)
-        document.segments = tuple(_parts(document, self._old_chunks((segment, number))))
+    def _cut_again(self, old):
+        document = old.read()
+        document.segments = tuple(_parts(document, self._old_chunks(old)))
         self.upsert([document])
 
     def _embed_the_rest(self):
         """Documents go over as they are, also those without chunks: no segment of the old model stays."""
         waiting = []
-        for segment in self._archive._segments:
-            for number in segment.live_documents():
-                old = self._take(segment.records.document(number)[0])
+        for segment in self._archive.segments:
+            for there in segment.live_documents():
+                old = self._take(there.id)
                 if old is None:
                     continue
                 waiting += [chunk.content for chunk in self._old_chunks(old)]
-                self._carried.add(self._carry(*old))
+                self._carried.add(self._carry(old))
                 if len(waiting) >= BATCH:
                     waiting = self._flush(waiting)
         self._flush(waiting)
 
-    def _carry(self, segment, number):
-        self._staging.carry(segment, number)
-        self._remove(segment, number)
-        return segment.records.document(number)[0]
+    def _carry(self, old):
+        self._staging.carry(*old)
+        self._remove(*old)
+        return old.id
 
     def _flush(self, texts):
         if texts:

@@ -245,42 +245,38 @@ class Staging:
 
     def carry(self, segment, number):
         """A document of an open file as it is, byte for byte. Returns its rows there."""
-        doc_id, at, text_size, _, chars, has_text, meta_at, meta_size, first, count = (
-            segment.records.document(number)
-        )
-        if not doc_id or doc_id in self.documents:
+        record = segment.records.document(number)
+        if not record.id or record.id in self.documents:
             raise CorruptError(
-                f"document {doc_id!r} is in the file twice, or has no id", section="rag.ids"
+                f"document {record.id!r} is in the file twice, or has no id", section="rag.ids"
             )
-        entry = self.document(doc_id)
+        entry, at, text_size = self.document(record.id), record.blob_at, record.text_size
         entry.text_at, entry.text_size = (
             self.texts.append(segment.texts.read(at, text_size)),
             text_size,
         )
-        entry.chars, entry.has_text = chars, has_text
-        entry.json = self.texts.append(segment.meta.read(meta_at, meta_size)), meta_size
-        for row in range(first, first + count):
-            _, index, start, size, char_start, char_size, own_at, own_size = segment.records.chunk(
-                row
+        entry.chars, entry.has_text = record.text_chars, record.has_text
+        entry.json = (
+            self.texts.append(segment.meta.read(record.meta_at, record.meta_size)),
+            record.meta_size,
+        )
+        for row in record.rows:
+            self._carry_chunk(entry, segment, segment.records.chunk(row), record)
+        return record.rows
+
+    def _carry_chunk(self, entry, segment, chunk, record):
+        place, own = chunk.start, 0
+        if chunk.start + chunk.size > record.text_size:
+            place = LOOSE | self.texts.append(
+                segment.texts.read(record.blob_at + chunk.start, chunk.size)
             )
-            place = start
-            if start + size > text_size:
-                place = LOOSE | self.texts.append(segment.texts.read(at + start, size))
+        if chunk.meta_size:
             own = (
-                self.texts.append(segment.meta.read(own_at, own_size)) << OWN_BITS | own_size
-                if own_size
-                else 0
+                self.texts.append(segment.meta.read(chunk.meta_at, chunk.meta_size)) << OWN_BITS
+                | chunk.meta_size
             )
-            self._append(
-                entry,
-                index,
-                place,
-                size,
-                NO_SPAN if char_start is None else char_start,
-                char_size,
-                own,
-            )
-        return range(first, first + count)
+        start = NO_SPAN if chunk.char_start is None else chunk.char_start
+        self._append(entry, chunk.index, place, chunk.size, start, chunk.char_size, own)
 
     def carry_vectors(self, rows):
         """Stored vectors of the chunks carried last."""

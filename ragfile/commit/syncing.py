@@ -146,15 +146,13 @@ class _Plan:
     def _owned(self, archive):
         """({source id: its documents' ids}, {document id: checksum}) of the documents that came from files."""
         owned, checksums = {}, {}
-        for segment in archive._segments:
-            for number in segment.live_documents():
-                document = segment.records.document(number)
-                metadata = archive._document_fields(segment, number, document).get("metadata", {})
+        for segment in archive.segments:
+            for there in segment.live_documents():
+                metadata = there.fields.get("metadata", {})
                 if isinstance(checksum := metadata.get("checksum"), str):
-                    checksums[document[0]] = checksum
-                    owned.setdefault(self._owner(document[0], metadata.get("path")), []).append(
-                        document[0]
-                    )
+                    doc_id = there.id
+                    checksums[doc_id] = checksum
+                    owned.setdefault(self._owner(doc_id, metadata.get("path")), []).append(doc_id)
         return owned, checksums
 
     def _owner(self, doc_id, path):

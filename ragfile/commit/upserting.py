@@ -31,12 +31,9 @@ def upsert(editor, chunks):
 
 
 def _replace(editor, old, new):
-    segment, number = old
-    document = editor._archive._document(segment, number)
-    first, count = segment.records.document(number)[8:]
-    there = {
-        c.chunk_index: (segment.base + first + i, c) for i, c in enumerate(editor._old_chunks(old))
-    }
+    document = old.read()
+    chunks = zip(old.file_rows, editor._old_chunks(old), strict=True)
+    there = {chunk.chunk_index: (row, chunk) for row, chunk in chunks}
     changed = [
         c
         for c in new
@@ -48,8 +45,8 @@ def _replace(editor, old, new):
         taken = {c.chunk_index for c in changed}
         kept = [_own(document, c) for i, (_, c) in there.items() if i not in taken]
         merged = kept + [_placed(document, c) for c in changed]
-        vectors = _vectors(editor, there, merged, segment.vectors() is not None or not count)
-        editor._remove(segment, number)
+        vectors = _vectors(editor, there, merged, old.segment.vectors() is not None or not old.rows)
+        editor._remove(*old)
         editor.add_document(document, merged, vectors, has_text=bool(document.text))
         editor.report["updated"] += 1
     return told

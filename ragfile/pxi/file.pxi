@@ -63,6 +63,9 @@ def writer_pid(path):
     return rag_writer_pid(path_bytes(path))
 
 
+SegmentRecord = namedtuple("SegmentRecord", "number rows live generation")
+
+
 cdef entry_as_dict(const rag_entry *e):
     return {
         "name": e.name.decode(), "segment": e.segment, "flags": e.flags, "generation": e.generation,
@@ -134,7 +137,7 @@ cdef class Reader:
 
     @property
     def segments(self):
-        """[(number, rows, live, generation)] in order of number."""
+        """The SegmentRecords, in order of number."""
         cdef rag_commit c
         cdef rag_segment_record s
         cdef uint32_t i
@@ -142,7 +145,7 @@ cdef class Reader:
         found = []
         for i in range(c.segments):
             rag_reader_segment(self.reader, i, &s)
-            found.append((s.number, s.rows, s.live, s.generation))
+            found.append(SegmentRecord(s.number, s.rows, s.live, s.generation))
         return found
 
     def entry(self, str name, uint32_t segment=0):

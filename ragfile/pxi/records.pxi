@@ -13,6 +13,105 @@ cdef str text_of(const uint8_t *start, size_t size):
         raise CorruptError("an id is not UTF-8", section="rag.ids") from None
 
 
+VectorLayout = namedtuple("VectorLayout", "dim bits rows stride at")
+
+
+cdef class ChunkRecord:
+    """What rag.chunks says of one row. `start` and `size` are bytes of the document's text."""
+
+    cdef rag_chunk chunk
+
+    @property
+    def document(self):
+        """The number of its document in the segment."""
+        return self.chunk.document
+
+    @property
+    def index(self):
+        return self.chunk.index
+
+    @property
+    def start(self):
+        return self.chunk.start
+
+    @property
+    def size(self):
+        return self.chunk.size
+
+    @property
+    def char_start(self):
+        """Where it begins in the document's text, in code points, or None."""
+        return None if self.chunk.char_start == RAG_NO_SPAN else self.chunk.char_start
+
+    @property
+    def char_size(self):
+        return self.chunk.char_size
+
+    @property
+    def span(self):
+        """(start, end) in the document's text in code points, (-1, -1) where that is not known."""
+        if self.chunk.char_start == RAG_NO_SPAN:
+            return -1, -1
+        return self.chunk.char_start, <uint64_t>self.chunk.char_start + self.chunk.char_size
+
+    @property
+    def meta_at(self):
+        return self.chunk.meta_at
+
+    @property
+    def meta_size(self):
+        return self.chunk.meta_size
+
+
+cdef class DocumentRecord:
+    """What rag.documents and rag.ids say of one document. `text_size` and `blob_size` are bytes."""
+
+    cdef rag_document document
+    cdef readonly str id
+
+    @property
+    def blob_at(self):
+        """Where its texts begin in the text stream."""
+        return self.document.blob_at
+
+    @property
+    def text_size(self):
+        return self.document.text_size
+
+    @property
+    def blob_size(self):
+        """The size of its own text and of those chunks that are not in it."""
+        return self.document.blob_size
+
+    @property
+    def text_chars(self):
+        return self.document.text_chars
+
+    @property
+    def has_text(self):
+        """Whether the document was stored with its own text."""
+        return bool(self.document.has_text)
+
+    @property
+    def meta_at(self):
+        return self.document.meta_at
+
+    @property
+    def meta_size(self):
+        return self.document.meta_size
+
+    @property
+    def rows(self):
+        """Its rows in the segment, as a range."""
+        return range(self.document.first_row, self.document.first_row + self.document.rows)
+
+
+cdef class DocumentPlace:
+    """Where the parts of a document lie: its id in rag.ids, its texts and metadata in their streams."""
+
+    cdef readonly uint64_t id_at, id_size, blob_at, meta_at, meta_size
+
+
 cdef class Records:
     """Who the rows of a segment are: documents, chunks, ids."""
 
@@ -36,20 +135,19 @@ cdef class Records:
         return self.records.count
 
     def chunk(self, uint64_t row):
-        """(document, index, start, size, char_start or None, char_size, meta_at, meta_size)"""
+        """The ChunkRecord of a row."""
         cdef rag_fault fault
-        cdef rag_chunk c
-        check(rag_records_chunk(&self.records, row, &c, &fault), &fault)
-        return (c.document, c.index, c.start, c.size, None if c.char_start == RAG_NO_SPAN else c.char_start, c.char_size,
-                c.meta_at, c.meta_size)
+        cdef ChunkRecord found = ChunkRecord.__new__(ChunkRecord)
+        check(rag_records_chunk(&self.records, row, &found.chunk, &fault), &fault)
+        return found
 
     def document(self, uint64_t i):
-        """(id, blob_at, text_size, blob_size, text_chars, has_text, meta_at, meta_size, first_row, rows)"""
+        """The DocumentRecord of a document."""
         cdef rag_fault fault
-        cdef rag_document d
-        check(rag_records_document(&self.records, i, &d, &fault), &fault)
-        return (text_of(d.id, d.id_size), d.blob_at, d.text_size, d.blob_size, d.text_chars, bool(d.has_text),
-                d.meta_at, d.meta_size, d.first_row, d.rows)
+        cdef DocumentRecord found = DocumentRecord.__new__(DocumentRecord)
+        check(rag_records_document(&self.records, i, &found.document, &fault), &fault)
+        found.id = text_of(found.document.id, found.document.id_size)
+        return found
 
     def documents_of_rows(self):
         """The document of each row."""
@@ -92,12 +190,15 @@ cdef class Records:
         return check(status, &fault)
 
     def place(self, uint64_t i):
-        """(id_at, id_size, blob_at, meta_at, meta_size) of a document, whose id is not read."""
+        """The DocumentPlace of a document, whose id is not read."""
         cdef rag_fault fault
         cdef rag_document d
         cdef uint64_t id_at = 0
+        cdef DocumentPlace found = DocumentPlace.__new__(DocumentPlace)
         check(rag_records_place(&self.records, i, &d, &id_at, &fault), &fault)
-        return id_at, d.id_size, d.blob_at, d.meta_at, d.meta_size
+        found.id_at, found.id_size, found.blob_at = id_at, d.id_size, d.blob_at
+        found.meta_at, found.meta_size = d.meta_at, d.meta_size
+        return found
 
     def key(self, uint64_t row):
         """(doc_id as UTF-8 bytes, chunk_index): what ties go by."""
@@ -333,8 +434,8 @@ def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
 
 
 def vector_layout(Section section not None, uint64_t section_at):
-    """(dim, bits, rows, stride, at) of a 1.0 vector section, checked."""
+    """The VectorLayout of a 1.0 vector section, checked; `at` is the offset of the first row."""
     cdef rag_fault fault
     cdef rag_vectors v
     check(rag_vector_open(&section.guard, section_at, &v, &fault), &fault)
-    return v.dim, v.bits, v.rows, v.stride, v.at
+    return VectorLayout(v.dim, v.bits, v.rows, v.stride, v.at)

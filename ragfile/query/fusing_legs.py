@@ -114,7 +114,7 @@ class Asking:
 
     def _ties(self, rows):
         """What ties go by: the rows themselves in one segment, the order of their keys in several."""
-        segments = self.base._segments
+        segments = self.base.segments
         if len(segments) == 1:
             return rows
         ties = np.empty(len(rows), dtype=np.int64)

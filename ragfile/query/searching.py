@@ -191,7 +191,7 @@ class KnowledgeBase(Archive):
 
     def _hits(self, answer, degraded):
         kind, rows, scores, by_leg = answer
-        prefetch.passages(self._segments, rows)
+        prefetch.passages(self.segments, rows)
         hits = [
             self.hit(row, score, kind, parts)
             for row, score, parts in zip(rows, scores, by_leg, strict=True)
@@ -201,16 +201,14 @@ class KnowledgeBase(Archive):
     def _keyword(self, query, k, chosen):
         """Rows whose metadata lists the query among its "keywords", or whose id, document or source it is."""
         mask = self.mask({"keywords": {"$contains": query}})
-        segment, number = self._find(query)
-        if segment is not None:
-            first, count = segment.records.document(number)[8:]
-            mask[segment.base + first : segment.base + first + count] = True
+        if (there := self.find(query)) is not None:
+            mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(query)) is not None:
             mask[row] = True
-        for s in self._segments:
+        for s in self.segments:
             mask[s.base : s.base + s.rows] &= s.live_mask()
         rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
-        prefetch.passages(self._segments, rows)
+        prefetch.passages(self.segments, rows)
         return Hits([self.hit(int(row), 1.0, "keyword", {"keyword": 1.0}) for row in rows])
 
     # ------------------------------------------------------------------------------------------------- embedding --
@@ -273,10 +271,10 @@ class KnowledgeBase(Archive):
     @property
     def sample(self):
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
-        prefetch.whole(self._segments, "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
+        prefetch.whole(self.segments, "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
         picked = sorted(
             (hash_, segment.base + row)
-            for segment in self._segments
+            for segment in self.segments
             for hash_, row in segment.records.sample(SAMPLE, segment.alive)
         )[:SAMPLE]
         return np.array([row for _, row in picked], dtype=np.int64)
@@ -286,7 +284,7 @@ class KnowledgeBase(Archive):
         sample = self._made.get("sample")
         if sample is None:
             picked = self.sample
-            prefetch.vector_rows(self._segments, picked)
+            prefetch.vector_rows(self.segments, picked)
             rows = [self.vector(row) for row in picked]
             vectors = (
                 np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)

@@ -7,15 +7,16 @@ map when it is asked for; what is kept in memory is small and can be thrown away
 import functools
 import json
 import os
+from typing import NamedTuple
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.ground.fork_safe_lock import Lock
-from ragfile.records import Chunk, Document, Hit
+from ragfile.records import Chunk
 from ragfile.store import arrow, config, custom_sections, exact, filters, metadata_columns, prefetch
-from ragfile.store.row_segment import NO_METADATA, Segment
+from ragfile.store.row_segment import Segment, StoredDocument
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # A section that stands on others, in the same segment.
@@ -42,6 +43,13 @@ def _are_stale_records(found):
         and all(isinstance(doc_id, str) for doc_id in entry["documents"])
         for entry in found
     )
+
+
+class RowPlace(NamedTuple):
+    """Where a row of the file lies: the segment, and the row's number there."""
+
+    segment: Segment
+    local: int
 
 
 class Closed:
@@ -80,29 +88,29 @@ class Archive:
     def _open(self):
         self._seen = self._identity()
         self._map = self._mapped()
-        self._reader = _core.Reader(self._map, self._options["generation"])
-        self._commit = self._reader.commit
+        self.reader = _core.Reader(self._map, self._options["generation"])
+        self._commit = self.reader.commit
         if self._options["strict"] and self._commit["lost_generation"]:
             raise CorruptError(
                 f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
             )
         self._check_needs()
-        self._segments, base = [], 0
-        for number, rows, live, _ in self._reader.segments:
-            self._segments.append(Segment(self._reader, number, rows, live, base))
-            base += rows
+        self.segments, base = [], 0
+        for record in self.reader.segments:
+            self.segments.append(Segment(self.reader, record, base))
+            base += record.rows
         self.rows = base
         self._config, self._made = (
             None,
             {},
         )  # what is made of this commit when it is first asked for
         metric = self.config.get("metric", "cosine")
-        for segment in self._segments:
+        for segment in self.segments:
             segment.metric = metric
 
     def _check_needs(self):
         """Sections stand on one another; one without its ground is refused by name."""
-        there = {(entry["segment"], entry["name"]) for entry in self._reader.entries}
+        there = {(entry["segment"], entry["name"]) for entry in self.reader.entries}
         for segment, name in there:
             missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
             if missing is not None:
@@ -133,12 +141,12 @@ class Archive:
 
     @property
     def _is_closed(self):
-        return isinstance(self._segments, Closed)
+        return isinstance(self.segments, Closed)
 
     def close(self):
         """Lets the file go. Views that were handed out stay valid as long as they live."""
         with self._swap:
-            self._map = self._reader = self._segments = Closed(self.path)
+            self._map = self.reader = self.segments = Closed(self.path)
             self._made = {}
 
     def _pinned(self):
@@ -190,7 +198,7 @@ class Archive:
 
     def __len__(self):
         """Live chunks."""
-        return sum(segment.live for segment in self._segments)
+        return sum(segment.live for segment in self.segments)
 
     @property
     def generation(self):
@@ -200,7 +208,7 @@ class Archive:
     def config(self):
         """What the file records of how it was made."""
         if self._config is None:
-            section = self._reader.section("rag.config")
+            section = self.reader.section("rag.config")
             if section is None:
                 self._config = {}
             else:
@@ -211,7 +219,7 @@ class Archive:
     @property
     def stale_records(self):
         """What rag.stale says: [{"chunking": policy, "documents": ids}], the documents cut by another policy than the file's."""
-        section = self._reader.section("rag.stale")
+        section = self.reader.section("rag.stale")
         if section is None:
             return []
         section.check()
@@ -231,13 +239,13 @@ class Archive:
         size, kept = len(self._map), PAYS_FROM
         live = {
             segment.number: segment.live / segment.rows if segment.rows else 1
-            for segment in self._segments
+            for segment in self.segments
         }
-        kept += sum(e["extent"] * live.get(e["segment"], 1) for e in self._reader.entries)
+        kept += sum(e["extent"] * live.get(e["segment"], 1) for e in self.reader.entries)
         if size - kept > size * PAYS_SHARE:
             return f"about {(size - kept) / size:.0%} of the file is of the past"
-        if len(self._segments) > PAYS_SEGMENTS:
-            return f"the rows lie in {len(self._segments)} segments"
+        if len(self.segments) > PAYS_SEGMENTS:
+            return f"the rows lie in {len(self.segments)} segments"
         return ""
 
     @property
@@ -247,7 +255,7 @@ class Archive:
     @property
     def strategies(self):
         """Names of the sections, in file order."""
-        return list(dict.fromkeys(entry["name"] for entry in self._reader.entries))
+        return list(dict.fromkeys(entry["name"] for entry in self.reader.entries))
 
     @property
     @of_one_commit
@@ -255,7 +263,7 @@ class Archive:
         """The file at a glance."""
         commit = self._commit
         prefetch.whole(
-            [s for s in self._segments if s.has_deletions],
+            [s for s in self.segments if s.has_deletions],
             "rag.documents",
             "rag.ids",
             "rag.tombs",
@@ -264,8 +272,8 @@ class Archive:
         return {
             "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
             "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
-            "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self._segments),
-            "documents": sum(segment.document_count() for segment in self._segments if segment.has("rag.ids")),
+            "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self.segments),
+            "documents": sum(segment.document_count() for segment in self.segments if segment.has("rag.ids")),
             "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
             "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
             "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
@@ -275,15 +283,15 @@ class Archive:
     @property
     def entries(self):
         """The table of contents: one dict a section."""
-        return self._reader.entries
+        return self.reader.entries
 
     def section(self, name, segment=None):
         """The bytes of a section, as a read-only buffer with lazy checksums; None when there is none."""
         if segment is not None:
-            return self._reader.section(name, segment)
-        numbers = [0, *(s.number for s in self._segments)]
+            return self.reader.section(name, segment)
+        numbers = [0, *(s.number for s in self.segments)]
         return next(
-            (found for n in numbers if (found := self._reader.section(name, n)) is not None), None
+            (found for n in numbers if (found := self.reader.section(name, n)) is not None), None
         )
 
     def strategy(self, name):
@@ -295,7 +303,7 @@ class Archive:
 
     def raw(self, at, size):
         """A copy of bytes of the file, as many as there are."""
-        if self._reader.is_elsewhere:
+        if self.reader.is_elsewhere:
             return self._map.read(at, size)
         return bytes(memoryview(self._map)[at : at + size])
 
@@ -305,8 +313,8 @@ class Archive:
         This is how a file is split between workers that know only byte ranges.
         """
         found = []
-        for segment in self._segments:
-            at = self._reader.entry("rag.chunks", segment.number)["at"]
+        for segment in self.segments:
+            at = self.reader.entry("rag.chunks", segment.number)["at"]
             first, last = (
                 min(max(-(-(edge - at) // RECORD_SIZE), 0), segment.rows) for edge in (start, end)
             )
@@ -315,87 +323,47 @@ class Archive:
 
     def verify(self, full=True):
         """(faults, counts) of every byte of the file."""
-        return self._reader.verify(full)
+        return self.reader.verify(full)
 
     # -------------------------------------------------------------------------------------------------------- rows --
 
-    def _place(self, row):
+    def place(self, row: int) -> RowPlace:
+        """Which segment has a row, and as what number."""
         if not 0 <= row < self.rows:
             raise IndexError(f"row {row} of {self.rows}")
-        segment = self._segments[exact.place(self._segments, row)]
-        return segment, int(row - segment.base)
-
-    def _document_fields(self, segment, number, document):
-        found = segment.document_fields.get(number)
-        if found is None:
-            if len(segment.document_fields) >= 4096:
-                segment.document_fields.clear()
-            found = segment.document_fields[number] = segment.fields(document[6], document[7])
-        return found
-
-    def _read(self, row):
-        segment, local = self._place(row)
-        number, index, start, size, char_start, char_size, meta_at, meta_size = (
-            segment.records.chunk(local)
-        )
-        document = segment.records.document(number)
-        shared, own = (
-            self._document_fields(segment, number, document),
-            segment.fields(meta_at, meta_size),
-        )
-        metadata = {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)}
-        tags = tuple(own["tags"] if "tags" in own else shared.get("tags", ()))
-        first, last = (-1, -1) if char_start is None else (char_start, char_start + char_size)
-        return (
-            document[0],
-            index,
-            segment.text(document, start, size),
-            tags,
-            metadata,
-            first,
-            last,
-            shared.get("source", ""),
-        )
+        segment = self.segments[exact.place(self.segments, row)]
+        return RowPlace(segment, int(row - segment.base))
 
     def chunk(self, row):
         """The Chunk of a row; its metadata includes the document's."""
-        doc_id, index, text, tags, metadata, first, last, _ = self._read(row)
-        return Chunk(doc_id, index, text, tags, metadata, first, last)
+        hit = self.hit(row)
+        return Chunk(
+            hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
+        )
 
     def hit(self, row, score=0.0, score_type="score", scores=None):
         """The Hit of a row."""
-        doc_id, index, text, tags, metadata, first, last, source = self._read(row)
-        return Hit(
-            f"{doc_id}#{index}",
-            doc_id,
-            index,
-            text,
-            score,
-            score_type,
-            scores or {},
-            tags,
-            metadata,
-            source,
-            first,
-            last,
-        )
+        segment, local = self.place(row)
+        hit = segment.hit(local)
+        hit.score, hit.score_type = score, score_type
+        if scores:
+            hit.scores = scores
+        return hit
 
     def row(self, chunk_id):
         """The live row of a chunk id ("document#index"), or None."""
         doc_id, _, index = chunk_id.rpartition("#")
         if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
             return None
-        segment, number = self._find(doc_id)
-        row = None if segment is None else segment.records.row(number, int(index))
-        return None if row is None else segment.base + row
+        there = self.find(doc_id)
+        row = None if there is None else there.segment.records.row(there.number, int(index))
+        return None if row is None else there.segment.base + row
 
-    def _find(self, doc_id):
-        """(segment, number) of a live document, or (None, None): an id lives in one segment at most."""
-        prefetch.ids(self._segments)
-        for segment in reversed(self._segments):
-            if (number := segment.find(doc_id)) is not None:
-                return segment, number
-        return None, None
+    def find(self, doc_id: str) -> StoredDocument | None:
+        """Where a live document lies: an id lives in one segment at most."""
+        prefetch.ids(self.segments)
+        found = (segment.find(doc_id) for segment in reversed(self.segments))
+        return next((there for there in found if there is not None), None)
 
     def vectors(self, segment=None):
         """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them.
@@ -403,18 +371,18 @@ class Archive:
         The first call checks all of their bytes, as what becomes of a view cannot be: seven milliseconds for 150 MB that are in
         memory, else a read of the section. For single rows there is vector(row), which checks what it gives.
         """
-        if segment is None and len(self._segments) > 1:
+        if segment is None and len(self.segments) > 1:
             raise ValueError(
-                f"the file has {len(self._segments)} segments: name one, or compact the file"
+                f"the file has {len(self.segments)} segments: name one, or compact the file"
             )
-        chosen = self._segments[segment or 0] if self._segments else None
+        chosen = self.segments[segment or 0] if self.segments else None
         return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
 
     def pairs(self, name):
         """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
         if name not in ("keyword", "vector"):
             raise ValueError(f"pairs are in 'keyword' and 'vector', not in {name!r}")
-        for segment in self._segments:
+        for segment in self.segments:
             if not segment.has(name):
                 continue
             if name == "keyword":
@@ -425,12 +393,12 @@ class Archive:
 
     def lookup(self, keyword):
         """The texts of all `keyword` pairs with this key."""
-        kept = [segment for segment in self._segments if segment.has("keyword")]
+        kept = [segment for segment in self.segments if segment.has("keyword")]
         return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
 
     def vector(self, row):
         """The stored vector of a row, a view of the map."""
-        segment, local = self._place(row)
+        segment, local = self.place(row)
         vectors = segment.stored_vectors(local, 1)
         if vectors is None:
             raise ValueError(f"{self.path} has no vectors")
@@ -444,8 +412,8 @@ class Archive:
         """Metadata and tags of every row as columns, for filters; made on first use."""
         columns = self._made.get("columns")
         if columns is None:
-            prefetch.whole(self._segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
-            columns = self._made["columns"] = metadata_columns.Labels(self._segments)
+            prefetch.whole(self.segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+            columns = self._made["columns"] = metadata_columns.Labels(self.segments)
         return columns
 
     @of_one_commit
@@ -475,17 +443,17 @@ class Archive:
 
     @property
     def has_vectors(self):
-        return any(segment.live and segment.has("vector") for segment in self._segments)
+        return any(segment.live and segment.has("vector") for segment in self.segments)
 
     @property
     def has_bm25(self):
-        return any(segment.live and segment.has("rag.terms") for segment in self._segments)
+        return any(segment.live and segment.has("rag.terms") for segment in self.segments)
 
     def _searched(self, name):
         """The segments with live rows, all of which must have the section."""
         found = self._made.get(name)
         if found is None:
-            found = exact.Segments(segment for segment in self._segments if segment.live)
+            found = exact.Segments(segment for segment in self.segments if segment.live)
             if not all(segment.has(name) for segment in found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._made[name] = found
@@ -549,31 +517,15 @@ class Archive:
 
     def documents(self):
         """Every document, in order of segment and id."""
-        prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
-        for segment in self._segments:
-            for number in segment.live_documents():
-                yield self._document(segment, number)
+        prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+        for segment in self.segments:
+            for there in segment.live_documents():
+                yield there.read()
 
     def document(self, doc_id):
         """The Document with this id, or None."""
-        segment, number = self._find(doc_id)
-        return None if segment is None else self._document(segment, number)
-
-    def _document(self, segment, number):
-        document = segment.records.document(number)
-        fields = self._document_fields(segment, number, document)
-        text = segment.text(document, 0, document[2])
-        tags = tuple(fields.get("tags", ()))
-        edits, body = fields.get("original", []), fields.get("body", 0)
-        return Document(
-            document[0],
-            text,
-            fields.get("source", ""),
-            fields.get("metadata", {}),
-            tags,
-            edits=edits,
-            body=body,
-        )
+        there = self.find(doc_id)
+        return None if there is None else there.read()
 
     @of_one_commit
     def sources(self, chunk_ids):

@@ -19,7 +19,7 @@ BATCH_BYTES = 64 << 20  # of text, about
 
 def live_rows(archive):
     """Numbers of the rows that are not deleted, in order, as an array."""
-    masks = [segment.live_mask() for segment in archive._segments]
+    masks = [segment.live_mask() for segment in archive.segments]
     return np.flatnonzero(np.concatenate(masks)) if masks else np.empty(0, np.int64)
 
 

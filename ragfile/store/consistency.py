@@ -12,7 +12,7 @@ LEGS = ("vector", "rag.terms")
 def disagreements(archive):
     """Faults between the sections of an open file."""
     faults = []
-    for segment in archive._segments:
+    for segment in archive.segments:
         for look in (_records, _vectors, _terms):
             try:
                 faults += look(segment)
@@ -20,7 +20,7 @@ def disagreements(archive):
                 faults.append(
                     (type(error).__name__, error.at or 0, str(error), error.section or "")
                 )
-    return faults or list(_between(archive._segments))
+    return faults or list(_between(archive.segments))
 
 
 def _fault(what, section):
@@ -33,10 +33,10 @@ def _records(segment):
         return
     mask = segment.live_mask()
     for number in range(segment.records.documents):
-        first, rows = segment.records.document(number)[8:]
-        part = mask[first : first + rows]
+        rows = segment.records.document(number).rows
+        part = mask[rows.start : rows.stop]
         yield from _original(segment, number)
-        if len(part) != rows or (rows and part.any() != part.all()):
+        if len(part) != len(rows) or (rows and part.any() != part.all()):
             yield _fault(
                 f"document {number} of segment {segment.number} lives in part", "rag.tombs"
             )
@@ -45,14 +45,14 @@ def _records(segment):
 def _original(segment, number):
     """Where a document says what its text was before normalisation, the edits are such of its text, and its body is in it."""
     record = segment.records.document(number)
-    fields = segment.fields(record[6], record[7])
-    if fields.get("body", 0) > record[4]:
-        yield _fault(f"the body of document {record[0]!r} begins behind its text", "rag.meta")
+    fields = segment.fields(record.meta_at, record.meta_size)
+    if fields.get("body", 0) > record.text_chars:
+        yield _fault(f"the body of document {record.id!r} begins after its end", "rag.meta")
     if fields.get("original"):
         try:
-            restored(segment.text(record, 0, record[2]), fields["original"])
+            restored(segment.text(record, 0, record.text_size), fields["original"])
         except ValueError as error:
-            yield _fault(f"the original text of document {record[0]!r}: {error}", "rag.meta")
+            yield _fault(f"the original text of document {record.id!r}: {error}", "rag.meta")
 
 
 def _vectors(segment):
@@ -80,8 +80,8 @@ def _between(segments):
     for segment in segments:
         if segment.section("rag.chunks") is None:
             continue
-        for number in segment.live_documents():
-            doc_id = segment.records.document(number)[0]
+        for there in segment.live_documents():
+            doc_id = there.id
             if homes.setdefault(doc_id, segment.number) != segment.number:
                 yield _fault(
                     f"document {doc_id!r} lives in segments {homes[doc_id]} and {segment.number}",

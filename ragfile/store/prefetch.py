@@ -105,8 +105,10 @@ def vector_rows(segments, rows):
     wants = []
     for segment, row in _placed(segments, rows):
         if segment.has("vector"):
-            _, _, _, stride, first = segment.vector_layout()
-            wants.append((segment.section("vector"), first + row * stride, stride))
+            layout = segment.vector_layout()
+            wants.append(
+                (segment.section("vector"), layout.at + row * layout.stride, layout.stride)
+            )
     _core.ready(wants)
 
 
@@ -130,7 +132,9 @@ def passages(segments, rows):
         wants + [(segment.section("rag.chunks"), row * size, size) for segment, row in placed]
     )
     chunks = [(segment, segment.records.chunk(row)) for segment, row in placed]
-    _core.ready([want for segment, chunk in chunks for want in _document_places(segment, chunk[0])])
+    _core.ready(
+        [want for segment, chunk in chunks for want in _document_places(segment, chunk.document)]
+    )
     _core.ready([want for segment, chunk in chunks for want in _contents(segment, chunk)])
 
 
@@ -156,14 +160,11 @@ def _document_places(segment, number):
 
 
 def _contents(segment, chunk):
-    number, _, start, size, _, _, own_at, own_size = chunk
-    id_at, id_size, blob_at, meta_at, meta_size = segment.records.place(number)
-    yield segment.section("rag.ids"), id_at, id_size
-    yield from (
-        (segment.section("rag.text"), *place)
-        for place in segment.texts.places(blob_at + start, size)
-    )
-    for at, length in ((meta_at, meta_size), (own_at, own_size)):
+    document = segment.records.place(chunk.document)
+    yield segment.section("rag.ids"), document.id_at, document.id_size
+    texts = segment.texts.places(document.blob_at + chunk.start, chunk.size)
+    yield from ((segment.section("rag.text"), *place) for place in texts)
+    for at, length in ((document.meta_at, document.meta_size), (chunk.meta_at, chunk.meta_size)):
         yield from (
             (segment.section("rag.meta"), *place) for place in segment.meta.places(at, length)
         )

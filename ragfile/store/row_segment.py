@@ -6,17 +6,21 @@ A section is opened when it is first asked for. What it must agree with (the num
 import json
 import secrets
 import threading
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import zstandard
 
 from ragfile import _core
 from ragfile.errors import CorruptError
+from ragfile.records import Document, Hit
 from ragfile.store import config
 
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
+KEPT_FIELDS = 4096  # documents whose metadata stays parsed
 _thread = (
     threading.local()
 )  # a decompressor is a large thing to make, and serves one thread at a time
@@ -63,15 +67,57 @@ def _bit(section, i):
     return i // 8 < len(view) and bool(view[i // 8] >> i % 8 & 1)
 
 
-class Segment:
-    """The rows that one commit added."""
+class StoredDocument(NamedTuple):
+    """A document of an open file: where it lies. The rest is read when it is asked for."""
 
-    def __init__(self, reader, number, rows, live, base):
-        self.reader, self.number, self.rows, self.live, self.base = reader, number, rows, live, base
+    segment: "Segment"
+    number: int
+
+    @property
+    def record(self) -> _core.DocumentRecord:
+        return self.segment.records.document(self.number)
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def rows(self) -> range:
+        """Its rows in the segment."""
+        return self.record.rows
+
+    @property
+    def file_rows(self) -> range:
+        """Its rows in the file."""
+        base, rows = self.segment.base, self.record.rows
+        return range(base + rows.start, base + rows.stop)
+
+    @property
+    def fields(self) -> dict:
+        """Its JSON object in the metadata stream. It is shared: do not change it."""
+        return self.segment.document_fields(self.number, self.record)
+
+    def read(self) -> Document:
+        """The whole document."""
+        record = self.record
+        fields = self.segment.document_fields(self.number, record)
+        text = self.segment.text(record, 0, record.text_size)
+        return Document(
+            record.id, text, fields.get("source", ""), fields.get("metadata", {}), tuple(fields.get("tags", ())),
+            edits=fields.get("original", []), body=fields.get("body", 0),
+        )  # fmt: skip
+
+
+class Segment:
+    """The rows that one commit added. `base` is the number of its first row in the file."""
+
+    def __init__(self, reader, record: _core.SegmentRecord, base: int):
+        self.reader, self.base = reader, base
+        self.number, self.rows, self.live, _ = record
         self._records = self._texts = self._meta = self._alive = None
-        self._layout = self._view = self._matrix = self._lexicon = self._lexical_size = None
-        self.metric, self.document_fields = "cosine", {}
-        self.brought = set()  # names of plans (see ahead) that were carried out once for all
+        self._layout = self._view = self._matrix = self._lexicon = None
+        self.metric, self._fields = "cosine", {}
+        self.brought = set()  # names of plans (see prefetch) that were carried out once for all
 
     def section(self, name):
         return self.reader.section(name, self.number)
@@ -144,15 +190,17 @@ class Segment:
 
     def document_is_live(self, number):
         """A document lives or dies with all its rows; one without rows dies by name."""
-        first, rows = self.records.document(number)[8:]
+        rows = self.records.document(number).rows
         if rows:
-            return self.is_live(first)
+            return self.is_live(rows.start)
         gone = self.section("rag.gone")
         return gone is None or not _bit(gone, number)
 
-    def live_documents(self):
-        """Numbers of the live documents, in order of id."""
-        return [n for n in range(self.records.documents) if self.document_is_live(n)]
+    def live_documents(self) -> Iterator[StoredDocument]:
+        """The live documents, in order of id."""
+        for number in range(self.records.documents):
+            if self.document_is_live(number):
+                yield StoredDocument(self, number)
 
     @property
     def has_deletions(self):
@@ -162,20 +210,45 @@ class Segment:
         """How many documents live. Where nothing is deleted no record is read."""
         if not self.has_deletions:
             return len(self.need("rag.documents")) // _core.DOCUMENT_RECORD_SIZE
-        return len(self.live_documents())
+        return sum(1 for _ in self.live_documents())
 
-    def find(self, doc_id):
-        """The number of the live document with this id, or None."""
+    def find(self, doc_id: str) -> StoredDocument | None:
+        """The live document with this id."""
         number = self.records.find(doc_id)
-        return number if number is not None and self.document_is_live(number) else None
+        if number is None or not self.document_is_live(number):
+            return None
+        return StoredDocument(self, number)
+
+    def document_fields(self, number: int, record: _core.DocumentRecord) -> dict:
+        """The JSON object of a document. The last few thousand are kept, so it is not to be changed."""
+        found = self._fields.get(number)
+        if found is None:
+            if len(self._fields) >= KEPT_FIELDS:
+                self._fields.clear()
+            found = self._fields[number] = self.fields(record.meta_at, record.meta_size)
+        return found
+
+    def hit(self, row: int) -> Hit:
+        """What a row of this segment is, as a Hit without scores; its metadata includes the document's."""
+        chunk = self.records.chunk(row)
+        record = self.records.document(chunk.document)
+        shared = self.document_fields(chunk.document, record)
+        own = self.fields(chunk.meta_at, chunk.meta_size)
+        start, end = chunk.span
+        return Hit(
+            f"{record.id}#{chunk.index}", record.id, chunk.index, self.text(record, chunk.start, chunk.size),
+            0.0, "score", {}, tuple(own["tags"] if "tags" in own else shared.get("tags", ())),
+            {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)},
+            shared.get("source", ""), start, end,
+        )  # fmt: skip
 
     def vector_layout(self):
-        """(dim, bits, rows, stride, offset of the first row) of the vector section."""
+        """Where the vectors lie in their section."""
         if self._layout is None:
             at = self.reader.entry("vector", self.number)["at"]
             layout = _core.vector_layout(self.need("vector"), at)
-            if layout[2] != self.rows:
-                what = f"segment {self.number} has {self.rows} rows but {layout[2]} vectors"
+            if layout.rows != self.rows:
+                what = f"segment {self.number} has {self.rows} rows but {layout.rows} vectors"
                 raise CorruptError(what, section="vector")
             self._layout = layout
         return self._layout
@@ -191,12 +264,12 @@ class Segment:
 
     def _all_vectors(self):
         if self._view is None:
-            dim, bits, rows, stride, first = self.vector_layout()
-            dtype = np.dtype("<f4" if bits == 32 else "<f2")
-            bare = _core.Bare(self.section("vector"))
+            layout = self.vector_layout()
+            dtype = np.dtype("<f4" if layout.bits == 32 else "<f2")
             self._view = np.ndarray(
-                (rows, dim), dtype, buffer=bare, offset=first, strides=(stride, dtype.itemsize)
-            )
+                (layout.rows, layout.dim), dtype, buffer=_core.Bare(self.section("vector")),
+                offset=layout.at, strides=(layout.stride, dtype.itemsize),
+            )  # fmt: skip
         return self._view
 
     def stored_vectors(self, first, count):
@@ -205,8 +278,8 @@ class Segment:
             return None
         vectors = self._all_vectors()
         if count:
-            _, _, _, stride, at = self.vector_layout()
-            self.section("vector").check(at + first * stride, count * stride)
+            layout = self.vector_layout()
+            self.section("vector").check(layout.at + first * layout.stride, count * layout.stride)
         return vectors[first : first + count]
 
     def keyword_pairs(self):
@@ -218,17 +291,11 @@ class Segment:
     def matrix(self):
         """The vectors, searchable."""
         if self._matrix is None:
-            dim, bits, rows, stride, first = self.vector_layout()
+            layout = self.vector_layout()
             self._matrix = _core.Matrix(
-                self.need("vector"),
-                rows,
-                dim,
-                stride,
-                f"f{bits}",
-                at=first,
-                metric=self.metric,
-                shadow=self.section("rag.shadow"),
-            )
+                self.need("vector"), layout.rows, layout.dim, layout.stride, f"f{layout.bits}",
+                at=layout.at, metric=self.metric, shadow=self.section("rag.shadow"),
+            )  # fmt: skip
         return self._matrix
 
     @property
@@ -241,13 +308,6 @@ class Segment:
                     f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}"
                 )
         return self._lexicon
-
-    @property
-    def lexical_size(self):
-        """(live rows, their summed length)"""
-        if self._lexical_size is None:
-            self._lexical_size = self.lexicon.live(self.alive)
-        return self._lexical_size
 
     def fields(self, at, size):
         """A JSON object of the metadata stream."""
@@ -289,15 +349,16 @@ class Segment:
             )
         return fields
 
-    def text(self, document, start, size):
-        if start + size > document[3]:
+    def text(self, document: _core.DocumentRecord, start: int, size: int) -> str:
+        """Bytes [start, start + size) of a document's texts."""
+        if start + size > document.blob_size:
             raise CorruptError(
-                f"a text of document {document[0]!r} lies outside of it", section="rag.chunks"
+                f"a text of document {document.id!r} lies outside of it", section="rag.chunks"
             )
-        raw = self.texts.read(document[1] + start, size)
+        raw = self.texts.read(document.blob_at + start, size)
         try:
             return raw.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             raise CorruptError(
-                f"the text of document {document[0]!r} is not UTF-8", section="rag.text"
+                f"the text of document {document.id!r} is not UTF-8", section="rag.text"
             ) from None

@@ -132,12 +132,12 @@ def test_both_ways_of_cutting_and_a_weight_for_headers(folder, tmp_path):
     with sqlrooms.prepare_embeddings(str(folder), path, chunk_size=20, **options) as rf:
         assert rf.config["chunking"]["kind"] == "sentences"
         assert rf.config["chunking"]["size"] == 80
-        assert rf._segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
+        assert rf.segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
 
 
 def test_words_are_stemmed_as_porter_does_and_stop_words_are_not_looked_for(db):
     with ragfile.open(db) as rf:
-        assert rf._segments[0].lexicon.analysis.stemmer == "porter"
+        assert rf.segments[0].lexicon.analysis.stemmer == "porter"
         assert [rf.hit(row).id for row in rf.match("rotations", 1)[0][0].tolist()] == ["keys.md#0"]
         assert rf.match("how do the and", 1)[0].tolist() == [[-1]]
     assert len(sqlrooms.hybrid_query("the of and", db)) == 3

@@ -151,7 +151,7 @@ def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
     raw = path.read_bytes()
     assert [trace for trace in traces if trace in raw] == []
     with ragfile.open(path) as rf:
-        segment = rf._segments[0]
+        segment = rf.segments[0]
         unpacked = segment.texts.read(0, segment.texts.size) + segment.meta.read(
             0, segment.meta.size
         )
@@ -259,7 +259,7 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
         w.upsert([{"id": "e", "text": "four"}, {"id": "d0", "text": "five"}])
     assert ragfile.verify(path)[0] == []
     with ragfile.open(path) as rf:
-        first, second = (segment.number for segment in rf._segments)
+        first, second = (segment.number for segment in rf.segments)
     damages = {
         "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
         "lives in part": lambda w: (

@@ -148,7 +148,7 @@ READS = {
     "sample": lambda rf: rf.sample.tobytes(),
     "columns": lambda rf: rf.mask({"year": {"$gte": 20}}).tobytes(),
     "rows in": lambda rf: rf.rows_in(0, rf.info["size"]),
-    "vectors": lambda rf: [segment.vectors().tobytes() for segment in rf._segments],
+    "vectors": lambda rf: [segment.vectors().tobytes() for segment in rf.segments],
     "vector": lambda rf: [rf.vector(row).tobytes() for row in (0, 11, rf.rows - 1)],
     "pairs": lambda rf: [(vector.tobytes(), text) for vector, text in rf.pairs("vector")],
     "buffers": lambda rf: [bytes(rf.section(e["name"], e["segment"])) for e in rf.entries],
@@ -158,11 +158,11 @@ READS = {
     "arrays": lambda rf: [
         np.frombuffer(rf.section(e["name"], e["segment"]), np.uint8).sum() for e in rf.entries
     ],
-    "words": lambda rf: [word for segment in rf._segments for word in segment.lexicon.vocabulary()],
+    "words": lambda rf: [word for segment in rf.segments for word in segment.lexicon.vocabulary()],
     "word rows": lambda rf: [
-        a.tobytes() for segment in rf._segments for a in segment.lexicon.rows("w3")
+        a.tobytes() for segment in rf.segments for a in segment.lexicon.rows("w3")
     ],
-    "lengths": lambda rf: [segment.lexicon.lengths().tobytes() for segment in rf._segments],
+    "lengths": lambda rf: [segment.lexicon.lengths().tobytes() for segment in rf.segments],
     "score": lambda rf: (
         rf.score([1, 5, 7], text="w3 w70").tobytes()
         + rf.score([9, 1], vector=rf.vector(4)).tobytes()
@@ -320,7 +320,7 @@ def test_a_question_by_vector_streams_the_shadow_once(large_server, large, monke
     rng = np.random.default_rng(4)
     with ragfile.open(large) as local, ragfile.open(large_server.url("kb")) as far:
         large_server.forget()
-        shadow = local._reader.entry("rag.shadow", 1)
+        shadow = local.reader.entry("rag.shadow", 1)
         for turn in range(3):
             query = rng.standard_normal(DIM).astype(np.float32)
             assert far.nearest(query, 10)[0].tobytes() == local.nearest(query, 10)[0].tobytes()

@@ -79,7 +79,7 @@ def pieces(tmp_path_factory, whole):
 def file(request):
     path, rows = request.getfixturevalue(request.param)
     with ragfile.open(path) as rf:
-        assert (len(rf._segments) > 1) == (request.param == "pieces")
+        assert (len(rf.segments) > 1) == (request.param == "pieces")
         yield rf, rows
 
 

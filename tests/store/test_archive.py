@@ -88,7 +88,7 @@ def test_vectors_that_were_damaged_are_not_handed_out(path, ask):
         )
     with ragfile.open(path) as rf:
         assert rf.vectors().sum() == 72000
-        at = rf._reader.entry("vector", 1)["at"]
+        at = rf.reader.entry("vector", 1)["at"]
     raw = bytearray(path.read_bytes())
     raw[at + 64 + 48 * 8000] ^= 1
     path.write_bytes(raw)

@@ -125,7 +125,7 @@ def test_nothing_of_a_deleted_document_is_left(
         )
     texts = [
         chunk.content
-        for s in ragfile.open(path)._segments
+        for s in ragfile.open(path).segments
         for chunk in chunks_of(path, s)
         if CANARY in chunk.content
     ]

@@ -95,10 +95,7 @@ def test_sources_come_back_byte_for_byte(docs, tmp_path):
 def test_a_text_that_was_as_it_is_keeps_no_way_back(docs, tmp_path):
     ragfile.build([docs], tmp_path / "kb")
     with ragfile.open(tmp_path / "kb") as rf:
-        said = {
-            d[0]: rf._segments[0].fields(d[6], d[7])
-            for d in map(rf._segments[0].records.document, range(len(FILES)))
-        }
+        said = {there.id: there.fields for there in rf.segments[0].live_documents()}
     assert {name for name, fields in said.items() if "original" in fields} == set(FILES) - {
         "plain.txt",
         "nothing.txt",

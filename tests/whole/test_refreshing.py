@@ -58,11 +58,11 @@ def test_metadata_that_was_read_of_one_file_is_not_that_of_the_next(tmp_path):
     path = tmp_path / "kb"
     _made(path, "a", 1)
     kb = ragfile.open(path)
-    rows = kb._segments[0]
+    rows = kb.segments[0]
     kb.hit(0)
     _made(path, "b", 1)
     assert kb.refresh()
-    assert kb._document_fields(rows, 0, rows.records.document(0)) is not None
+    assert rows.document_fields(0, rows.records.document(0)) is not None
     assert kb.hit(0).metadata == {"of": "b"}
 
 

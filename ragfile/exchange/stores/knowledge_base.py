@@ -179,10 +179,10 @@ def _from_records(archive):
                 stacklevel=4,
             )
     documents, refs, vectors = {}, [], []
-    for segment in archive._segments:
+    for segment in archive.segments:
         stored = segment.stored_vectors(0, segment.rows)
-        for number in segment.live_documents():
-            name, document, rows = _document(archive, segment, number, len(refs))
+        for there in segment.live_documents():
+            name, document, rows = there.id, _document(there, len(refs)), there.rows
             if not name or name in documents or len(document["chunks"]) != len(rows):
                 raise CorruptError(
                     f"document {name!r} of {archive.path}, or a chunk of it, is there twice or has no name"
@@ -200,43 +200,36 @@ def _from_records(archive):
     return Collection(index, refs, documents, model, front=front)
 
 
-def _document(archive, segment, number, first_row):
-    """(id, document as a dict, its rows in the segment)"""
-    made, record = archive._document(segment, number), segment.records.document(number)
-    first, count = record[8:]
-    document = {
-        "id": made.id,
-        "source": made.source,
-        "content": {},
-        "full_text": made.text if record[5] else None,
-    }
+def _document(there, first_row):
+    """A stored document as a dict."""
+    made, record, segment = there.read(), there.record, there.segment
+    full_text = made.text if record.has_text else None
+    document = {"id": made.id, "source": made.source, "content": {}, "full_text": full_text}
     document |= {"metadata": made.metadata, "tags": list(made.tags), "chunks": {}}
     document |= {
         name: value for name, value in (("original", made.edits), ("body", made.body)) if value
     }
-    for place, row in enumerate(range(first, first + count)):
-        _, index, start, size, char_start, char_size, meta_at, meta_size = segment.records.chunk(
-            row
+    for faiss_id, row in enumerate(record.rows, first_row):
+        chunk = segment.records.chunk(row)
+        key, own = f"chunk-{chunk.index}", segment.fields(chunk.meta_at, chunk.meta_size)
+        entry, has_span = (
+            {"i_start": None, "i_end": None, "faiss_id": faiss_id},
+            chunk.char_start is not None,
         )
-        key, own = f"chunk-{index}", segment.fields(meta_at, meta_size)
-        is_span = start + size <= record[2]
-        entry = {"i_start": None, "i_end": None, "faiss_id": first_row + place}
-        if is_span:
-            entry |= {
-                "i_start": char_start,
-                "i_end": None if char_start is None else char_start + char_size,
-            }
+        if chunk.start + chunk.size <= record.text_size:
+            if has_span:
+                entry["i_start"], entry["i_end"] = chunk.span
         else:
-            document["content"][key] = segment.text(record, start, size)
-            if char_start is not None:
-                entry["start"] = char_start
+            document["content"][key] = segment.text(record, chunk.start, chunk.size)
+            if has_span:
+                entry["start"] = chunk.char_start
         document["chunks"][key] = entry | own
-    return made.id, document, range(first, first + count)
+    return document
 
 
 def _analysis_record(archive):
     lexicon = next(
-        (s.lexicon for s in archive._segments if s.section("rag.terms") is not None), None
+        (s.lexicon for s in archive.segments if s.section("rag.terms") is not None), None
     )
     return (
         None
