@@ -130,5 +130,11 @@ bench-lookup bench-open bench-ragmd bench-living:
 gate:                 ## this tree beside the commit BASE: what users wait for must not take a third longer
 	$(PY) bench/gate.py $(BASE)
 
+docs:                 ## the website in build/site, without network; needs pip install -e ".[docs]"
+	rm -rf build/pages build/site && mkdir -p build/pages
+	tar cf - *.md LICENSE docs spec bench/*.md bench/*.py | tar xf - -C build/pages
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
+	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'
+
 clean:
 	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info

@@ -5,7 +5,9 @@ import re
 import pytest
 from places import ROOT
 
-DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "spec").rglob("*.md"), *(ROOT / "bench").glob("*.md")]
+DOCUMENTS = [p for folder in ("", "docs", "bench") for p in (ROOT / folder).glob("*.md")] + [
+    *(ROOT / "spec").rglob("*.md")
+]
 
 
 def slug(heading):
