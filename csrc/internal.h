@@ -46,29 +46,17 @@ enum rag_status rag_wants_ready(struct rag_wants *wants, struct rag_fault *fault
 
 /* ----------------------------------------------------------------------- files to write (map.c) */
 
-struct rag_file;
-
-enum rag_status rag_file_create(const char *path, struct rag_file **file, struct rag_fault *fault);
 enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
 const char *rag_file_path(const struct rag_file *file);
-enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
 
-/* Tells readers that what lies behind `end` is not committed, so that they need not look there; 0:
- * they had better look. */
+/* Tells readers that bytes from `end` on are not committed, so that they need not look there; 0: they must look. */
 void rag_file_settled(struct rag_file *file, uint64_t end);
 
 /* RAG_OK while the file's path still names it: what is written now will be seen. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
-enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
-                               struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
-/* Durable under its final name. replace_own: the caller holds the lock of the file that is
- * replaced. */
-enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
-
-/* Closes, and removes what was not published. */
-void rag_file_discard(struct rag_file *file);
+/* Closes a file without removing anything. */
 void rag_file_close(struct rag_file *file);
 
 /* ----------------------------------------------------------- the container (reader.c, writer.c) */

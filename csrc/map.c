@@ -423,6 +423,13 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
     return RAG_OK;
 }
 
+enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault) {
+    if (file->owner != getpid())
+        return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner,
+                        "this writer belongs to another process");
+    return ftruncate(file->fd, (off_t)size) == 0 ? RAG_OK : os_fail(fault, "truncate");
+}
+
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault) {
 #ifdef F_FULLFSYNC
     if (fcntl(file->fd, F_FULLFSYNC) == 0) return RAG_OK;

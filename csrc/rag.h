@@ -145,6 +145,22 @@ void rag_map_close(struct rag_map *map);
 /* Tells the system how bytes will be used. Only a hint. */
 void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice);
 
+/* A file that is made beside `path` and takes its name when it is whole. Until then it is the lock of that name: a second
+ * writer fails with RAG_LOCKED. It has the owner, group and mode of the file that it will replace before the first byte is
+ * written to it. Only a regular file is replaced. */
+struct rag_file;
+enum rag_status rag_file_create(const char *path, struct rag_file **file, struct rag_fault *fault);
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                               struct rag_fault *fault);
+enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault);
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
+
+/* Makes it durable under its final name. replace_own: the caller holds the lock of the file that is replaced. */
+enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
+
+/* Closes, and removes what was not published. */
+void rag_file_discard(struct rag_file *file);
+
 /* The process that writes to path now, or 0 when none does or the system cannot say. */
 int64_t rag_writer_pid(const char *path);
 

@@ -8,7 +8,6 @@ import threading
 from array import array
 from collections import namedtuple
 
-from ragfile.ground.urls import refuse_remote
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo

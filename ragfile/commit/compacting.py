@@ -6,6 +6,7 @@ Everything is carried over as it is stored, through the writer that builds files
 from ragfile import _core
 from ragfile.commit.editing import recorded_analysis
 from ragfile.commit.writing import Writer
+from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
 KEPT = ("rag.origin", "rag.stale")
@@ -54,6 +55,7 @@ class Compactor(Writer):
 
 def compact(path, *, created=None, accept_loss=False):
     """Writes the live documents as a new first generation and puts it in the file's place. Deleted bytes are gone then."""
+    refuse_remote(path)
     editor = _core.Writer.edit(path)
     try:
         with (

@@ -20,6 +20,7 @@ from ragfile.commit.writing import DEFAULT, Writer, creation_time
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import embedded, open_embedder, open_recorded
 from ragfile.errors import FormatError, ModelError
+from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunking import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.store.archive import Archive
@@ -29,6 +30,7 @@ BATCH = 512
 
 def _opened(path):
     """The file with its writer's lock."""
+    refuse_remote(path)
     try:
         return _core.Writer.edit(path)
     except FormatError:

@@ -11,6 +11,7 @@ from ragfile import _core
 from ragfile.commit.staging import LOOSE, NO_SPAN, Spool, Staging
 from ragfile.embedding.protocol import embedded, open_embedder
 from ragfile.errors import CorruptError, ModelError
+from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy, split
 from ragfile.records import Chunk, Document
@@ -53,6 +54,7 @@ class Writer:
 
     def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, analysis=DEFAULT,
                  portable=False, spec=None, created=None, config=None):  # fmt: skip
+        refuse_remote(path)
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):

@@ -9,18 +9,24 @@ cdef bytes path_bytes(path):
     return raw
 
 
+cdef class Replacement
+
+
 cdef class Map:
     """A file mapped for reading; a buffer. Views keep it alive."""
 
     cdef rag_map map
     cdef readonly str path
 
-    def __cinit__(self, path):
+    def __cinit__(self, path, Replacement made=None):
         cdef rag_fault fault
         self.path = os.fspath(path)
         name = path_bytes(path)
         cdef const char *raw = name
         cdef rag_status status
+        if made is not None:  # what was written so far, which has no name yet
+            check(rag_file_map(made.alive(), &self.map, &fault), &fault, self.path)
+            return
         with nogil:
             status = rag_map_open(raw, &self.map, &fault)
         check(status, &fault, self.path)
@@ -47,6 +53,82 @@ cdef class Map:
         cdef rag_header header
         check(rag_header_read(self.map.bytes, self.map.size, &header, &fault), &fault, self.path)
         return header.major, header.minor, header.patch, header.big_endian
+
+
+cdef class Replacement:
+    """A file that is written beside `path` and takes its name when it is whole: see rag_file_create."""
+
+    cdef rag_file *file
+    cdef readonly str path
+    cdef readonly uint64_t size
+
+    def __cinit__(self, path):
+        cdef rag_fault fault
+        cdef rag_status status
+        self.path = os.fspath(path)
+        name = path_bytes(os.path.realpath(path))  # a link stays a link to the file that is replaced
+        cdef const char *raw = name
+        with nogil:
+            status = rag_file_create(raw, &self.file, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        self.close()
+
+    cdef rag_file *alive(self) except NULL:
+        if self.file == NULL:
+            raise ValueError(f"{self.path}: this writer was closed")
+        return self.file
+
+    cdef int put(self, uint64_t at, const uint8_t[::1] data) except -1:
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_file *file = self.alive()
+        cdef size_t size = data.shape[0]
+        if size == 0:
+            return 0
+        cdef const uint8_t *start = &data[0]
+        with nogil:
+            status = rag_file_write(file, at, start, size, &fault)
+        return check(status, &fault, self.path)
+
+    def write(self, const uint8_t[::1] data not None):
+        """Appends bytes."""
+        self.put(self.size, data)
+        self.size += data.shape[0]
+
+    def write_at(self, uint64_t at, const uint8_t[::1] data not None):
+        """Writes bytes into room that is there."""
+        self.put(at, data)
+
+    def skip_to(self, uint64_t at):
+        """Leaves room up to `at`, to be written later."""
+        self.size = at
+
+    def truncate(self, uint64_t size):
+        """Cuts the file at `size`, or fills it up with zeros to there."""
+        cdef rag_fault fault
+        check(rag_file_truncate(self.alive(), size, &fault), &fault, self.path)
+        self.size = size
+
+    def mapped(self):
+        """What was written so far, as a buffer."""
+        return Map(self.path, self)
+
+    def publish(self):
+        """Makes the file durable under its final name, and closes."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_file *file = self.alive()
+        with nogil:
+            status = rag_file_publish(file, False, &fault)
+        check(status, &fault, self.path)
+        self.close()
+
+    def close(self):
+        """Lets the lock go; a file that was not published is removed."""
+        rag_file_discard(self.file)
+        self.file = NULL
 
 
 def file_identity(path):
@@ -322,7 +404,6 @@ cdef Writer open_writer(path, bint edit):
     cdef rag_status status
     cdef Writer self = Writer.__new__(Writer)
     cdef rag_writer **out = &self.writer
-    refuse_remote(path)
     self.path = os.fspath(path)
     name = path_bytes(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
     cdef const char *raw = name

@@ -1,12 +1,9 @@
 """Version 0.1.0 of the format, literally: files of padded keyword and embedding pairs, written and read in place."""
 
-import mmap
 import os
-import secrets
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
@@ -15,6 +12,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FormatError
+from ragfile.ground.atomic_replace import replacing
 
 VERSION = (0, 1, 0)
 DTYPES = {8: "i1", 16: "f2", 32: "f4", 64: "f8"}
@@ -57,7 +55,7 @@ def write_pairs(
         + [KEYS] * bool(keywords and sorted_keys)
         + ["vector"] * bool(embeddings)
     )
-    with _replacing(path) as file:
+    with replacing(path) as file:
         draft = _Draft(file, names, padding, byteorder == "big")
         if keywords:
             draft.add_keywords(keywords, sorted_keys)
@@ -71,31 +69,6 @@ def _unless_empty(items):
     items = iter(items)
     first = list(islice(items, 1))
     return chain(first, items) if first else None
-
-
-@contextmanager
-def _replacing(path):
-    """A file that takes the place of path when the block succeeds, and vanishes when it does not."""
-    path = os.fspath(path)
-    folder, name = os.path.split(path)
-    draft = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(
-        draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666
-    )
-    try:
-        with open(descriptor, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    parent = os.open(folder or ".", os.O_RDONLY)
-    try:
-        os.fsync(parent)
-    finally:
-        os.close(parent)
 
 
 def _aligned(at):
@@ -113,10 +86,9 @@ class _Draft:
         self.entries = []
         self.preambles = []
         longest = [(name, 10**19, 10**19) for name in names]
-        self.at = len(
-            _core.write_directory(VERSION, big, longest)
-        )  # no directory of these names is longer
-        file.seek(self.at)
+        # No directory of these names is longer.
+        self.at = len(_core.write_directory(VERSION, big, longest))
+        file.skip_to(self.at)
 
     def add_keywords(self, keywords, sorted_keys):
         writer = _core.PairWriter(self.file.write, padding=self.padding, big_endian=self.big)
@@ -187,9 +159,7 @@ class _Draft:
 
     def _written(self, start, size):
         """Bytes that are in the file already, mapped; freed with the last reference."""
-        self.file.flush()
-        mapped = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
-        return memoryview(mapped)[start : start + size]
+        return memoryview(self.file.mapped())[start : start + size]
 
     def _digest(self, start, size):
         return _core.hash64(self._written(start, size))
@@ -202,11 +172,9 @@ class _Draft:
 
     def finish(self):
         front = _core.write_directory(VERSION, self.big, self.entries)
-        self.file.seek(0)
-        self.file.write(front)
+        self.file.write_at(0, front)
         for at, preamble in self.preambles:
-            self.file.seek(len(front) if at is None else at)
-            self.file.write(preamble)
+            self.file.write_at(len(front) if at is None else at, preamble)
         end = self.entries[-1][2] + 1 if self.entries else len(front)
         self.file.truncate(end)
 

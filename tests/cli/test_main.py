@@ -171,7 +171,7 @@ def test_a_name_that_was_mistyped_costs_nobody_a_document(run, kb):
     for command in (["build", kb.parent / "docs", "-o", page], ["convert", kb, page]):
         code, _, err = run(*command)
         assert code == 1
-        assert f"{page}: is there and no " in err
+        assert f"{page}: exists and is not a " in err
         assert len(err.splitlines()) == 1
     assert page.read_bytes() == before
     (kb.parent / "nothing").touch()

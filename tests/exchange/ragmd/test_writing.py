@@ -44,8 +44,7 @@ def test_a_second_writer_is_refused_and_told_who_holds_the_file(tmp_path):
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LockedError) as caught:
             reading.save(path, collection(documents=5))
-        if os.path.exists("/proc/locks"):
-            assert str(caught.value).endswith(f"is being written by process {holder.pid}")
+        assert str(caught.value) == f"{path}: another writer holds the file (process {holder.pid})"
         assert path.read_bytes() == before
     finally:
         holder.kill()
@@ -80,17 +79,25 @@ def test_there_is_one_file_before_and_after_a_save(tmp_path):
     assert os.listdir(tmp_path) == ["x.ragmd"]
 
 
-def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+FULL = f"""
+    import resource, sys
+    sys.path.insert(0, {str(TESTS)!r})
+    from oracles.ragmd_examples import collection
+    from ragfile.exchange.ragmd import reading as ragmd
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    try:
+        ragmd.save(sys.argv[1], collection(documents=90))
+    except OSError as error:
+        print(error)
+"""
+
+
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "x.ragmd"
     reading.save(path, collection())
     before = path.read_bytes()
-    monkeypatch.setattr(
-        os,
-        "fsync",
-        lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")),
-    )
-    with pytest.raises(OSError, match="No space"):
-        reading.save(path, collection(documents=9))
+    with child(FULL, path) as writer:
+        assert writer.stdout.read() == f"[Errno 27] File too large: '{path}'\n"
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x.ragmd"]
 
