@@ -1,6 +1,7 @@
 """Imports point one way: down the list of rooms below, which the tree must match name by name."""
 
 import ast
+import fnmatch
 import re
 
 import pytest
@@ -81,3 +82,24 @@ def test_a_wrong_import_would_be_seen(tmp_path):
     (tmp_path / "x.py").write_text("def f():\n    from ragfile.cli.main import main\n")
     (tmp_path / "x.pxi").write_text("def f():\n    from ragfile.query.fusion import rrf\n")
     assert [imported(tmp_path / name) for name in ("x.py", "x.pxi")] == [["cli"], ["query"]]
+
+
+def tree_of_the_architecture():
+    """Names at the first level below ragfile/ in the tree that ARCHITECTURE.md draws."""
+    tree = (ROOT / "ARCHITECTURE.md").read_text().split("```text\n")[1].split("```")[0]
+    lines = tree.partition("ragfile/")[2].partition("\ncsrc/")[0].splitlines()
+    return [name.rstrip("/") for line in lines[1:] for name in line[:18].split()]
+
+
+def test_the_architecture_draws_this_tree_in_this_order():
+    assert tree_of_the_architecture() == [name for name in ORDER if not name.startswith("__")]
+
+
+def test_the_architecture_puts_every_c_file_in_a_group():
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("| group | files |")[2]
+    rows = table.partition("\n\n")[0].splitlines()[2:]
+    patterns = [p for row in rows for p in re.findall(r"`([\w*]+)`", row)]
+    for path in (ROOT / "csrc").glob("*.c"):
+        assert any(fnmatch.fnmatch(path.stem, p) for p in patterns), path.name
+    for pattern in patterns:
+        assert list((ROOT / "csrc").glob(f"{pattern}.c")), pattern

@@ -13,7 +13,7 @@ from servers.range_server import RangeServer
 
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SCREENS = 110  # lines: two screens
+SCREENS = 120  # lines: two screens
 
 
 def blocks(language, text=README):
