@@ -22,6 +22,7 @@ import warnings
 from dataclasses import dataclass
 
 from ragfile import text as texts
+from ragfile.ingest.titles import front_title, path_of, without_anchor, without_closing
 from ragfile.records import Chunk, Segment
 
 VERSION = 1
@@ -110,15 +111,13 @@ def split(document, policy=None):
         tuple(document.tags),
     )
     chunks, body = [], min(document.body, len(document.text))
-    title = _title(text, body) if policy.kind == "markdown" else ""
+    title = front_title(text, 0, body) if policy.kind == "markdown" else ""
+    below, headers = None, ""
     for segment in document.segments or (Segment(body, len(text)),):
-        for start, end, headers in cut(
-            text, segment.start, segment.end, policy.size, policy.overlap
-        ):
-            headers = " > ".join(part for part in (title, headers) if part)
-            metadata = (
-                {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
-            )
+        for start, end, path in cut(text, segment.start, segment.end, policy.size, policy.overlap):
+            if path is not below:  # the windows of a section share one path
+                below, headers = path, " > ".join(part for part in (title, path) if part)
+            metadata = {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
             chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
 
@@ -192,8 +191,6 @@ _HEADER = re.compile(
     re.MULTILINE,
 )
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---[ \t]*$).*\n)*+---[ \t]*$", re.MULTILINE)
-_TITLE = re.compile(r"""^title:[ \t]*(["']?)([^\n]{1,500}?)\1[ \t]*$""", re.MULTILINE)
-_ANCHOR = re.compile(r"[ \t]*\{#[^{}\n]*\}[ \t]*$")
 
 
 def headers(text, start=0, end=None):
@@ -224,11 +221,8 @@ def _level_and_title(m):
     if m["under"]:
         level, title = 1 if m["under"][0] == "=" else 2, m["line"]
     else:
-        level, title = (
-            len(m["marks"]),
-            re.sub(r"(?:^|[ \t]+)#+$", "", (m["title"] or "").rstrip(" \t")),
-        )
-    return level, _ANCHOR.sub("", title).strip(" \t")
+        level, title = len(m["marks"]), without_closing(m["title"] or "")
+    return level, without_anchor(title).strip(" \t")
 
 
 def _markdown(text, start, end, size, overlap):
@@ -242,24 +236,18 @@ def _sections(text, start, end):
     found = headers(text, start, end)
     title = _front_title(text, start, end)
     path = [(0, title)] if title else []
-    yield start, found[0][0] if found else end, " > ".join(name for _, name in path)
+    yield start, found[0][0] if found else end, title
     for i, (begin, body, level, name) in enumerate(found):
         stop, below = (found[i + 1][0], found[i + 1][2]) if i + 1 < len(found) else (end, 0)
         path = [(depth, title) for depth, title in path if depth < level]
         path.append((level, name))
         if below <= level or _NOT_BLANK.search(text, body, stop):
-            yield begin, stop, " > ".join(name for _, name in path if name)
+            yield begin, stop, path_of(name for _, name in path)
 
 
 def _front_title(text, start, end):
     front = _FRONT_MATTER.match(text, start, end)
-    return _title(text, front.end(), start) if front else ""
-
-
-def _title(text, end, start=0):
-    """What front matter that lies in text[start:end] calls its document."""
-    found = _TITLE.search(text, start, end)
-    return found[2].strip(" \t") if found else ""
+    return front_title(text, start, front.end()) if front else ""
 
 
 def _windows(text, start, end, size, overlap):

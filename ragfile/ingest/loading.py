@@ -39,14 +39,8 @@ from ragfile.records import Document, Segment
 from ragfile.text import normalize
 
 GAP = "\n\n"  # between the segments of a document
-KNOWN = (
-    "path",
-    "name",
-    "folder_id",
-    "mime",
-    "file_id",
-    "checksum",
-)  # of a file, whatever its front matter says
+PIECE = 1 << 20  # bytes of a file whose size is not known
+KNOWN = ("path", "name", "folder_id", "mime", "file_id", "checksum")  # of a file, whatever its front matter says
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +122,7 @@ class Loading:
             self.files += 1
             self.bytes += len(raw)
             yield from self._documents(source, raw, checksum, modified)
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - on a damaged file a parser may raise anything
+        except Exception as error:  # noqa: BLE001 - on a damaged file a parser can raise anything
             self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
 
     def _documents(self, source, raw, checksum, modified):
@@ -173,6 +165,8 @@ def load(sources, **options):
 
 
 def _sentence(error):
+    if isinstance(error, MemoryError):
+        return "not enough memory to read it"
     if isinstance(error, UnicodeDecodeError):
         return f"not valid {error.encoding}: byte {error.start} ({error.reason}); errors=replace reads it"
     return str(error) or type(error).__name__
@@ -190,10 +184,20 @@ def _read(path, limits):
         status = os.fstat(file.fileno())
         if status.st_size > limits.max_bytes:
             raise LimitError(f"{status.st_size} bytes, the limit is {limits.max_bytes}")
-        raw = file.read(limits.max_bytes + 1)
-    if len(raw) > limits.max_bytes:  # it grew, or said nothing about its size
-        raise LimitError(f"more than {limits.max_bytes} bytes")
+        raw = _content(file, status.st_size, limits.max_bytes)
     return raw, status.st_mtime
+
+
+def _content(file, stated, most):
+    """All bytes of an open file. A file that grows, or does not state its size, is read piece by piece."""
+    pieces = [file.read(stated + 1)]  # memory for what is there, not for the limit
+    size, more = len(pieces[0]), len(pieces[0]) > stated
+    while more and size <= most:
+        pieces.append(file.read(PIECE))
+        size, more = size + len(pieces[-1]), bool(pieces[-1])
+    if size > most:
+        raise LimitError(f"more than {most} bytes")
+    return b"".join(pieces)
 
 
 def _assembled(extracted, limits):

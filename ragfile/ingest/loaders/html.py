@@ -59,7 +59,7 @@ def parse(raw, limits, errors="strict"):
         out.data(data)
         if tag:
             out.tag(tag, closing)
-    title = " ".join(out.title.split())
+    title = " ".join("".join(out.title).split())
     yield Extracted(out.finished(), metadata={"title": title} if title else {})
 
 
@@ -99,8 +99,8 @@ class _Text:
     """Lines of text as blocks open and close."""
 
     def __init__(self):
-        self.title = ""
-        self._out, self._line = [], []
+        self.title, self._out = [], []
+        self._line, self._is_blank = [], True  # what the open line holds, and whether that is blanks alone
         self._lists, self._pre, self._in_title = [], 0, False
 
     def data(self, data):
@@ -108,18 +108,26 @@ class _Text:
             return
         data = unescape(data)
         if self._in_title:
-            self.title += data
-        elif self._pre:
-            self._line.append(data)
+            self.title.append(data)
         else:
-            self._line.append(_SPACE.sub(" ", data))
+            self._add(data if self._pre else _SPACE.sub(" ", data))
+
+    def _add(self, text):
+        self._line.append(text)
+        self._is_blank = self._is_blank and not text.strip()
+
+    def _taken(self):
+        """The open line, of which nothing is left."""
+        line = "".join(self._line)
+        self._line, self._is_blank = [], True
+        return line
 
     def tag(self, name, closing):
         if name == "br":
-            self._line.append("\n")
+            self._add("\n")
         elif name in ("td", "th") and not closing:
-            if "".join(self._line).strip():
-                self._line.append(" | ")
+            if not self._is_blank:
+                self._add(" | ")
         elif name in _BLOCKS:
             self._block(name, closing)
 
@@ -139,7 +147,7 @@ class _Text:
         elif name == "li" and not closing:
             self._item()
         elif name in _HEADERS and not closing:
-            self._line.append(_HEADERS[name])
+            self._add(_HEADERS[name])
 
     def _nest(self, name, closing):
         if not closing:
@@ -153,7 +161,7 @@ class _Text:
         if self._lists and self._lists[-1][0] == "ol":
             self._lists[-1][1] += 1
             mark = f"{self._lists[-1][1]}. "
-        self._line.append("  " * max(depth - 1, 0) + mark)
+        self._add("  " * max(depth - 1, 0) + mark)
 
     def _code(self, closing):
         if not closing:
@@ -166,16 +174,13 @@ class _Text:
                 self._fenced()
 
     def _fenced(self):
-        code = "".join(self._line).strip("\n").replace("\r\n", "\n")
-        self._line = []
+        code = self._taken().strip("\n").replace("\r\n", "\n")
         if code.strip():
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
             self._out.append(f"{fence}\n{code}\n{fence}\n\n")
 
     def _end_line(self, gap):
-        line = "".join(self._line)
-        self._line = []
-        text = "\n".join(part.rstrip(" ") for part in line.split("\n"))
+        text = "\n".join(part.rstrip(" ") for part in self._taken().split("\n"))
         if text.strip() in ("", "-") or not text.strip("# "):
             if gap == "\n\n" and self._out and not self._out[-1].endswith("\n\n"):
                 self._out.append("\n")

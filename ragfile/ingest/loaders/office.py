@@ -1,6 +1,7 @@
 """DOCX and PPTX: the text of their XML, with Markdown's marks for headings, list items and tables.
 
-Both are zip files of XML. What they unpack to is bounded before it is unpacked, and a document type
+Both are zip files of XML. What they unpack to is bounded before it is unpacked, a Word document is read one
+paragraph or table at a time, and every part is read once, however often it is named. A document type
 declaration, the root of XML's entity bombs and file inclusions, is refused: no writer of these formats makes
 one.
 """
@@ -19,6 +20,10 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _DC = "{http://purl.org/dc/elements/1.1/}"
+PIECE = 1 << 16  # bytes of XML that are read at once
+HELD = 256 << 20  # bytes of XML in memory at once, about
+ELEMENT = 128  # bytes that an element takes, or an attribute
+
 _HEADING = re.compile(r"heading ([1-9])$|(title)$", re.IGNORECASE)
 
 
@@ -33,12 +38,36 @@ class _Package:
         self._names = set(self._zip.namelist())
 
     def xml(self, name):
-        """The part as a tree, or None. zipfile itself stops at the size that the directory states."""
+        """The part as a tree, or None."""
+        builder = _Builder()
+        return builder.close() if self._fed(name, builder) else None
+
+    def children(self, name, parent):
+        """What lies in the part's first `parent` element, one child at a time; each is dropped after it was used."""
+        builder = _Builder(parent)
+        for _ in self._feeding(name, builder):
+            if builder.parent is not None and len(builder.parent) > 1:
+                yield from builder.parent[:-1]
+                del builder.parent[:-1]
+                builder.held = 0
+        if builder.parent is not None:
+            yield from builder.parent
+
+    def _fed(self, name, builder):
+        """Whether there is such a part, all of which the builder then has."""
+        return sum(1 for _ in self._feeding(name, builder)) > 0
+
+    def _feeding(self, name, builder):
+        """Gives the part to the builder piece by piece. zipfile itself stops at the size that the directory states."""
         if name not in self._names:
-            return None
-        parser = ElementTree.XMLParser(target=_Builder())
-        parser.feed(self._zip.read(name))
-        return parser.close()
+            return
+        parser = ElementTree.XMLParser(target=builder)
+        with self._zip.open(name) as part:
+            while piece := part.read(PIECE):
+                parser.feed(piece)
+                yield
+        parser.close()
+        yield
 
     def title(self):
         core = self.xml("docProps/core.xml")
@@ -58,6 +87,28 @@ class _Package:
 
 
 class _Builder(ElementTree.TreeBuilder):
+    """A tree without a document type, of which no more than HELD bytes are in memory (see _Package.children)."""
+
+    def __init__(self, parent=None):
+        super().__init__()
+        self.held, self.parent, self._awaited = 0, None, parent
+
+    def start(self, tag, attributes):
+        self._hold(ELEMENT * (1 + len(attributes)))
+        element = super().start(tag, attributes)
+        if tag == self._awaited and self.parent is None:
+            self.parent = element
+        return element
+
+    def data(self, data):
+        self._hold(len(data))
+        return super().data(data)
+
+    def _hold(self, size):
+        self.held += size
+        if self.held > HELD:
+            raise LimitError(f"a part, paragraph or table whose XML takes more than {HELD >> 20} MiB of memory")
+
     def doctype(self, name, public, system):
         raise ValueError("an XML part with a document type declaration")
 
@@ -66,9 +117,17 @@ def word(raw, limits):
     """Paragraphs and tables in order; headings by their style's name, English in every language's Word."""
     package = _Package(raw, limits)
     levels = _heading_levels(package.xml("word/styles.xml"))
-    body = package.xml("word/document.xml").find(f"{_W}body")
-    blocks = _blocks(body, levels) if body is not None else ()
-    yield Extracted("\n\n".join(blocks), metadata=package.title())
+    blocks = _blocks(package.children("word/document.xml", f"{_W}body"), levels)
+    yield Extracted("\n\n".join(_bounded(blocks, limits)), metadata=package.title())
+
+
+def _bounded(blocks, limits):
+    size = 0
+    for block in blocks:
+        size += len(block)
+        if size > limits.max_text:
+            raise LimitError(f"more than {limits.max_text} characters of text")
+        yield block
 
 
 def _heading_levels(styles):
@@ -140,22 +199,36 @@ def slides(raw, limits):
     ids = [node.get(f"{_R}id") for node in package.xml("ppt/presentation.xml").iter(f"{_P}sldId")]
     if len(ids) > limits.max_pages:
         raise LimitError(f"{len(ids)} slides, the limit is {limits.max_pages}")
-    names = [relations[i] for i in ids if i in relations]
+    names = dict.fromkeys(relations[i] for i in ids if i in relations)
+    taken = set(names)
     yield Extracted(
-        parts=((_slide(package, name), {"slide": n}) for n, name in enumerate(names, 1)),
+        parts=((_slide(package, name, taken), {"slide": n}) for n, name in enumerate(names, 1)),
         metadata=package.title(),
     )
 
 
-def _slide(package, name):
+def _slide(package, name, taken):
+    """The text of a slide and of those of its notes that are not taken yet: a page of notes belongs to one slide."""
     tree = package.xml(name)
-    blocks = [_shape(shape) for shape in tree.iter(f"{_P}sp")] if tree is not None else []
-    blocks += [_table(table) for table in tree.iter(f"{_A}tbl")] if tree is not None else []
+    blocks = [_shape(shape) for shape in _outermost(tree, f"{_P}sp")]
+    blocks += [_table(table) for table in _outermost(tree, f"{_A}tbl")]
     for target in package.relations(name).values():
-        notes = package.xml(target) if "/notesSlides/" in f"/{target}" else None
-        if notes is not None:
-            blocks += [_shape(shape) for shape in notes.iter(f"{_P}sp") if _role(shape) == "body"]
+        if "/notesSlides/" in f"/{target}" and target not in taken:
+            taken.add(target)
+            shapes = _outermost(package.xml(target), f"{_P}sp")
+            blocks += [_shape(shape) for shape in shapes if _role(shape) == "body"]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _outermost(element, tag):
+    """The elements of a tag below an element, in order, without those that lie in another such one."""
+    stack = [] if element is None else list(reversed(element))
+    while stack:
+        node = stack.pop()
+        if node.tag == tag:
+            yield node
+        else:
+            stack.extend(reversed(node))
 
 
 def _role(shape):
@@ -165,7 +238,7 @@ def _role(shape):
 
 def _shape(shape):
     role = _role(shape)
-    lines = [_line(paragraph) for paragraph in shape.iter(f"{_A}p")]
+    lines = [_line(paragraph) for paragraph in _outermost(shape, f"{_A}p")]
     text = "\n".join(line for line in lines if line)
     if role in ("sldNum", "dt", "ftr") or not text:
         return ""
@@ -173,17 +246,14 @@ def _shape(shape):
 
 
 def _line(paragraph):
-    pieces = [
-        ("\n" if n.tag == f"{_A}br" else n.text or "")
-        for n in paragraph.iter()
-        if n.tag in (f"{_A}t", f"{_A}br")
-    ]
-    return "".join(pieces).strip()
+    said = (node for node in paragraph.iter() if node.tag in (f"{_A}t", f"{_A}br"))
+    return "".join("\n" if node.tag == f"{_A}br" else node.text or "" for node in said).strip()
 
 
 def _table(table):
-    rows = (
-        " | ".join(" ".join(_line(cell).split()) for cell in row.iter(f"{_A}tc"))
-        for row in table.iter(f"{_A}tr")
-    )
+    rows = (_cells(row) for row in _outermost(table, f"{_A}tr"))
     return "\n".join(row for row in rows if row.strip(" |"))
+
+
+def _cells(row):
+    return " | ".join(" ".join(_line(cell).split()) for cell in _outermost(row, f"{_A}tc"))

@@ -4,10 +4,10 @@ import codecs
 import csv
 import io
 import json
-import re
 
 from ragfile.ingest.loaders.contract import Extracted
 from ragfile.ingest.loaders.front import tags_of
+from ragfile.ingest.titles import markdown_title
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -16,10 +16,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_TITLE = re.compile(
-    r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n"""
-)
-_FIRST_HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+NAME = 200  # characters of a column's name, which every row repeats
 
 
 def decode(raw, errors="strict"):
@@ -40,12 +37,8 @@ def text(raw, limits, errors="strict"):
 def markdown(raw, limits, errors="strict"):
     """The text as it is; its title is that of the front matter, else the first top header."""
     read = whole(raw, errors)
-    start = read[:10_000].removeprefix("\ufeff")
-    front, header = _TITLE.match(start), _FIRST_HEADER.search(start)
-    title = front[2] if front else header[1] if header else ""
-    yield Extracted(
-        read, metadata={"title": title.strip()} if title.strip() else {}, has_front=True
-    )
+    title = markdown_title(read[:10_000].removeprefix("\ufeff"))
+    yield Extracted(read, metadata={"title": title} if title else {}, has_front=True)
 
 
 def table(raw, limits, errors="strict"):
@@ -54,7 +47,7 @@ def table(raw, limits, errors="strict"):
     first = table_text.partition("\n")[0]
     delimiter = max(",;\t|", key=first.count)
     rows = csv.reader(io.StringIO(table_text, newline=""), delimiter=delimiter, strict=True)
-    names = [name.strip() for name in next(rows, [])]
+    names = [name.strip()[:NAME] for name in next(rows, [])]
     yield Extracted(parts=_rows(names, rows))
 
 
