@@ -53,6 +53,9 @@ fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an orac
 fuzz-sections:        ## twenty thousand files whose checksums hold and whose sections lie, through all that a user calls
 	PYTHONPATH=tests nice $(PY) tests/fuzz/sections.py 20000
 
+adversarial:          ## every loader on files made to cost more than their size, doubled three times
+	PYTHONPATH=tests nice $(PY) tests/checks/adversarial.py
+
 crash:                ## every operation of a recorded sequence, cut and replayed
 	$(PY) tests/crash/replay.py --cases 100 --seed 5
 

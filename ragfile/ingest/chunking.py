@@ -117,7 +117,9 @@ def split(document, policy=None):
         for start, end, path in cut(text, segment.start, segment.end, policy.size, policy.overlap):
             if path is not below:  # the windows of a section share one path
                 below, headers = path, " > ".join(part for part in (title, path) if part)
-            metadata = {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
+            metadata = (
+                {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
+            )
             chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
 

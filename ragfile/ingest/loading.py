@@ -40,7 +40,14 @@ from ragfile.text import normalize
 
 GAP = "\n\n"  # between the segments of a document
 PIECE = 1 << 20  # bytes of a file whose size is not known
-KNOWN = ("path", "name", "folder_id", "mime", "file_id", "checksum")  # of a file, whatever its front matter says
+KNOWN = (
+    "path",
+    "name",
+    "folder_id",
+    "mime",
+    "file_id",
+    "checksum",
+)  # of a file, whatever its front matter says
 
 
 @dataclass(frozen=True, slots=True)

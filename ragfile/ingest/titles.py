@@ -69,7 +69,11 @@ def without_anchor(title):
     """A header's text without the anchor that may end it: `Title {#anchor}`."""
     kept = title.rstrip(_BLANKS)
     opened = kept.rfind("{")
-    is_anchor = kept.endswith("}") and kept[opened : opened + 2] == "{#" and kept.find("}", opened) == len(kept) - 1
+    is_anchor = (
+        kept.endswith("}")
+        and kept[opened : opened + 2] == "{#"
+        and kept.find("}", opened) == len(kept) - 1
+    )
     return kept[:opened].rstrip(_BLANKS) if is_anchor and opened >= 0 else title
 
 

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragfile
@@ -186,3 +187,22 @@ def test_whatever_stands_between_the_lines_is_read_or_left_alone(block):
     assert all(isinstance(tag, str) for tag in tags)
     assert 0 <= body <= len(block) + 9
     assert json.loads(json.dumps(found, ensure_ascii=False, allow_nan=False).encode()) == found
+
+
+PIECES = [
+    "a: b", "- ", "- x\n", "'", '"', "|", "|\n  t\n", ">-\n  t\n", "\\u0041", "\\x", "\\ud83d\\ude00", "# c",
+    "{", "}", "[", "]", ",", ": ", "? ", "!", "!!str ", "&a ", "*a", "\t", "\n", "  ", "%YAML 1.1", "...", "é",
+    "null", "1.5", "@", "key:", "k: 'v'\n", "<<: ", "😀", ":", "title: A page\ntags: [a, b]\n",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without its reader in C")
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_what_is_read_does_not_depend_on_how_pyyaml_was_built(text):
+    both = []
+    for reader in (yaml.CSafeLoader, yaml.SafeLoader):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(yaml, "CSafeLoader", reader)
+            both.append(front_matter(f"---\n{text}\n---\n"))
+    assert repr(both[0]) == repr(both[1])

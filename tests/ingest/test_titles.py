@@ -10,13 +10,17 @@ from ragfile.ingest.chunking import split
 from ragfile.records import Document
 
 # What the functions do, as patterns. They are easy to check by eye and too slow for long lines.
-FRONT = re.compile(r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n""")
+FRONT = re.compile(
+    r"""\A---[ \t]*\r?\n(?:(?!---).*\n)*?title:[ \t]*(["']?)([^\r\n]{1,500}?)\1[ \t]*\r?\n"""
+)
 HEADER = re.compile(r"^#[ \t]+([^\r\n]{1,500}?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
 TITLE = re.compile(r"""^title:[ \t]*(["']?)([^\n]{1,500}?)\1[ \t]*$""", re.MULTILINE)
 ANCHOR = re.compile(r"[ \t]*\{#[^{}\n]*\}[ \t]*$")
 CLOSING = re.compile(r"(?:^|[ \t]+)#+$")
 
-pieces = st.sampled_from(["title:", "---", "# ", "#", " ", "\t", '"', "'", "a", "b" * 250, "{", "}", "{#", "\r", "\n"])
+pieces = st.sampled_from(
+    ["title:", "---", "# ", "#", " ", "\t", '"', "'", "a", "b" * 250, "{", "}", "{#", "\r", "\n"]
+)
 texts = st.lists(pieces, max_size=14).map("".join)
 lines = texts.map(lambda text: text.replace("\n", " "))
 

@@ -82,12 +82,12 @@ def shape(role, *lines):
     return f"<p:sp>{holder}<p:txBody>{text}</p:txBody></p:sp>"
 
 
+def slide(*shapes, tag="p:sld"):
+    return f"<{tag} {NAMESPACES}><p:cSld>{''.join(shapes)}</p:cSld></{tag}>"
+
+
 def pptx():
     """Two slides shown in another order than that of their names; the first one shown has notes."""
-
-    def slide(*shapes, tag="p:sld"):
-        return f"<{tag} {NAMESPACES}><p:cSld>{''.join(shapes)}</p:cSld></{tag}>"
-
     return packed(
         {
             "ppt/presentation.xml": f'<p:presentation {NAMESPACES}><p:sldIdLst><p:sldId id="1" r:id="rB"/>'

@@ -100,7 +100,7 @@ class _Text:
 
     def __init__(self):
         self.title, self._out = [], []
-        self._line, self._is_blank = [], True  # what the open line holds, and whether that is blanks alone
+        self._line, self._is_blank = [], True  # the open line, and whether it is blanks alone
         self._lists, self._pre, self._in_title = [], 0, False
 
     def data(self, data):

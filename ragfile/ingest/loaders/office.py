@@ -107,7 +107,9 @@ class _Builder(ElementTree.TreeBuilder):
     def _hold(self, size):
         self.held += size
         if self.held > HELD:
-            raise LimitError(f"a part, paragraph or table whose XML takes more than {HELD >> 20} MiB of memory")
+            raise LimitError(
+                f"a part, paragraph or table whose XML takes more than {HELD >> 20} MiB of memory"
+            )
 
     def doctype(self, name, public, system):
         raise ValueError("an XML part with a document type declaration")

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import itertools
 import json
 
 from ragfile.ingest.loaders.contract import Extracted
@@ -53,7 +54,7 @@ def table(raw, limits, errors="strict"):
 
 def _rows(names, rows):
     for number, row in enumerate(rows, 2):
-        cells = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
+        cells = zip(itertools.chain(names, itertools.repeat("")), row)  # noqa: B905 - as many as the row has
         lines = [
             f"{name}: {value.strip()}" if name else value.strip()
             for name, value in cells
