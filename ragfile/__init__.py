@@ -6,23 +6,33 @@ __version__ = "0.1.0"
 
 # Public name -> the module that has it, imported when the name is first asked for: `import ragfile` takes milliseconds.
 _HOMES = {
+    "Analysis": "ingest.analysis",
     "BuildReport": "commit.building",
+    "Candidate": "records",
     "ChangedError": "errors",
     "Chunk": "records",
     "CorruptError": "errors",
     "Document": "records",
+    "Editor": "commit.editing",
+    "Embedder": "embedding.protocol",
     "FormatError": "errors",
     "Hit": "records",
     "Hits": "records",
+    "KnowledgeBase": "query.searching",
+    "Limits": "ingest.loading",
     "LockedError": "errors",
+    "Model": "embedding.protocol",
     "ModelError": "errors",
     "PairFile": "store.pairs",
     "Plan": "records",
+    "Policy": "ingest.chunking",
     "ProviderError": "errors",
     "RagfileError": "errors",
+    "Ready": "answering",
     "RemoteError": "errors",
     "SyncReport": "commit.syncing",
     "VersionError": "errors",
+    "Writer": "commit.writing",
     "add": "commit.syncing",
     "build": "commit.building",
     "chunk": "canonical",
@@ -44,15 +54,66 @@ _HOMES = {
     "verify": "opening",
     "write_pairs": "store.pairs",
 }
-__all__ = sorted(_HOMES)
+__all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
+
+# The same for type checkers and editors, which must not see __getattr__: any name would pass. A test compares the two.
+TYPE_CHECKING = False  # as in typing, which takes milliseconds to import
+if TYPE_CHECKING:
+    from ragfile.answering import Ready as Ready
+    from ragfile.canonical import chunk as chunk
+    from ragfile.canonical import compress as compress
+    from ragfile.canonical import fuse as fuse
+    from ragfile.canonical import index as index
+    from ragfile.canonical import rerank as rerank
+    from ragfile.canonical import retrieve as retrieve
+    from ragfile.commit.building import BuildReport as BuildReport
+    from ragfile.commit.building import build as build
+    from ragfile.commit.compacting import compact as compact
+    from ragfile.commit.editing import Editor as Editor
+    from ragfile.commit.editing import edit as edit
+    from ragfile.commit.history import log as log
+    from ragfile.commit.history import stale as stale
+    from ragfile.commit.reindexing import reindex as reindex
+    from ragfile.commit.syncing import SyncReport as SyncReport
+    from ragfile.commit.syncing import add as add
+    from ragfile.commit.syncing import sync as sync
+    from ragfile.commit.writing import Writer as Writer
+    from ragfile.commit.writing import create as create
+    from ragfile.embedding.protocol import Embedder as Embedder
+    from ragfile.embedding.protocol import Model as Model
+    from ragfile.errors import ChangedError as ChangedError
+    from ragfile.errors import CorruptError as CorruptError
+    from ragfile.errors import FormatError as FormatError
+    from ragfile.errors import LockedError as LockedError
+    from ragfile.errors import ModelError as ModelError
+    from ragfile.errors import ProviderError as ProviderError
+    from ragfile.errors import RagfileError as RagfileError
+    from ragfile.errors import RemoteError as RemoteError
+    from ragfile.errors import VersionError as VersionError
+    from ragfile.exchange.converting import convert as convert
+    from ragfile.ingest.analysis import Analysis as Analysis
+    from ragfile.ingest.chunking import Policy as Policy
+    from ragfile.ingest.loading import Limits as Limits
+    from ragfile.opening import open as open
+    from ragfile.opening import verify as verify
+    from ragfile.query.searching import KnowledgeBase as KnowledgeBase
+    from ragfile.records import Candidate as Candidate
+    from ragfile.records import Chunk as Chunk
+    from ragfile.records import Document as Document
+    from ragfile.records import Hit as Hit
+    from ragfile.records import Hits as Hits
+    from ragfile.records import Plan as Plan
+    from ragfile.store.custom_sections import register as register
+    from ragfile.store.pairs import PairFile as PairFile
+    from ragfile.store.pairs import write_pairs as write_pairs
+else:
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ragfile' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"ragfile.{_HOMES[name]}"), name)
+        return value
 
 
-def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ragfile' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"ragfile.{_HOMES[name]}"), name)
-    return value
-
-
-def __dir__():
+def __dir__() -> list[str]:
     return [*__all__, "__version__"]

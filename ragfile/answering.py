@@ -5,12 +5,24 @@ ready.prompt      the text for the model          ready.sources    what it is fr
 ready.contexts    the passages in it              ready.dropped    those that did not fit, with the reason
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragfile.query.packing import estimate_tokens, pack
 from ragfile.query.prompting import TEMPLATE, render, sources
 from ragfile.query.reranking import rerank as reranked
 from ragfile.records import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Unpack
+
+    from ragfile.query.packing import Dropped
+    from ragfile.query.reranking import Reranker
+    from ragfile.query.searching import KnowledgeBase
+    from ragfile.types import SearchOptions
 
 BUDGET = 2000
 
@@ -20,18 +32,19 @@ class Ready:
     """A question made ready for a model. `degraded` says why a leg of the search was left out, if one was."""
 
     prompt: str
-    sources: list
-    contexts: list
-    dropped: list = field(default_factory=list)
+    sources: list[dict[str, Any]]
+    contexts: list[Candidate]
+    dropped: list[Dropped] = field(default_factory=list)
     tokens: int = 0
     degraded: str = ""
     request_id: str = ""
 
 
 def prepare(
-    rf, question, *, k=12, rerank=False, budget=BUDGET, template=TEMPLATE, count=estimate_tokens, system=(), limit=None,
-    per_file=None, **search,
-):  # fmt: skip
+    rf: KnowledgeBase, question: str, *, k: int = 12, rerank: bool | str | Reranker = False, budget: int = BUDGET,
+    template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens, system: Iterable[str] = (),
+    limit: int | None = None, per_file: int | None = None, **search: Unpack[SearchOptions],
+) -> Ready:  # fmt: skip
     """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and `per_file` of one file, and renders the
     template.
 

@@ -10,8 +10,11 @@ spans = compress("how long do pods live", better)
 A store is the path of a .ragfile, or one that is open: for index also a writer, for retrieve only a reader.
 """
 
+from __future__ import annotations
+
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import xxhash
 
@@ -30,12 +33,20 @@ from ragfile.query.searching import KnowledgeBase
 from ragfile.records import Candidate, Chunk, Document, Plan, Segment
 from ragfile.text import normalize
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ragfile.types import Fields, StrPath
+
 __all__ = ["chunk", "compress", "fuse", "index", "rerank", "retrieve"]
 
 _GAP = "\n\n"
 
 
-def chunk(text_or_segments, policy=None) -> list[Chunk]:
+def chunk(
+    text_or_segments: str | Document | Iterable[str | Fields],
+    policy: Policy | str | Fields | None = None,
+) -> list[Chunk]:
     """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
 
     A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and
@@ -76,7 +87,9 @@ def _content(segment):
     raise ValueError("a segment has a text")
 
 
-def index(chunks, store) -> dict:
+def index(
+    chunks: Iterable[Chunk | Fields], store: StrPath | KnowledgeBase | Writer
+) -> dict[str, int]:
     """Upserts chunks by (doc_id, chunk_index), and says how many came, changed and stayed, and which commit holds them.
 
     Only new texts are embedded: by the store's own model, or the embedded one for a path where no file is yet. Doing it twice
@@ -104,7 +117,9 @@ def index(chunks, store) -> dict:
     return {**told, "generation": generation}
 
 
-def retrieve(query, plan, store) -> list[Candidate]:
+def retrieve(
+    query: str, plan: Plan | Fields | None, store: StrPath | KnowledgeBase
+) -> list[Candidate]:
     """The candidates that a plan finds, best first, ties by (doc_id, chunk_index). A plan may be a mapping; None is the default."""
     plan = plan if isinstance(plan, Plan) else Plan(**(plan or {}))
     if not (plan.vector or plan.lexical):

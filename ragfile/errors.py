@@ -21,7 +21,7 @@ class RagfileError(Exception):
 class FormatError(RagfileError, ValueError):
     """Not a RAGFile, or not one we may read. `at` is the byte offset (or None), `section` its section's name."""
 
-    def __init__(self, message, *, at=None, section=""):
+    def __init__(self, message: str, *, at: int | None = None, section: str = "") -> None:
         super().__init__(message)
         self.at = at
         self.section = section
@@ -42,7 +42,7 @@ class LockedError(RagfileError, OSError):
 class RemoteError(RagfileError, OSError):
     """Bytes of a file behind a URL could not be had. `status` is the server's, where it gave one."""
 
-    def __init__(self, message, *, status=None):
+    def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
 

@@ -1,7 +1,10 @@
 """One way to open, whatever the content is."""
 
+from __future__ import annotations
+
 import os
 import tempfile
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 
@@ -12,9 +15,27 @@ from ragfile.query.searching import KnowledgeBase
 from ragfile.store.archive import Archive
 from ragfile.store.pairs import PairFile
 
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.types import Dialect, StrPath
 
-def open(path, *, embedder=None, dim=None, dialect="auto", generation=0, strict=False, embedding_cache=None,
-         cache=None):  # fmt: skip
+
+@overload
+def open(
+    path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
+    embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None,
+) -> KnowledgeBase: ...  # fmt: skip
+@overload
+def open(
+    path: StrPath, *, dialect: Dialect, dim: int | None = None, cache: StrPath | None = None
+) -> PairFile: ...
+@overload
+def open(path: StrPath, *, dim: int, cache: StrPath | None = None) -> PairFile: ...
+def open(
+    path: StrPath, *, embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
+    generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
+    cache: StrPath | None = None,
+) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
     embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
@@ -49,7 +70,9 @@ def _looks_like_text(head):
     return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
 
 
-def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embedding_cache):
+def _open_remote(
+    url, cache, *, embedder, dim, dialect, generation, strict, embedding_cache
+) -> KnowledgeBase | PairFile:
     from ragfile.net.fetcher import mapped
 
     there = mapped(url, cache)
@@ -64,6 +87,9 @@ def _open_remote(url, cache, *, embedder, dim, dialect, generation, strict, embe
     return RemoteTextKnowledgeBase(
         url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache
     )
+
+
+Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
 
 
 class _Remote:
@@ -156,7 +182,7 @@ class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
         )
 
 
-def verify(path, *, full=True):
+def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, int]]:
     """Checks every byte of a file, and that its sections agree with one another. One behind a URL is fetched whole.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.

@@ -7,10 +7,18 @@ its source:
     document.text[chunk.start:chunk.end] == chunk.content
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from ragfile.types import Fields, Fusion, Metadata, Tags, Where
 
 
 def _of_mapping(cls, value):
@@ -38,7 +46,7 @@ class Segment:
 
     start: int
     end: int
-    metadata: dict = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -51,14 +59,14 @@ class Document:
     id: str
     text: str
     source: str = ""
-    metadata: dict = field(default_factory=dict)
-    tags: tuple = ()
-    segments: tuple = ()
-    edits: list = ()
+    metadata: Metadata = field(default_factory=dict)
+    tags: Tags = ()
+    segments: Sequence[Segment] = ()
+    edits: Sequence[Any] = ()
     body: int = 0
 
     @property
-    def original(self):
+    def original(self) -> str:
         """The text as its loader read it: of text and Markdown files, character for character what is in the file."""
         from ragfile.text import restored  # with its tables, which opening and asking do not need
 
@@ -70,7 +78,7 @@ class Document:
             ) from None
 
     @classmethod
-    def of(cls, value):
+    def of(cls, value: Self | Fields) -> Self:
         """A Document as it is, or one made from a mapping with its field names."""
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
@@ -85,20 +93,22 @@ class Chunk:
     doc_id: str
     chunk_index: int
     content: str
-    tags: tuple = ()
-    metadata: dict = field(default_factory=dict)
+    tags: Tags = ()
+    metadata: Metadata = field(default_factory=dict)
     start: int = -1
     end: int = -1
 
     @property
-    def text(self):
+    def text(self) -> str:
+        """The content, under the name that a Hit has for it."""
         return self.content
 
     @property
-    def uuid(self):
+    def uuid(self) -> str:
+        """A UUID that is the same for the same document and index at any time and place."""
         return chunk_uuid(self.doc_id, self.chunk_index)
 
-    def to_dict(self):
+    def to_dict(self) -> Metadata:
         """The canonical five fields."""
         return {
             "doc_id": self.doc_id,
@@ -109,7 +119,8 @@ class Chunk:
         }
 
     @classmethod
-    def of(cls, value):
+    def of(cls, value: Self | Fields) -> Self:
+        """A Chunk as it is, or one made from a mapping with its field names."""
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
@@ -121,21 +132,22 @@ class Candidate:
     chunk_index: int
     content: str
     score: float
-    tags: tuple = ()
-    metadata: dict = field(default_factory=dict)
+    tags: Tags = ()
+    metadata: Metadata = field(default_factory=dict)
     start: int = -1
     end: int = -1
 
     @property
-    def key(self):
+    def key(self) -> tuple[str, int]:
         """What names a chunk, and what decides a tie."""
         return self.doc_id, self.chunk_index
 
     @property
-    def text(self):
+    def text(self) -> str:
+        """The content, under the name that a Hit has for it."""
         return self.content
 
-    def to_dict(self):
+    def to_dict(self) -> Metadata:
         """The canonical six fields."""
         return {
             "doc_id": self.doc_id,
@@ -146,7 +158,7 @@ class Candidate:
             "metadata": dict(self.metadata),
         }
 
-    def scored(self, score):
+    def scored(self, score: float) -> Candidate:
         """The same candidate with another score; the original is left alone."""
         return Candidate(
             self.doc_id,
@@ -159,16 +171,17 @@ class Candidate:
             self.end,
         )
 
-    def without_text(self):
+    def without_text(self) -> Candidate:
         """The same candidate, but for its text."""
         return replace(self, content="")
 
     @classmethod
-    def of(cls, value):
+    def of(cls, value: Self | Fields) -> Self:
+        """A Candidate as it is, or one made from a mapping with its field names."""
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
-def best_first(candidates):
+def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Candidates by falling score, ties by (doc_id, chunk_index)."""
     return sorted(candidates, key=lambda c: (-c.score, c.doc_id, c.chunk_index))
 
@@ -176,7 +189,7 @@ def best_first(candidates):
 UUID_NAMESPACE = bytes.fromhex("6f1d7f0e2a5c5b0c9d0c3e8b7a41f652")
 
 
-def chunk_uuid(doc_id, chunk_index, collection=""):
+def chunk_uuid(doc_id: str, chunk_index: int, collection: str = "") -> str:
     """The UUID of a chunk, for stores whose ids are UUIDs: version 5, the same for the same three at any time and place."""
     import hashlib  # both here, so that importing ragfile does not load them
     from uuid import UUID
@@ -192,12 +205,12 @@ class Plan:
     k: int = 12
     pool: int = 50
     rrf_k: int = 60
-    fusion: str = "rrf"
+    fusion: Fusion = "rrf"
     vector: bool = True
     lexical: bool = True
-    where: dict | None = None
-    tags_any: tuple = ()
-    tags_all: tuple = ()
+    where: Where | None = None
+    tags_any: Tags = ()
+    tags_all: Tags = ()
 
 
 @dataclass(slots=True)
@@ -210,19 +223,20 @@ class Hit:
     text: str
     score: float
     score_type: str = "score"
-    scores: dict = field(default_factory=dict)
-    tags: tuple = ()
-    metadata: dict = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
     source: str = ""
     start: int = -1
     end: int = -1
 
     @property
-    def uuid(self):
+    def uuid(self) -> str:
+        """A UUID that is the same for the same document and index at any time and place."""
         return chunk_uuid(self.doc_id, self.chunk_index)
 
 
-class Hits(list):
+class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
@@ -230,7 +244,17 @@ class Hits(list):
 
     __slots__ = ("degraded", "request_id", "timings")
 
-    def __init__(self, hits=(), *, degraded="", timings=None):
+    degraded: str
+    request_id: str
+    timings: dict[str, float]
+
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        *,
+        degraded: str = "",
+        timings: dict[str, float] | None = None,
+    ) -> None:
         super().__init__(hits)
         self.degraded, self.request_id = degraded, ""
         self.timings = {} if timings is None else timings

@@ -6,10 +6,13 @@ The same sources give the same bytes. A source that cannot be read is reported a
 leaves no file under the final name, and the next one takes up the vectors that it had made.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +22,11 @@ from ragfile.embedding.resume import Stash
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy, split
 from ragfile.ingest.loading import Limits, Loading
+
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.loading import Duplicate, Failure, Skipped
+    from ragfile.types import Errors, Fields, Metadata, Precision, Progress, Sources, StrPath, Tags
 
 BATCH = 512
 # A page's title is in its header path and, where it comes from front matter, nowhere else.
@@ -38,14 +46,18 @@ class BuildReport:
     embedded: int = 0
     reused: int = 0
     seconds: float = 0.0
-    failures: list = field(default_factory=list)
-    duplicates: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    duplicates: list[Duplicate] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
 
-def build(sources, out, *, embedder="default", chunking=None, analysis=PAGES, tags=None, metadata=None, precision=32,
-          portable=False, resume=True, progress=None, limits=None, dedupe=False, errors="strict", created=None,
-          embedding_cache=None):  # fmt: skip
+def build(
+    sources: Sources, out: StrPath, *, embedder: str | Embedder | None = "default",
+    chunking: Policy | str | Fields | None = None, analysis: Analysis | None = PAGES, tags: Tags | None = None,
+    metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
+    progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
+    created: int | None = None, embedding_cache: StrPath | bool | None = None,
+) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
     embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a

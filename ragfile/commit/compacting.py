@@ -3,11 +3,18 @@
 Everything is carried over as it is stored, through the writer that builds files, and so gives the bytes of a fresh build.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ragfile import _core
 from ragfile.commit.editing import recorded_analysis
 from ragfile.commit.writing import Writer
 from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
+
+if TYPE_CHECKING:
+    from ragfile.types import StrPath
 
 KEPT = ("rag.origin", "rag.stale")
 
@@ -53,7 +60,7 @@ class Compactor(Writer):
         self._extra.append((entry["name"], bytes(section), entry["items"], entry["flags"]))
 
 
-def compact(path, *, created=None, accept_loss=False):
+def compact(path: StrPath, *, created: int | None = None, accept_loss: bool = False) -> None:
     """Writes the live documents as a new first generation and puts it in the file's place. Deleted bytes are gone then."""
     refuse_remote(path)
     editor = _core.Writer.edit(path)

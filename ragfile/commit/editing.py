@@ -7,10 +7,13 @@ A file has one model and one chunk policy. An edit may bring another policy: the
 listed in `rag.stale` until they are cut again. Another model would make vectors that cannot be compared: that is reindex().
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import operator
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +27,13 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunking import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.store.archive import Archive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.types import Fields, Rows, StrPath, Vectors, Where
 
 BATCH = 512
 
@@ -45,8 +55,16 @@ def _opened(path):
 class Editor(Writer):
     """The next commit of a file; see ragfile.edit()."""
 
-    def __init__(self, path, *, embedder=None, chunking=None, created=None, message="", accept_loss=False,
-                 embedding_cache=None):  # fmt: skip
+    message: str
+    report: dict[str, int]
+    deletions: list[dict[str, Any]]
+    embedded: int
+
+    def __init__(
+        self, path: StrPath, *, embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
+        created: int | None = None, message: str = "", accept_loss: bool = False,
+        embedding_cache: StrPath | bool | None = None,
+    ) -> None:  # fmt: skip
         file = _opened(path)
         try:
             self._cache, self._forgetting = embedding_cache, Forgetting(embedding_cache)
@@ -147,7 +165,7 @@ class Editor(Writer):
         else:
             self._gone.setdefault(segment.number, set()).add(number)
 
-    def add(self, chunks, vectors=None):
+    def add(self, chunks: Iterable[Chunk | Fields], vectors: Vectors | None = None) -> None:
         """Chunks, of new documents or more of old ones."""
         chunks = [Chunk.of(chunk) for chunk in chunks]
         for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
@@ -164,7 +182,9 @@ class Editor(Writer):
         self._staging.add_chunks(chunks)
         self._add_vectors(chunks, vectors)
 
-    def add_documents(self, documents, vectors=None):
+    def add_documents(
+        self, documents: Iterable[Document | Fields], vectors: Vectors | None = None
+    ) -> None:
         """New documents; an id that lives already is refused."""
         for document in documents:
             document = Document.of(document)
@@ -173,7 +193,7 @@ class Editor(Writer):
             super().add_documents([document], vectors)
             self.report["inserted"] += 1
 
-    def upsert(self, documents):
+    def upsert(self, documents: Iterable[Document | Fields]) -> None:
         """New documents, and new versions of old ones. Only chunks whose text is new are embedded, those of many documents at once."""
         for batch in _batches((Document.of(document) for document in documents), self.policy):
             plans = [self._planned(document, chunks) for document, chunks in batch]
@@ -209,7 +229,7 @@ class Editor(Writer):
             self._current.add(document.id)
             self.report["unchanged"] += 1
 
-    def replace(self, old_id, document):
+    def replace(self, old_id: str, document: Document | Fields) -> None:
         """A document in the place of another one, which may have another id: what has the same text keeps its vectors."""
         document, old = Document.of(document), self._take(old_id)
         if old is None:
@@ -286,7 +306,13 @@ class Editor(Writer):
             vectors[i] = fresh[chunk.content] if row is None else stored[row - rows.start]
         return vectors
 
-    def delete(self, ids=(), *, checksums=(), where=None):
+    def delete(
+        self,
+        ids: str | Iterable[str] = (),
+        *,
+        checksums: str | Iterable[str] = (),
+        where: Where | Rows | None = None,
+    ) -> list[str]:
         """Deletes documents: by id, by the checksum in their metadata, or those of which a chunk passes a filter.
 
         Returns the ids that were there; `deletions` tells what each of them was.
@@ -331,7 +357,7 @@ class Editor(Writer):
             if segment.is_live(local):
                 yield segment.records.document(segment.records.chunk(local).document).id
 
-    def close(self):
+    def close(self) -> None:
         """Commits, or does nothing when nothing changed."""
         if self.is_over:
             return
@@ -359,7 +385,7 @@ class Editor(Writer):
         finally:
             self.discard()
 
-    def discard(self):
+    def discard(self) -> None:
         super().discard()
         self._archive.close()
 
@@ -486,9 +512,20 @@ def _recorded_policy(record):
     return {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
 
 
-def edit(path, **options):
-    """The next commit: `with ragfile.edit(path) as w: w.upsert(…); w.delete([…])`.
+def edit(
+    path: StrPath, *, embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
+    created: int | None = None, message: str = "", accept_loss: bool = False,
+    embedding_cache: StrPath | bool | None = None,
+) -> Editor:  # fmt: skip
+    """Starts the next commit of a file; it takes effect when the `with` block ends without an error.
 
-    A file whose newest commit is damaged is refused, for the edit would go on from the one before: accept_loss=True does so.
+    If the file's newest commit is damaged, the edit is refused, because it would continue from the commit before;
+    accept_loss=True does that. message and created (ns since 1970) are for the log.
+
+        with ragfile.edit("kb.ragfile", message="one page less") as writer:
+            writer.delete(["old.md"])
     """
-    return Editor(path, **options)
+    return Editor(
+        path, embedder=embedder, chunking=chunking, created=created, message=message, accept_loss=accept_loss,
+        embedding_cache=embedding_cache,
+    )  # fmt: skip

@@ -1,6 +1,9 @@
 """What a file says of its own past, and bringing documents up to the file's policy and model: log, stale, reindex."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, TypedDict
 
 from ragfile import _core
 from ragfile.embedding.protocol import open_embedder
@@ -9,13 +12,30 @@ from ragfile.ingest.chunking import Policy
 from ragfile.net import fetcher
 from ragfile.store.archive import Archive
 
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.types import Fields, StrPath
 
-def log(path, *, cache=None):
+
+class Commit(TypedDict):
+    """A commit in the log. created is in ns since 1970, 0 if it was not recorded; chunks are live ones."""
+
+    generation: int
+    created: int
+    message: str
+    chunks: int
+    added: int
+    deleted: int
+    size: int
+
+
+def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
     """Every commit that can still be opened, newest first: generation, created (ns since 1970, 0 = not recorded), message,
     chunks that were live, chunks it added, chunks it deleted, and the bytes that the file had."""
     mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
-    commits, before = [], 0
+    commits: list[Commit] = []
+    before = 0
     for generation in range(1, newest.commit["generation"] + 1):
         reader = (
             newest
@@ -41,7 +61,12 @@ def log(path, *, cache=None):
     return commits[::-1]
 
 
-def stale(path, *, chunking=None, embedder=None):
+def stale(
+    path: StrPath,
+    *,
+    chunking: Policy | str | Fields | None = None,
+    embedder: str | Embedder | None = None,
+) -> dict[str, str]:
     """{document id: reason} of the documents that were cut by another policy, or embedded by another model, than the file's.
 
     With chunking or embedder: than those.

@@ -1,5 +1,9 @@
 """Bringing documents up to the file's policy and model."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ragfile.commit.editing import BATCH, Editor
 from ragfile.commit.history import stale_in
 from ragfile.commit.writing import fusion_record, model_record
@@ -7,8 +11,16 @@ from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import CorruptError
 from ragfile.records import Segment
 
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.chunking import Policy
+    from ragfile.types import Fields, StrPath
 
-def reindex(path, *, chunking=None, embedder=None, message="", created=None, embedding_cache=None):
+
+def reindex(
+    path: StrPath, *, chunking: Policy | str | Fields | None = None, embedder: str | Embedder | None = None,
+    message: str = "", created: int | None = None, embedding_cache: StrPath | bool | None = None,
+) -> dict[str, int]:  # fmt: skip
     """Cuts stale documents again from the texts that the file holds, and embeds what is new; with another embedder, everything.
 
     One commit. Returns {"recut": documents, "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync

@@ -8,16 +8,27 @@ A document belongs to the source whose id it has (or whose id comes before its "
 from files and are left alone. A source that is there and cannot be read keeps the documents that it gave before.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragfile.commit.editing import Editor
 from ragfile.commit.history import stale_in
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.loading import Failure, Limits, Loading, expanded, find
 from ragfile.store.archive import Archive
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.chunking import Policy
+    from ragfile.ingest.loading import Skipped
+    from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 
 PENDING = 256  # documents that wait to be embedded together
 
@@ -28,36 +39,55 @@ class SyncReport:
 
     path: str
     dry_run: bool = False
-    added: list = field(default_factory=list)
-    changed: list = field(default_factory=list)
-    moved: list = field(default_factory=list)  # (old id, new id)
-    recut: list = field(default_factory=list)  # same bytes, cut by another policy than the file's
-    removed: list = field(default_factory=list)  # ids of documents
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    moved: list[tuple[str, str]] = field(default_factory=list)  # (old id, new id)
+    recut: list[str] = field(
+        default_factory=list
+    )  # same bytes, cut by another policy than the file's
+    removed: list[str] = field(default_factory=list)  # ids of documents
     unchanged: int = 0
     embedded: int = 0
-    deletions: list = field(default_factory=list)
-    failures: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)
+    deletions: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     generation: int = 0
     seconds: float = 0.0
 
     @property
-    def is_empty(self):
+    def is_empty(self) -> bool:
+        """Whether nothing changed, or would change."""
         return not (self.added or self.changed or self.moved or self.recut or self.removed)
 
 
-def sync(path, sources, *, dry_run=False, **options):
+def sync(
+    path: StrPath, sources: Sources, *, dry_run: bool = False,
+    embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
+    metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
+    progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
+) -> SyncReport:  # fmt: skip
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
     for every document that is read (those of the build unless given), message, limits, errors, progress, created, embedding_cache.
     """
-    return _run(path, sources, dry_run, True, **options)
+    return _run(
+        path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
+        limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
+    )  # fmt: skip
 
 
-def add(path, sources, *, dry_run=False, **options):
+def add(
+    path: StrPath, sources: Sources, *, dry_run: bool = False,
+    embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
+    metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
+    progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
+) -> SyncReport:  # fmt: skip
     """As sync, but documents whose sources are not named stay."""
-    return _run(path, sources, dry_run, False, **options)
+    return _run(
+        path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
+        limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
+    )  # fmt: skip
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,

@@ -1,8 +1,11 @@
 """Making a file: what is added is staged, put in order, and written section by section under one commit."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zstandard
@@ -16,6 +19,16 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.store.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+    from typing import Any, Self
+
+    from typing_extensions import Buffer
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.types import Fields, Metadata, Metric, Precision, StrPath, Vectors
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
@@ -52,8 +65,19 @@ def fusion_record(embedder):
 class Writer:
     """A file in the making: nothing is visible before it is whole, and nothing is left behind when it fails."""
 
-    def __init__(self, path, *, dim=None, metric="cosine", precision=32, embedder=None, chunking=None, analysis=DEFAULT,
-                 portable=False, spec=None, created=None, config=None):  # fmt: skip
+    embedder: Embedder | None
+    policy: Policy
+    analysis: Analysis | None
+    record: dict[str, Any]
+    created: int
+    is_over: bool
+
+    def __init__(
+        self, path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
+        embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
+        analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None,
+        created: int | None = None, config: Metadata | None = None,
+    ) -> None:  # fmt: skip
         refuse_remote(path)
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
@@ -84,26 +108,33 @@ class Writer:
             file.close()
             raise
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is None:
             self.close()
         else:
             self.discard()
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Chunks added so far."""
         return len(self._staging)
 
-    def add(self, chunks, vectors=None):
+    def add(self, chunks: Iterable[Chunk | Fields], vectors: Vectors | None = None) -> None:
         """Chunk objects, or mappings with their fields, of any documents; with a vector each, or an embedder, or neither."""
         chunks = [Chunk.of(chunk) for chunk in chunks]
         self._staging.add_chunks(chunks)
         self._add_vectors(chunks, vectors)
 
-    def add_documents(self, documents, vectors=None):
+    def add_documents(
+        self, documents: Iterable[Document | Fields], vectors: Vectors | None = None
+    ) -> None:
         """Document objects, or mappings with their fields: cut into chunks and, with an embedder, embedded here."""
         for document in documents:
             document = Document.of(document)
@@ -112,7 +143,10 @@ class Writer:
             self._staging.add_chunks(chunks, document.text, raw)
             self._add_vectors(chunks, vectors)
 
-    def add_document(self, document, chunks, vectors=None, *, has_text=True):
+    def add_document(
+        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: Vectors | None = None, *,
+        has_text: bool = True,
+    ) -> None:  # fmt: skip
         """A document with chunks that were cut elsewhere: those with a start are spans of its text, others are loose.
 
         has_text=False says that its text is not known, rather than empty.
@@ -122,7 +156,15 @@ class Writer:
         self._staging.add_chunks(chunks, document.text, raw)
         self._add_vectors(chunks, vectors)
 
-    def add_section(self, name, data, *, items=0, must_read=False, must_write=False):
+    def add_section(
+        self,
+        name: str,
+        data: Buffer,
+        *,
+        items: int = 0,
+        must_read: bool = False,
+        must_write: bool = False,
+    ) -> None:
         """A section of your own, found again with rf.section(name)."""
         self._extra.append((name, bytes(data), items, must_read | must_write << 1))
 
@@ -136,7 +178,7 @@ class Writer:
         if self._staging.vector_rows not in (0, len(self._staging)):
             raise ModelError("either every chunk has a vector or none has")
 
-    def close(self):
+    def close(self) -> None:
         """Writes the file and makes it durable under its name; after discard, does nothing."""
         if self.is_over:
             return
@@ -168,7 +210,7 @@ class Writer:
         for name, data, items, flags in self._extra:
             self._file.add(name, data, 0, flags, items)
 
-    def discard(self):
+    def discard(self) -> None:
         """Gives up what was not written; after close, does nothing."""
         self.is_over = True
         self._file.close()
@@ -387,6 +429,22 @@ def _field(value):
     return None if value is None else str(value)
 
 
-def create(path, **options):
-    """A new file: `with ragfile.create(path, dim=…) as w: w.add(…)`. See Writer for the options."""
-    return Writer(path, **options)
+def create(
+    path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
+    embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
+    analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None, created: int | None = None,
+    config: Metadata | None = None,
+) -> Writer:  # fmt: skip
+    """Starts a new file; it appears under its name when the `with` block ends without an error.
+
+    Chunks come with vectors of your own (`dim` is their length if there are none to see it by), or `embedder` makes
+    them. spec is the name to record for an embedder that is an object, config what else the file is to record.
+    analysis=None leaves out BM25; created is a time in ns since 1970.
+
+        with ragfile.create("kb.ragfile", dim=2) as writer:
+            writer.add([{"doc_id": "a", "chunk_index": 0, "content": "Pods live long."}], [[0.6, 0.8]])
+    """
+    return Writer(
+        path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking, analysis=analysis,
+        portable=portable, spec=spec, created=created, config=config,
+    )  # fmt: skip

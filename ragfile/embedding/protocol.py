@@ -13,6 +13,8 @@ which model it is. A file records that model, and refuses vectors of another.
 Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512", or come as keyword arguments.
 """
 
+from __future__ import annotations
+
 import mmap
 import os
 import re
@@ -21,13 +23,20 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import parse_qsl
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import StrPath
 
 Role = Literal["query", "document"]
 
@@ -101,7 +110,7 @@ class Embedder(Protocol):
     @property
     def model(self) -> Model: ...
 
-    def embed(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.floating[Any]]:
         """One float32 row of length 1 for each text, in their order; zeros for a text without content."""
         ...
 
@@ -114,13 +123,14 @@ class StaticEmbedder:
 
     is_static = True
 
-    def __init__(self, path=DEFAULT_MODEL, *, threads: int | None = None):
+    def __init__(self, path: StrPath = DEFAULT_MODEL, *, threads: int | None = None) -> None:
         self.path = Path(path)
         self.threads = threads
         self._core = _map_model(self.path)
         self.model = Model(self._core.name, self._core.dims)
 
-    def embed(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
+    def embed(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
+        """One row of length 1 for each text."""
         self.model.prefix(role)  # refuses what is neither a query nor a document
         out = np.empty((len(texts), self._core.dims), np.float32)
         threads = _core.cpu_count() if self.threads is None else self.threads
@@ -134,7 +144,7 @@ class StaticEmbedder:
     def __reduce__(self):
         return _reopen_static, (self.path, self.threads)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"StaticEmbedder({self.model.name}, {self.model.dims} dims)"
 
 
@@ -150,8 +160,8 @@ def _map_model(path: Path):
 
 
 def open_embedder(
-    spec: "str | Embedder | None", *, offline: bool = False, cache=None, **options
-) -> "Embedder | None":
+    spec: str | Embedder | None, *, offline: bool = False, cache=None, **options
+) -> Embedder | None:
     """The embedder that a name stands for; None for "none". An embedder stands for itself.
 
     offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
@@ -199,7 +209,7 @@ def _in_role(embedder):
     return embedder
 
 
-def embedded(embedder: "Embedder", texts: Sequence[str], role: Role) -> np.ndarray:
+def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
     """What an embedder makes of texts, if it is a finite row of the model's width for each; ModelError else.
 
     Anybody may write an embedder. What one gets wrong is said here, before it is kept for the next build or compared.
@@ -224,7 +234,7 @@ def embedded(embedder: "Embedder", texts: Sequence[str], role: Role) -> np.ndarr
     return rows
 
 
-def embedder_of_file(spec: str, *, cache=None) -> "Embedder":
+def embedder_of_file(spec: str, *, cache=None) -> Embedder:
     """The embedder that a file names, where that needs nobody's consent; ModelError where it does.
 
     A file comes from anywhere. It must not be able to send its reader's questions to a server, nor to load a model from
@@ -245,7 +255,7 @@ def embedder_of_file(spec: str, *, cache=None) -> "Embedder":
     )
 
 
-def open_recorded(model: "dict | None", *, cache=None) -> "Embedder | None":
+def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
     """The embedder of a file's own record, where the file may name it; None where its reader has to."""
     try:
         found = (

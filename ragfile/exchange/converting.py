@@ -3,18 +3,25 @@
 The content of the source decides what it is; its suffix only breaks ties. The target's suffix says what to write, or `to`.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import importlib
 import os
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import FormatError
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
 from ragfile.ground import atomic_replace
+
+if TYPE_CHECKING:
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import Format as FormatName
+    from ragfile.types import StrPath
 
 HEAD = 65536 + 64
 
@@ -27,11 +34,15 @@ class Format(NamedTuple):
     write: Callable | str | None
 
 
-def convert(src, dst, *, to=None, **options):
+def convert(
+    src: StrPath | tuple[StrPath, StrPath], dst: StrPath | tuple[StrPath, StrPath], *, to: FormatName | None = None,
+    allow_large: bool | None = None, trust_pickle: bool | None = None, name: str | None = None,
+) -> Collection:  # fmt: skip
     """Converts `src` to `dst` and returns the collection that went through. A pair is a tuple (faiss path, json path).
 
     to names the target's format where its suffix does not. options: allow_large, trust_pickle, name (of a Chroma or Qdrant
     collection)."""
+    options = {"allow_large": allow_large, "trust_pickle": trust_pickle, "name": name}
     collection = read(src, **options)
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"

@@ -4,8 +4,15 @@ The words themselves come from the C core (analyzer `rag-words-1`). What happens
 depends on a language: stop words are dropped and the rest stemmed.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal, Self
 
 ANALYZER = "rag-words-1"
 
@@ -49,7 +56,7 @@ class Analysis:
 
     stemmer: str = "english"
     stop_words: str | tuple[str, ...] = "english-1"
-    accents: str = "keep"
+    accents: Literal["keep", "strip"] = "keep"
     fields: tuple[tuple[str, int], ...] = (("text", 1),)
     k1: float = 1.2
     b: float = 0.75
@@ -78,22 +85,25 @@ class Analysis:
         stemmer(self.stemmer)
 
     @property
-    def strip_accents(self):
+    def strip_accents(self) -> bool:
+        """Whether words lose their accents."""
         return self.accents == "strip"
 
     @property
-    def weights(self):
+    def weights(self) -> tuple[int, ...]:
+        """The weight of each field."""
         return tuple(weight for _, weight in self.fields)
 
     @cached_property
-    def stopped(self):
+    def stopped(self) -> frozenset[str]:
+        """The stop words."""
         return (
             STOP_WORDS[self.stop_words]
             if isinstance(self.stop_words, str)
             else frozenset(self.stop_words)
         )
 
-    def reducer(self):
+    def reducer(self) -> Callable[[list[str]], list[str]]:
         """A function from distinct words to their terms, "" for a stop word. Not for two threads at once."""
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
         if not stopped:
@@ -102,7 +112,7 @@ class Analysis:
             "" if word in stopped else term for word, term in zip(words, stem(words), strict=True)
         ]
 
-    def record(self, unicode_version):
+    def record(self, unicode_version: str) -> str:
         """The text that a file keeps: one `key=value` a line."""
         listed = (
             self.stop_words
@@ -115,7 +125,7 @@ class Analysis:
         )
 
     @classmethod
-    def recorded(cls, text, k1, b):
+    def recorded(cls, text: str, k1: float, b: float) -> Self:
         """The choices that a file recorded; ValueError for an analyzer that this version does not have."""
         values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         if values.get("analyzer") != ANALYZER:
@@ -143,7 +153,7 @@ class Statistics:
     df: dict[str, int]
 
     @classmethod
-    def over(cls, segments, queries):
+    def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:
         """Sums over (lexicon, live rows as bits or None) pairs for the terms of analysed queries."""
         terms = {term for terms in queries.terms() for term, _ in terms}
         sizes = [lexicon.live(where) for lexicon, where in segments]

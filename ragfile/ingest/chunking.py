@@ -15,15 +15,23 @@ A document's segments (pages, slides, rows) are never crossed, and blank ones gi
 knows of (`body`) is in no chunk; its title leads the header paths.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragfile import text as texts
 from ragfile.ingest.titles import front_title, path_of, without_anchor, without_closing
 from ragfile.records import Chunk, Segment
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from ragfile.types import ChunkKind, Fields
 
 VERSION = 1
 SMALL = 50  # below this a window hardly holds a sentence: allowed, with a warning
@@ -39,7 +47,7 @@ _DEFAULTS = {
 class Policy:
     """How to cut. Sizes left out are the policy's own defaults."""
 
-    kind: str = "markdown"
+    kind: ChunkKind = "markdown"
     size: int | None = None
     overlap: int | None = None
 
@@ -65,7 +73,7 @@ class Policy:
         object.__setattr__(self, "overlap", overlap)
 
     @classmethod
-    def of(cls, value):
+    def of(cls, value: Self | str | Fields | None) -> Self:
         """A Policy from None (the default), a Policy, a mapping, or a text: "words", "words:200/40"."""
         if value is None or isinstance(value, cls):
             return value or cls()
@@ -82,7 +90,7 @@ class Policy:
             )
         return cls(m[1], *(int(n) if n else None for n in m.group(2, 3)))
 
-    def record(self):
+    def record(self) -> dict[str, Any]:
         """What a file keeps: everything that decides where its chunks begin and end."""
         return {
             "kind": self.kind,

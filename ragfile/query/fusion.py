@@ -10,11 +10,20 @@ A leg is (rows, scores), a row at most once. Everything is binary64 and added in
 that the same input gives the same bits anywhere. `fuse` does the same on lists of Candidate.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.records import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from ragfile.types import Fields, FuseMethod
 
 RRF_K = 60
 LARGEST = 1e38  # of scores that are looked at here, inside binary32
@@ -143,7 +152,10 @@ def _best_first(rows, scores):
     return rows[order], scores[order]
 
 
-def fuse(candidate_sets, method="rrf", params=None):
+def fuse(
+    candidate_sets: Iterable[Iterable[Candidate | Fields]], method: FuseMethod = "rrf",
+    params: Mapping[str, Any] | None = None,
+) -> list[Candidate]:  # fmt: skip
     """One list from several lists of Candidate, each best first; a second copy of a chunk in one is ignored.
 
     rrf          params: rrf_k (60), k (how many to return; all)

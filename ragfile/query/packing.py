@@ -4,19 +4,28 @@ spans = compress(query, candidates)       exact substrings, with their places in
 packed = pack(candidates, budget=2000)    .contexts best first, .dropped with the reason, .tokens ≤ budget
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ragfile.records import Candidate, best_first
 from ragfile.text import sentences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ragfile.types import Fields
 
 CLOSE = 0.05  # scores nearer than this share of the best count as comparable
 _CHEAP, _ASCII = re.compile("[A-Za-z ]+"), re.compile("[\x00-\x7f]+")
 
 
-def estimate_tokens(text):
+def estimate_tokens(text: str) -> int:
     """The default counter: a token per 4 ASCII letters or blanks, per 2 other ASCII characters, and per other
     character.
 
@@ -39,7 +48,9 @@ class Extract:
     window: int = 1
 
 
-def compress(query, candidates, policy=None):
+def compress(
+    query: str, candidates: Iterable[Candidate | Fields], policy: Extract | Fields | None = None
+) -> list[dict[str, Any]]:
     """The spans of each candidate that answer the query, in the candidates' order and in text order inside
     one.
 
@@ -115,6 +126,8 @@ def _runs(numbers):
 
 @dataclass(slots=True)
 class Dropped:
+    """A passage that was left out, and why."""
+
     candidate: Candidate
     reason: str
 
@@ -123,8 +136,8 @@ class Dropped:
 class Packed:
     """What fits: `contexts` best first, `tokens` they cost, and what was `dropped`, best first."""
 
-    contexts: list = field(default_factory=list)
-    dropped: list = field(default_factory=list)
+    contexts: list[Candidate] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     tokens: int = 0
 
 

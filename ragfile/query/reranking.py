@@ -8,15 +8,23 @@ mmr(query_vector, vectors, k)                   an order that trades likeness to
 distinct_vectors(vectors), distinct_texts(texts)    positions left when near-duplicates are dropped
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import xxhash
 
 from ragfile.records import Candidate, best_first
 from ragfile.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ragfile.types import Fields
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
 SAME_COSINE = 0.98
@@ -26,7 +34,17 @@ SHINGLE = (
 )
 
 
-def rerank(query, candidates, model=None):
+class Reranker(Protocol):
+    """A model that reads a query and texts together."""
+
+    def score(self, query: str, texts: Sequence[str]) -> Iterable[float]:
+        """One finite number for each text, higher for better."""
+        ...
+
+
+def rerank(
+    query: str, candidates: Iterable[Candidate | Fields], model: str | Reranker | None = None
+) -> list[Candidate]:
     """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
 
     `model` is None (built in), anything with `score(query, texts) -> numbers`, or a cross-encoder's name.
@@ -80,10 +98,11 @@ def _stems(found):
 class CrossEncoder:
     """A sentence-transformers cross-encoder, loaded when it is first asked."""
 
-    def __init__(self, name, *, batch_size=32):
+    def __init__(self, name: str, *, batch_size: int = 32) -> None:
         self.name, self.batch_size = name, batch_size
 
-    def score(self, query, texts):
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One number for each text."""
         model = _cross_encoder(self.name)
         return model.predict([(query, text) for text in texts], batch_size=self.batch_size).tolist()
 

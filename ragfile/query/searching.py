@@ -5,11 +5,14 @@
 A leg that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded` says why.
 """
 
+from __future__ import annotations
+
 import json
 import logging
 import time
 from dataclasses import replace
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +26,14 @@ from ragfile.records import Hits
 from ragfile.store import prefetch
 from ragfile.store.archive import Archive, of_one_commit
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.types import FusionChoice, Mode, Rows, StrPath, TagFilter, Vector, Vectors, Where
+
 MODES = ("hybrid", "vector", "bm25", "keyword")
 SAMPLE = 1024
 NO_EMBEDDER = "the file does not record its embedder: name one (embedder=, --embedder), or give the question's vector"
@@ -34,7 +45,12 @@ log = logging.getLogger("ragfile.search")
 class KnowledgeBase(Archive):
     """A 1.0 file opened for asking; see the package's open()."""
 
-    def __init__(self, path, *, embedder=None, generation=0, strict=False, embedding_cache=None):
+    counters: dict[str, int]
+
+    def __init__(
+        self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
+        strict: bool = False, embedding_cache: StrPath | bool | None = None,
+    ) -> None:  # fmt: skip
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._given, self._cache, self._model = embedder, embedding_cache, ...
         super().__init__(path, generation=generation, strict=strict)
@@ -54,15 +70,19 @@ class KnowledgeBase(Archive):
         if self._given is not None:
             self._opened["embedder"] = self._checked(open_embedder(self._given, cache=self._cache))
 
-    def close(self):
+    def close(self) -> None:
         super().close()
         self._answers = Recent(REMEMBERED)
 
     # ---------------------------------------------------------------------------------------------------- asking --
 
     @of_one_commit
-    def search(self, query, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
-               vector=None, distinct=False, threads=None, cache=True, request_id=None):  # fmt: skip
+    def search(
+        self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: Where | Rows | None = None,
+        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
+        fusion: FusionChoice | None = None, vector: Vector | None = None, distinct: bool = False,
+        threads: int | None = None, cache: bool = True, request_id: str | None = None,
+    ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
         where is a filter on metadata, or a bool for each row, or row numbers; all filters are applied before ranking. pool is
@@ -95,8 +115,12 @@ class KnowledgeBase(Archive):
         return hits
 
     @of_one_commit
-    def search_batch(self, queries, k=12, *, mode="hybrid", where=None, tags_any=(), tags_all=(), pool=50, fusion=None,
-                     vectors=None, distinct=False, threads=None, request_id=None):  # fmt: skip
+    def search_batch(
+        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: Where | Rows | None = None,
+        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
+        fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
+        threads: int | None = None, request_id: str | None = None,
+    ) -> list[Hits]:  # fmt: skip
         """As search, for many questions: each leg is one call into the core. Answers are not kept."""
         if mode not in MODES:
             raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
@@ -214,7 +238,7 @@ class KnowledgeBase(Archive):
     # ------------------------------------------------------------------------------------------------- embedding --
 
     @property
-    def embedder(self):
+    def embedder(self) -> Embedder | None:
         """What turns questions into vectors: the one given, else the model that the file records, where it is on this
         machine. A file never makes anybody talk to a server."""
         if self._opened.get("embedder") is None and not self._wants_none:
@@ -269,7 +293,7 @@ class KnowledgeBase(Archive):
     # -------------------------------------------------------------------------------------------------- the sample --
 
     @property
-    def sample(self):
+    def sample(self) -> NDArray[np.int64]:
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
         prefetch.whole(self.segments, "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
         picked = sorted(
@@ -279,7 +303,7 @@ class KnowledgeBase(Archive):
         )[:SAMPLE]
         return np.array([row for _, row in picked], dtype=np.int64)
 
-    def sample_statistics(self, vector):
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
         sample = self._made.get("sample")
         if sample is None:

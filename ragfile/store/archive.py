@@ -4,10 +4,12 @@ Rows are numbered through the segments in order; a deleted row keeps its number 
 map when it is asked for; what is kept in memory is small and can be thrown away.
 """
 
+from __future__ import annotations
+
 import functools
 import json
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,33 @@ from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
 from ragfile.store import arrow, config, custom_sections, exact, filters, metadata_columns, prefetch
 from ragfile.store.row_segment import Segment, StoredDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+    import pandas
+    import pyarrow
+    from numpy.typing import NDArray
+
+    from ragfile.records import Document, Hit
+    from ragfile.types import (
+        Float32s,
+        Int64s,
+        PairStrategy,
+        Rows,
+        SectionEntry,
+        StrPath,
+        TagFilter,
+        Vector,
+        Vectors,
+        Where,
+    )
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    Opened = TypeVar("Opened", bound="Archive")
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # A section that stands on others, in the same segment.
@@ -64,11 +93,13 @@ class Closed:
     __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __buffer__ = _refuse
 
 
-def of_one_commit(method):
+def of_one_commit(
+    method: Callable[Concatenate[Opened, P], R],
+) -> Callable[Concatenate[Opened, P], R]:
     """A method that sees one commit from its beginning to its end, whatever refresh() does in another thread meanwhile."""
 
     @functools.wraps(method)
-    def call(self, *args, **kwargs):
+    def call(self: Opened, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
 
     return call
@@ -79,7 +110,10 @@ class Archive:
 
     _is_pinned = False
 
-    def __init__(self, path, *, generation=0, strict=False):
+    path: str
+    rows: int
+
+    def __init__(self, path: StrPath, *, generation: int = 0, strict: bool = False) -> None:
         self.path = os.fspath(path)
         self._options = {"generation": generation, "strict": strict}
         self._swap = Lock()
@@ -128,13 +162,18 @@ class Archive:
     def __reduce__(self):
         return _reopen, (type(self), self.path, self._options)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self._is_closed:
             return f"<{type(self).__name__} {self.path}, closed>"
         return f"<{type(self).__name__} {self.path}, {len(self):,} chunks, generation {self.generation}>"
@@ -143,7 +182,7 @@ class Archive:
     def _is_closed(self):
         return isinstance(self.segments, Closed)
 
-    def close(self):
+    def close(self) -> None:
         """Lets the file go. Views that were handed out stay valid as long as they live."""
         with self._swap:
             self._map = self.reader = self.segments = Closed(self.path)
@@ -157,7 +196,7 @@ class Archive:
         view._is_pinned = True
         return view
 
-    def refresh(self):
+    def refresh(self) -> bool:
         """Looks for a newer commit, or a newer file under the same name; True when there was one.
 
         Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
@@ -196,16 +235,17 @@ class Archive:
 
     # ------------------------------------------------------------------------------------------------ what is in it --
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Live chunks."""
         return sum(segment.live for segment in self.segments)
 
     @property
-    def generation(self):
+    def generation(self) -> int:
+        """The number of the commit that is open."""
         return self._commit["generation"]
 
     @property
-    def config(self):
+    def config(self) -> dict[str, Any]:
         """What the file records of how it was made."""
         if self._config is None:
             section = self.reader.section("rag.config")
@@ -217,7 +257,7 @@ class Archive:
         return self._config
 
     @property
-    def stale_records(self):
+    def stale_records(self) -> list[dict[str, Any]]:
         """What rag.stale says: [{"chunking": policy, "documents": ids}], the documents cut by another policy than the file's."""
         section = self.reader.section("rag.stale")
         if section is None:
@@ -234,7 +274,7 @@ class Archive:
         return found
 
     @property
-    def compaction(self):
+    def compaction(self) -> str:
         """Why compaction would pay, or ""."""
         size, kept = len(self._map), PAYS_FROM
         live = {
@@ -249,17 +289,18 @@ class Archive:
         return ""
 
     @property
-    def dim(self):
+    def dim(self) -> int | None:
+        """Components of a vector; None in a file without vectors."""
         return self.config.get("dim")
 
     @property
-    def strategies(self):
+    def strategies(self) -> list[str]:
         """Names of the sections, in file order."""
         return list(dict.fromkeys(entry["name"] for entry in self.reader.entries))
 
     @property
     @of_one_commit
-    def info(self):
+    def info(self) -> dict[str, Any]:
         """The file at a glance."""
         commit = self._commit
         prefetch.whole(
@@ -281,11 +322,11 @@ class Archive:
         }  # fmt: skip
 
     @property
-    def entries(self):
+    def entries(self) -> list[SectionEntry]:
         """The table of contents: one dict a section."""
         return self.reader.entries
 
-    def section(self, name, segment=None):
+    def section(self, name: str, segment: int | None = None) -> _core.Section | None:
         """The bytes of a section, as a read-only buffer with lazy checksums; None when there is none."""
         if segment is not None:
             return self.reader.section(name, segment)
@@ -294,20 +335,20 @@ class Archive:
             (found for n in numbers if (found := self.reader.section(name, n)) is not None), None
         )
 
-    def strategy(self, name):
+    def strategy(self, name: str) -> Any:
         """The searcher of a section that somebody registered a strategy for."""
         section = self.section(name)
         if section is None:
             raise KeyError(f"{self.path} has no section {name!r}")
         return custom_sections.opener(name)(section, self)
 
-    def raw(self, at, size):
+    def raw(self, at: int, size: int) -> bytes:
         """A copy of bytes of the file, as many as there are."""
         if self.reader.is_elsewhere:
             return self._map.read(at, size)
         return bytes(memoryview(self._map)[at : at + size])
 
-    def rows_in(self, start, end):
+    def rows_in(self, start: int, end: int) -> list[int]:
         """The live rows whose records begin at bytes [start, end) of the file: any partition of the file gives each row once.
 
         This is how a file is split between workers that know only byte ranges.
@@ -321,7 +362,7 @@ class Archive:
             found.extend(segment.base + row for row in range(first, last) if segment.is_live(row))
         return found
 
-    def verify(self, full=True):
+    def verify(self, full: bool = True) -> tuple[list[tuple[str, int, str, str]], dict[str, int]]:
         """(faults, counts) of every byte of the file."""
         return self.reader.verify(full)
 
@@ -334,14 +375,20 @@ class Archive:
         segment = self.segments[exact.place(self.segments, row)]
         return RowPlace(segment, int(row - segment.base))
 
-    def chunk(self, row):
+    def chunk(self, row: int) -> Chunk:
         """The Chunk of a row; its metadata includes the document's."""
         hit = self.hit(row)
         return Chunk(
             hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
         )
 
-    def hit(self, row, score=0.0, score_type="score", scores=None):
+    def hit(
+        self,
+        row: int,
+        score: float = 0.0,
+        score_type: str = "score",
+        scores: dict[str, float] | None = None,
+    ) -> Hit:
         """The Hit of a row."""
         segment, local = self.place(row)
         hit = segment.hit(local)
@@ -350,7 +397,7 @@ class Archive:
             hit.scores = scores
         return hit
 
-    def row(self, chunk_id):
+    def row(self, chunk_id: str) -> int | None:
         """The live row of a chunk id ("document#index"), or None."""
         doc_id, _, index = chunk_id.rpartition("#")
         if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
@@ -365,7 +412,7 @@ class Archive:
         found = (segment.find(doc_id) for segment in reversed(self.segments))
         return next((there for there in found if there is not None), None)
 
-    def vectors(self, segment=None):
+    def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
         """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them.
 
         The first call checks all of their bytes, as what becomes of a view cannot be: seven milliseconds for 150 MB that are in
@@ -378,7 +425,7 @@ class Archive:
         chosen = self.segments[segment or 0] if self.segments else None
         return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
 
-    def pairs(self, name):
+    def pairs(self, name: PairStrategy) -> Iterator[tuple[Any, str]]:
         """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
         if name not in ("keyword", "vector"):
             raise ValueError(f"pairs are in 'keyword' and 'vector', not in {name!r}")
@@ -391,12 +438,12 @@ class Archive:
                 for row, vector in enumerate(segment.stored_vectors(0, segment.rows)):
                     yield vector, f"c{row:010d}"
 
-    def lookup(self, keyword):
+    def lookup(self, keyword: str) -> list[str]:
         """The texts of all `keyword` pairs with this key."""
         kept = [segment for segment in self.segments if segment.has("keyword")]
         return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
 
-    def vector(self, row):
+    def vector(self, row: int) -> NDArray[np.floating[Any]]:
         """The stored vector of a row, a view of the map."""
         segment, local = self.place(row)
         vectors = segment.stored_vectors(local, 1)
@@ -408,7 +455,7 @@ class Archive:
 
     @property
     @of_one_commit
-    def columns(self):
+    def columns(self) -> metadata_columns.Labels:
         """Metadata and tags of every row as columns, for filters; made on first use."""
         columns = self._made.get("columns")
         if columns is None:
@@ -417,7 +464,9 @@ class Archive:
         return columns
 
     @of_one_commit
-    def mask(self, where=None, tags_any=(), tags_all=()):
+    def mask(
+        self, where: Where | Rows | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+    ) -> NDArray[np.bool_] | None:
         """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
         if isinstance(where, dict) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
@@ -442,11 +491,13 @@ class Archive:
         return mask
 
     @property
-    def has_vectors(self):
+    def has_vectors(self) -> bool:
+        """Whether there are chunks with vectors."""
         return any(segment.live and segment.has("vector") for segment in self.segments)
 
     @property
-    def has_bm25(self):
+    def has_bm25(self) -> bool:
+        """Whether there are chunks in a BM25 index."""
         return any(segment.live and segment.has("rag.terms") for segment in self.segments)
 
     def _searched(self, name):
@@ -460,7 +511,10 @@ class Archive:
         return found
 
     @of_one_commit
-    def nearest(self, vectors, k=10, *, where=None, threads=None, least=None):
+    def nearest(
+        self, vectors: Vector | Vectors, k: int = 10, *, where: Where | Rows | None = None,
+        threads: int | None = None, least: Vector | None = None,
+    ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
         where is a filter, a bool for each row, or row numbers. least is a score for each query that rows must reach: the
@@ -475,7 +529,10 @@ class Archive:
         )
 
     @of_one_commit
-    def match(self, texts, k=10, *, where=None, threads=None, k1=None, b=None):
+    def match(
+        self, texts: str | Iterable[str], k: int = 10, *, where: Where | Rows | None = None,
+        threads: int | None = None, k1: float | None = None, b: float | None = None,
+    ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
         segments, texts = (
             self._searched("rag.terms"),
@@ -489,7 +546,10 @@ class Archive:
         )
 
     @of_one_commit
-    def score(self, rows, *, text=None, vector=None, k1=None, b=None):
+    def score(
+        self, rows: Rows, *, text: str | None = None, vector: Vector | None = None, k1: float | None = None,
+        b: float | None = None,
+    ) -> Float32s:  # fmt: skip
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
         if vector is not None:
             segments = self._searched("vector")
@@ -501,41 +561,41 @@ class Archive:
 
     # ------------------------------------------------------------------------------------------------------- tables --
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id. Needs no extra."""
         return arrow.arrow_stream(self)
 
-    def to_arrow(self):
+    def to_arrow(self) -> pyarrow.Table:
         """The live chunks as a pyarrow.Table."""
         return arrow.arrow_reader(self).read_all()
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """The live chunks as a pandas.DataFrame."""
         return self.to_arrow().to_pandas()
 
     # --------------------------------------------------------------------------------------------------- documents --
 
-    def documents(self):
+    def documents(self) -> Iterator[Document]:
         """Every document, in order of segment and id."""
         prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
         for segment in self.segments:
             for there in segment.live_documents():
                 yield there.read()
 
-    def document(self, doc_id):
+    def document(self, doc_id: str) -> Document | None:
         """The Document with this id, or None."""
         there = self.find(doc_id)
         return None if there is None else there.read()
 
     @of_one_commit
-    def sources(self, chunk_ids):
+    def sources(self, chunk_ids: str | Iterable[str]) -> list[Document]:
         """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
         chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
         ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
         return [self.document(doc_id) for doc_id in ids]
 
     @of_one_commit
-    def context(self, chunk_id, before=200, after=200):
+    def context(self, chunk_id: str, before: int = 200, after: int = 200) -> str:
         """The chunk's text with up to so many characters of its document on either side."""
         row = self.row(chunk_id)
         if row is None:

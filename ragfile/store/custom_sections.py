@@ -5,13 +5,20 @@ with ragfile.create(path) as w: ...; w.add_section("my.graph", data)
 with ragfile.open(path) as rf: rf.strategy("my.graph").neighbours("a")
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 RESERVED = ("rag.", "graph", "hypergraph", "vector", "keyword")
 _openers = {}
 
 
-def register(name, opener):
+def register(name: str, opener: Callable[[Any, Any], object]) -> None:
     """Says what makes a searcher of the sections of this name: a callable that takes the section's bytes and the open file."""
     if not re.fullmatch(r"[A-Za-z0-9_.+@/]{1,64}", name):
         raise ValueError(f"a strategy's name is [A-Za-z0-9_.+@/]{{1,64}}, not {name!r}")
@@ -20,7 +27,7 @@ def register(name, opener):
     _openers[name] = opener
 
 
-def opener(name):
+def opener(name: str) -> Callable[[Any, Any], Any]:
     """What was registered; KeyError when nothing was."""
     if name not in _openers:
         raise KeyError(

@@ -1,18 +1,41 @@
 """Version 0.1.0 of the format, literally: files of padded keyword and embedding pairs, written and read in place."""
 
+from __future__ import annotations
+
 import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.ground.atomic_replace import replacing
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Self
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import (
+        ByteOrder,
+        Dialect,
+        Float32s,
+        Int64s,
+        Metric,
+        Padding,
+        PairPrecision,
+        PairStrategy,
+        Rows,
+        StrPath,
+        Vector,
+        Vectors,
+    )
 
 VERSION = (0, 1, 0)
 DTYPES = {8: "i1", 16: "f2", 32: "f4", 64: "f8"}
@@ -28,13 +51,13 @@ WORK_MAX = 1 << 28  # bytes walked to work out the dimension of a damaged file b
 
 
 def write_pairs(
-    path,
+    path: StrPath,
     keywords: Iterable[tuple[str, str]] = (),
-    embeddings: Iterable[tuple[object, str]] = (),
+    embeddings: Iterable[tuple[Vector, str]] = (),
     *,
-    padding: int = 16,
-    precision: int = 32,
-    byteorder: str = "little",
+    padding: Padding = 16,
+    precision: PairPrecision = 32,
+    byteorder: ByteOrder = "little",
     sorted_keys: bool = False,
     allow_nonfinite: bool = False,
 ) -> None:
@@ -240,13 +263,15 @@ class PairFile:
     dialect is "strict", "reference" (files of the format's first script) or "auto": the first of them that fits.
     """
 
-    def __init__(self, path, *, dim: int | None = None, dialect: str = "auto"):
+    name: str
+
+    def __init__(self, path: StrPath, *, dim: int | None = None, dialect: Dialect = "auto") -> None:
         self._read(_core.Map(path), os.fspath(path), dim, dialect)
 
     @classmethod
     def over(
-        cls, data, *, dim: int | None = None, dialect: str = "auto", name: str = "memory"
-    ) -> "PairFile":
+        cls, data: Any, *, dim: int | None = None, dialect: Dialect = "auto", name: str = "memory"
+    ) -> PairFile:
         """The same over a buffer that holds a whole file."""
         file = cls.__new__(cls)
         file._read(data, name, dim, dialect)
@@ -277,10 +302,15 @@ class PairFile:
             warnings.warn(f"{self.name}: read in the reference dialect ({strict})", stacklevel=4)
             return source
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -299,14 +329,17 @@ class PairFile:
 
     @property
     def version(self) -> tuple[int, int, int]:
+        """Major, minor and patch of the format."""
         return self._open.directory.version
 
     @property
-    def byteorder(self) -> str:
+    def byteorder(self) -> ByteOrder:
+        """The byte order of the file."""
         return "big" if self._open.directory.big_endian else "little"
 
     @property
-    def dialect(self) -> str:
+    def dialect(self) -> Dialect:
+        """How the file was read: "strict" or "reference"."""
         return self._open.dialect
 
     @property
@@ -346,7 +379,7 @@ class PairFile:
         """The contents of all pairs with this keyword, in the order of the file."""
         return self._open.lookup(keyword)
 
-    def pairs(self, strategy: str, chunk: int | None = None) -> Iterator[tuple[object, str]]:
+    def pairs(self, strategy: PairStrategy, chunk: int | None = None) -> Iterator[tuple[Any, str]]:
         """(keyword, content) or (vector, content) of each pair, in place; with chunk, by reading that many bytes at a time.
 
         Vectors are views of the file where its byte order is this machine's, read-only.
@@ -357,7 +390,7 @@ class PairFile:
             raise ValueError(f"chunk must be at least 1, not {chunk}")
         return self._open.pairs(strategy, chunk)
 
-    def verify(self, strategy: str) -> int:
+    def verify(self, strategy: PairStrategy) -> int:
         """Walks all pairs, checks the hashes that the section has, and counts the pairs; FormatError says what is wrong."""
         count = sum(1 for _ in self.pairs(strategy))
         self._open.verify(strategy)
@@ -369,7 +402,7 @@ class PairFile:
             self._layout = self._open.layout()
         return self._layout
 
-    def vectors(self) -> np.ndarray:
+    def vectors(self) -> NDArray[Any]:
         """All vectors as a matrix: a strided view of the file where stride and byte order allow, else a copy."""
         layout = self.layout()
         if layout is None:
@@ -384,11 +417,14 @@ class PairFile:
             )
         return self._open.gather(layout)
 
-    def vector(self, row: int) -> np.ndarray:
+    def vector(self, row: int) -> NDArray[Any]:
         """One vector."""
         return self.vectors()[row]
 
-    def nearest(self, vectors, k=10, *, where=None, threads=None, metric="cosine"):
+    def nearest(
+        self, vectors: Vector | Vectors, k: int = 10, *, where: Rows | None = None,
+        threads: int | None = None, metric: Metric = "cosine",
+    ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly, scanned where they lie: rows int64[m, k], scores float32[m, k].
 
         where is a bool for each row. What is left over is row -1 with score -inf.
@@ -409,7 +445,7 @@ class PairFile:
         )  # fmt: skip
 
     @property
-    def entries(self) -> list[dict]:
+    def entries(self) -> list[dict[str, Any]]:
         """One dict a section, as an Archive gives them."""
         return [
             {"name": name, "segment": 0, "at": start, "size": end + 1 - start}
@@ -417,7 +453,7 @@ class PairFile:
         ]
 
     @property
-    def info(self) -> dict:
+    def info(self) -> dict[str, Any]:
         """The file at a glance."""
         facts = {
             "path": self.name, "format": ".".join(map(str, self.version)), "size": len(self._data),

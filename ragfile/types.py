@@ -1,0 +1,162 @@
+"""The types that a program names when it annotates its own code: choices, filters, paths and arrays.
+
+from ragfile.types import Mode, Where
+
+def recent(year: int) -> Where:
+    return {"year": {"$gte": year}, "draft": {"$ne": True}}
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+# ------------------------------------------------------------------------------------------------------------- choices
+
+Mode: TypeAlias = Literal["hybrid", "vector", "bm25", "keyword"]
+"""How to search."""
+
+Fusion: TypeAlias = Literal["calibrated", "rrf", "blend"]
+"""How a search puts the ranks of its retrievers together."""
+
+FuseMethod: TypeAlias = Literal["rrf", "blend", "weighted", "calibrated"]
+"""The methods of ragfile.fuse."""
+
+Metric: TypeAlias = Literal["cosine", "ip", "l2"]
+"""How two vectors are compared."""
+
+Precision: TypeAlias = Literal[16, 32]
+"""Bits of a stored vector component."""
+
+PairPrecision: TypeAlias = Literal[8, 16, 32, 64]
+"""Bits of a component in a 0.1.0 file."""
+
+Padding: TypeAlias = Literal[4, 8, 16]
+"""The padding of a 0.1.0 file."""
+
+Dialect: TypeAlias = Literal["auto", "strict", "reference"]
+"""How to read a 0.1.0 file."""
+
+ByteOrder: TypeAlias = Literal["little", "big"]
+"""The byte order of a 0.1.0 file."""
+
+PairStrategy: TypeAlias = Literal["keyword", "vector"]
+"""The two kinds of pairs."""
+
+ChunkKind: TypeAlias = Literal["characters", "words", "sentences", "markdown"]
+"""The chunk policies."""
+
+Errors: TypeAlias = Literal["strict", "replace"]
+"""What to do with text that is not UTF-8."""
+
+Format: TypeAlias = Literal[
+    "ragmd", "ragfile", "faiss+json", "parquet", "sqlite-vec", "duckdb", "npy+jsonl", "ragged-mmap", "pgvector", "chroma",
+    "qdrant", "langchain-faiss",
+]  # fmt: skip
+"""The stores that ragfile.convert knows."""
+
+# ------------------------------------------------------------------------------------------------------- plain values
+
+StrPath: TypeAlias = str | PathLike[str]
+"""A path, or a URL where a function says so."""
+
+Sources: TypeAlias = StrPath | Iterable[StrPath]
+"""Folders, globs and files; one of them or several."""
+
+Tags: TypeAlias = tuple[str, ...] | list[str]
+"""The tags of a document or chunk. A single string is not a list of tags."""
+
+TagFilter: TypeAlias = tuple[str, ...] | list[str] | set[str] | frozenset[str]
+"""The tags that a search asks for."""
+
+Metadata: TypeAlias = dict[str, Any]
+"""JSON values by name."""
+
+Fields: TypeAlias = Mapping[str, Any]
+"""A record as a mapping with its field names."""
+
+Progress: TypeAlias = Callable[[int, int, float | None], object]
+"""Called with the documents done, the chunks done, and the share that is done where it is known."""
+
+# ------------------------------------------------------------------------------------------------------------- filters
+
+Scalar: TypeAlias = str | int | float | bool | None
+"""A plain value in metadata."""
+
+Operators = TypedDict(
+    "Operators",
+    {
+        "$eq": Any, "$ne": Any, "$gt": Scalar, "$gte": Scalar, "$lt": Scalar, "$lte": Scalar,
+        "$in": Sequence[Any], "$nin": Sequence[Any], "$any": Sequence[Any], "$all": Sequence[Any], "$exists": bool,
+        "$contains": Any, "$not": "Operators",
+    },
+    total=False,
+)  # fmt: skip
+"""What a filter can ask of one field; all of it must hold."""
+
+Condition: TypeAlias = Scalar | Sequence[Scalar] | Operators | Sequence["Where"]
+"""What a filter says of one name: a value to equal, operators, or the filters below "$and" and "$or"."""
+
+Logic = TypedDict(
+    "Logic", {"$and": Sequence["Where"], "$or": Sequence["Where"], "$not": "Where"}, total=False
+)
+"""Filters put together. A "$not" beside other names goes into an "$and"."""
+
+Where: TypeAlias = Mapping[str, Condition] | Logic
+"""A filter on metadata: `{"lang": "en", "year": {"$gte": 2020}}`. All conditions must hold."""
+
+# -------------------------------------------------------------------------------------------------------------- arrays
+
+Vector: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequence[float]
+"""One vector."""
+
+Vectors: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequence[Vector]
+"""One vector a row."""
+
+Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
+"""Row numbers, or a bool for each row of the file."""
+
+Float32s: TypeAlias = NDArray[np.float32]
+"""Scores or components."""
+
+Int64s: TypeAlias = NDArray[np.int64]
+"""Row numbers."""
+
+# ---------------------------------------------------------------------------------------------------------- sections
+
+
+class SectionEntry(TypedDict):
+    """A line of a file's table of contents: `size` bytes at offset `at`, in a room of `extent` bytes."""
+
+    name: str
+    segment: int
+    flags: int
+    generation: int
+    at: int
+    size: int
+    items: int
+    extent: int
+
+
+# -------------------------------------------------------------------------------------------------------------- search
+
+FusionChoice: TypeAlias = Fusion | tuple[Fusion, Mapping[str, float]]
+"""A fusion, or one with its parameters: `("rrf", {"rrf_k": 30})`."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of `KnowledgeBase.search`, for functions that pass them on."""
+
+    mode: Mode
+    where: Where | Rows | None
+    tags_any: TagFilter
+    tags_all: TagFilter
+    pool: int
+    fusion: FusionChoice | None
+    vector: Vector | None
+    distinct: bool
+    threads: int | None
+    cache: bool
+    request_id: str | None
