@@ -2,6 +2,10 @@
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t, uint64_t, int64_t
 
 
+cdef extern from "stdbool.h" nogil:
+    ctypedef bint cbool "bool"  # bint is an int, and functions of it are of another type
+
+
 cdef extern from "rag.h" nogil:
     # status
     enum rag_status:
@@ -32,7 +36,7 @@ cdef extern from "rag.h" nogil:
 
     struct rag_source:
         const uint8_t *bytes
-        rag_status (*fetch)(void *context, const rag_piece *pieces, size_t count, bint near, rag_fault *fault) noexcept nogil
+        rag_status (*fetch)(void *context, const rag_piece *pieces, size_t count, cbool near, rag_fault *fault) noexcept nogil
         void *context
         bint kept
 

@@ -116,7 +116,8 @@ cdef int fill_array(arrow_array *out, batch) except -1:
         if out.buffers == NULL or out.children == NULL:
             raise MemoryError
         for data in batch[1]:
-            out.buffers[out.n_buffers] = NULL if data is None else <const void *>PyBytes_AsString(data)
+            if data is not None:  # calloc has made the others NULL
+                out.buffers[out.n_buffers] = PyBytes_AsString(data)
             out.n_buffers += 1
         for child in batch[2]:
             out.children[out.n_children] = <arrow_array *>calloc(1, sizeof(arrow_array))
@@ -165,7 +166,9 @@ cdef int stream_next(arrow_stream_ *stream, arrow_array *out) noexcept with gil:
 
 cdef const char *stream_error(arrow_stream_ *stream) noexcept with gil:
     error = (<ArrowBatches>stream.private_data).error
-    return NULL if error is None else <const char *>PyBytes_AsString(error)
+    if error is None:
+        return NULL
+    return PyBytes_AsString(error)
 
 
 cdef void stream_release(arrow_stream_ *stream) noexcept with gil:

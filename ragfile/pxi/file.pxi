@@ -285,7 +285,8 @@ cdef class Reader:
 cdef void collect_fault(void *context, const rag_fault *fault) noexcept nogil:
     with gil:
         if len(<list>context) < 1000:
-            (<list>context).append((STATUS[fault.status][0].__name__, fault.at, fault.what.decode(), fault.section.decode()))
+            kind, section = STATUS[fault.status][0].__name__, <const char *>fault.section
+            (<list>context).append((kind, fault.at, fault.what.decode(), section.decode()))
 
 
 cdef section_name(str name):

@@ -90,7 +90,7 @@ cdef class Remote:
         PyBuffer_FillInfo(buffer, self, <void *>self.map.bytes, self.map.size, 1, flags)
 
 
-cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t count, bint near,
+cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t count, cbool near,
                              rag_fault *fault) noexcept with gil:
     cdef size_t i
     try:
