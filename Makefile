@@ -17,6 +17,9 @@ build:                ## compile again after a change in csrc/ or a .pyx
 test:                 ## the whole suite, under five minutes
 	$(PY) -m pytest -q
 
+sdist:                ## the source distribution: built, complete, installed without Cython, tested
+	tools/sdist.sh $(TESTS)
+
 lint:                 ## what a formatter decides: ruff for Python, clang-format for C
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .

@@ -108,7 +108,23 @@ if TYPE_CHECKING:
     from ragfile.store.pairs import write_pairs as write_pairs
 else:
 
+    def _compiled_core():
+        """The extension module, or one sentence on what to do in a source folder without it."""
+        try:
+            return import_module("ragfile._core")
+        except ModuleNotFoundError as error:
+            if error.name != "ragfile._core":
+                raise
+            raise ImportError(
+                f"{__path__[0]} holds ragfile's source without its compiled core: run "
+                "'pip install -e .' in the folder above it, or start Python in another folder to "
+                "use the ragfile that is installed",
+                name="ragfile._core",
+            ) from None
+
     def __getattr__(name):
+        if name == "_core":
+            return _compiled_core()
         if name not in _HOMES:
             raise AttributeError(f"module 'ragfile' has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(f"ragfile.{_HOMES[name]}"), name)

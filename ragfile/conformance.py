@@ -24,7 +24,12 @@ from ragfile.store.pairs import PairFile
 from ragfile.store.row_segment import Segment
 from ragfile.text import normalize
 
-VECTORS = os.path.join("spec", "vectors")
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Where the vectors lie: in a checkout that is imported from where it is, and in an installed package.
+PLACES = (
+    os.path.join(os.path.dirname(HERE), "spec", "vectors"),
+    os.path.join(HERE, "data", "vectors"),
+)
 
 
 # ----------------------------------------------------------------------------------------------- the package as a reader
@@ -434,7 +439,12 @@ def main(arguments=None):
         metavar="PATH",
         help="a Python module with read(data, dim), or a program that prints JSON",
     )
-    parser.add_argument("--vectors", metavar="DIR", default=VECTORS, help=f"default: {VECTORS}")
+    parser.add_argument(
+        "--vectors",
+        metavar="DIR",
+        default=next(filter(os.path.exists, PLACES), PLACES[-1]),
+        help="default: spec/vectors of this checkout, or those of the installed package",
+    )
     parser.add_argument(
         "--unpack",
         metavar="DIR",

@@ -117,7 +117,9 @@ def test_all_vectors_can_be_written_as_files(tmp_path):
     assert {path.name for path in (tmp_path / "all").iterdir()} == set(expected)
 
 
-def test_it_runs_as_a_module():
-    command = [sys.executable, "-m", "ragfile.conformance", "--vectors", str(VECTORS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_it_runs_as_a_module_from_any_folder_and_finds_the_vectors(tmp_path):
+    command = [sys.executable, "-m", "ragfile.conformance"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    count = len(json.loads((VECTORS / "expected.json").read_text()))
+    assert f"{count} of {count} files" in done.stdout
