@@ -1,8 +1,19 @@
-"""From a question to all that a language model needs, without calling one: passages that fit, the prompt, and its sources.
+"""From a question to an answer with its sources; or to all that a model needs, without calling one.
+
+answer = rf.ask("how do I rotate the keys?", model="openai:gpt-4.1-mini")
+answer.text          with [n] for the passages that it rests on
+answer.citations     each [n], checked: document, page or header path, exact characters
+answer.sources       the passages by their numbers
+answer.unsupported   sentences that the passages do not bear out
+
+for event in rf.ask(question, model=…, stream=True):
+    event.kind       sources, then delta and citation, then done or error
 
 ready = prepare(rf, "how do I rotate the keys?", budget=2000)
-ready.prompt      the text for the model          ready.sources    what it is from, for people, ready for JSON
-ready.contexts    the passages in it              ready.dropped    those that did not fit, with the reason
+ready.prompt         the text for the model
+ready.sources        what it is from, for people, ready for JSON
+ready.contexts       the passages in it
+ready.dropped        those that did not fit, with the reason
 """
 
 from __future__ import annotations
@@ -10,10 +21,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ragfile.query.answers import Answer, Event, Events
+from ragfile.query.asking import BUDGET, K, ask, candidates_of
+from ragfile.query.citing import Citation, Source, Unsupported
 from ragfile.query.packing import estimate_tokens, pack
 from ragfile.query.prompting import TEMPLATE, render, sources
 from ragfile.query.reranking import rerank as reranked
-from ragfile.records import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,14 +35,27 @@ if TYPE_CHECKING:
     from ragfile.query.packing import Dropped
     from ragfile.query.reranking import Reranker
     from ragfile.query.searching import KnowledgeBase
+    from ragfile.records import Candidate
     from ragfile.types import SearchOptions
 
-BUDGET = 2000
+__all__ = [
+    "Answer",
+    "Citation",
+    "Event",
+    "Events",
+    "Ready",
+    "Source",
+    "Unsupported",
+    "ask",
+    "prepare",
+]
 
 
 @dataclass(slots=True)
 class Ready:
-    """A question made ready for a model. `degraded` says why a leg of the search was left out, if one was."""
+    """A question made ready for a model. `degraded` says why a leg of the search was left out, if
+    one was.
+    """
 
     prompt: str
     sources: list[dict[str, Any]]
@@ -41,31 +67,21 @@ class Ready:
 
 
 def prepare(
-    rf: KnowledgeBase, question: str, *, k: int = 12, rerank: bool | str | Reranker = False, budget: int = BUDGET,
-    template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens, system: Iterable[str] = (),
-    limit: int | None = None, per_file: int | None = None, **search: Unpack[SearchOptions],
+    rf: KnowledgeBase, question: str, *, k: int = K, rerank: bool | str | Reranker = False,
+    budget: int = BUDGET, template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens,
+    system: Iterable[str] = (), limit: int | None = None, per_file: int | None = None,
+    **search: Unpack[SearchOptions],
 ) -> Ready:  # fmt: skip
-    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and `per_file` of one file, and renders the
-    template.
+    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and
+    `per_file` of one file, and renders the template.
 
-    rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The budget is for the passages with
-    their source lines; the question and the template's own words come on top. search are options of rf.search, such as mode,
-    where or distinct; system are texts that go before the prompt.
+    rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The
+    budget is for the passages with their source lines; the question and the template's own words
+    come on top. search are options of rf.search, such as mode, where or distinct; system are texts
+    that go before the prompt.
     """
     hits = rf.search(question, k, **search)
-    found = [
-        Candidate(
-            h.doc_id,
-            h.chunk_index,
-            h.text,
-            h.score,
-            h.tags,
-            {"source": h.source, **h.metadata},
-            h.start,
-            h.end,
-        )
-        for h in hits
-    ]
+    found = candidates_of(hits)
     if rerank:
         found = reranked(question, found, None if rerank is True else rerank)
     packed = pack(
@@ -77,8 +93,8 @@ def prepare(
         per_file=per_file,
     )
     return Ready(
-        render(question, packed.contexts, template, system=system), sources(packed.contexts), packed.contexts, packed.dropped,
-        packed.tokens, hits.degraded, hits.request_id,
+        render(question, packed.contexts, template, system=system), sources(packed.contexts),
+        packed.contexts, packed.dropped, packed.tokens, hits.degraded, hits.request_id,
     )  # fmt: skip
 
 

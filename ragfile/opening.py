@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import FormatError
+from ragfile.errors import FormatError, RemoteError
+from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_remote, shown
 from ragfile.query.searching import KnowledgeBase
 from ragfile.store.archive import Archive
@@ -23,18 +24,21 @@ if TYPE_CHECKING:
 @overload
 def open(
     path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
-    embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None,
+    embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
-    path: StrPath, *, dialect: Dialect, dim: int | None = None, cache: StrPath | None = None
-) -> PairFile: ...
+    path: StrPath, *, dialect: Dialect, dim: int | None = None, cache: StrPath | None = None,
+    offline: bool = False,
+) -> PairFile: ...  # fmt: skip
 @overload
-def open(path: StrPath, *, dim: int, cache: StrPath | None = None) -> PairFile: ...
+def open(
+    path: StrPath, *, dim: int, cache: StrPath | None = None, offline: bool = False
+) -> PairFile: ...
 def open(
     path: StrPath, *, embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
-    cache: StrPath | None = None,
+    cache: StrPath | None = None, offline: bool = False,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
@@ -45,8 +49,11 @@ def open(
     "auto" (strict, else reference with a warning).
 
     path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others are fetched whole. cache is a
-    folder that keeps what was fetched for the next time.
+    folder that keeps what was fetched for the next time. offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error,
+    and questions to an embedder that is a server are answered by words alone.
     """
+    if is_remote(path) and (offline or is_offline()):
+        raise RemoteError(why(shown(path)))
     if is_remote(path):
         return _open_remote(
             path, cache, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
@@ -62,8 +69,11 @@ def open(
             generation=generation,
             strict=strict,
             embedding_cache=embedding_cache,
+            offline=offline,
         )
-    return TextKnowledgeBase(path, embedder=embedder, embedding_cache=embedding_cache)
+    return TextKnowledgeBase(
+        path, embedder=embedder, embedding_cache=embedding_cache, offline=offline
+    )
 
 
 def _looks_like_text(head):

@@ -11,6 +11,7 @@ import click
 
 from ragfile import __version__
 from ragfile.errors import FormatError, RagfileError
+from ragfile.ground.offline import VARIABLE as OFFLINE
 from ragfile.ground.urls import is_remote
 
 WRONG, DAMAGED = 1, 2
@@ -20,6 +21,7 @@ class Doors(click.Group):
     """The commands; those that need more are imported when they are called."""
 
     LATER = {  # noqa: RUF012
+        "ask": ("ragfile.cli.ask", "ask_command"),
         "convert": ("ragfile.cli.convert", "convert_command"),
         **{
             name: ("ragfile.cli.living", name)
@@ -39,8 +41,25 @@ class Doors(click.Group):
         return super().get_command(context, name)
 
 
+def offline_option(command):
+    """A switch for the whole process: what a command opens asks RAGFILE_OFFLINE, wherever it is."""
+    return click.option(
+        "--offline",
+        is_flag=True,
+        expose_value=False,
+        callback=_go_offline,
+        help="Open no socket. [env: RAGFILE_OFFLINE]",
+    )(command)
+
+
+def _go_offline(_, __, asked):
+    if asked:
+        os.environ[OFFLINE] = "1"
+
+
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ragfile")
+@offline_option
 def ragfile():
     """One file for retrieval: documents, vectors and BM25."""
 
@@ -293,6 +312,7 @@ def verify(file, full, as_json):
 )
 @errors_option
 @cache_option
+@offline_option
 @json_option
 def build(
     sources,
@@ -399,6 +419,7 @@ class Progress:
 @cache_option
 @generation_option
 @url_cache_option
+@offline_option
 @json_option
 def search(
     file,

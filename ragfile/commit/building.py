@@ -19,6 +19,7 @@ import numpy as np
 from ragfile.commit.writing import Writer
 from ragfile.embedding.protocol import embedded, open_embedder
 from ragfile.embedding.resume import Stash
+from ragfile.ground import offline as network
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy, split
 from ragfile.ingest.loading import Limits, Loading
@@ -56,7 +57,7 @@ def build(
     chunking: Policy | str | Fields | None = None, analysis: Analysis | None = PAGES, tags: Tags | None = None,
     metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
-    created: int | None = None, embedding_cache: StrPath | bool | None = None,
+    created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -69,15 +70,17 @@ def build(
     loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
     build to build (ragfile.embedding.cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
     errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
+    offline=True opens no socket: an embedder that is a server is an error.
     """
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
-    report = build_from(
-        _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
-        portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
-        embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
-        why=lambda: _why_nothing(sources, loading),
-    )  # fmt: skip
+    with network.offline(offline):
+        report = build_from(
+            _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+            portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
+            embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
+            why=lambda: _why_nothing(sources, loading),
+        )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates, report.skipped = (
         loading.failures,

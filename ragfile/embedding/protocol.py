@@ -18,18 +18,18 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
-from urllib.parse import parse_qsl
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ground.offline import is_offline, why
+from ragfile.ground.provider_names import load, split_options
 
 if TYPE_CHECKING:
     from typing import Any
@@ -164,9 +164,10 @@ def open_embedder(
 ) -> Embedder | None:
     """The embedder that a name stands for; None for "none". An embedder stands for itself.
 
-    offline=True never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
+    offline=True, or RAGFILE_OFFLINE, never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
     what embedders answer that are not static: see ragfile.embedding.cache.
     """
+    offline = offline or is_offline()
     made = (
         _opened(spec, offline, options) if spec is None or isinstance(spec, str) else _in_role(spec)
     )
@@ -174,11 +175,11 @@ def open_embedder(
         return made
     if cache is None and not (isinstance(spec, str) and os.environ.get("RAGFILE_CACHE")):
         return made
-    return _load("ragfile.embedding.cache:cached")(made, cache)
+    return load("ragfile.embedding.cache:cached")(made, cache)
 
 
 def _opened(spec, offline, options):
-    name, options = _split_options(spec or "none", options)
+    name, options = split_options(spec or "none", options)
     if name in ("none", "default"):
         if name == "none" or not options:
             return None if name == "none" else StaticEmbedder()
@@ -189,10 +190,10 @@ def _opened(spec, offline, options):
         raise ModelError(f"no embedder is called {spec!r}: use one of {known}")
     maker, remote = PROVIDERS[scheme]
     if offline and remote:
-        raise ProviderError(f"{spec} is a server, and offline was asked for")
+        raise ProviderError(why(f"the embedder {spec}"))
     if offline:
         options["offline"] = True
-    return _load(maker)(model, **options)
+    return load(maker)(model, **options)
 
 
 def _in_role(embedder):
@@ -268,23 +269,6 @@ def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
             f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}"
         )
     return found
-
-
-def _split_options(spec: str, options: dict) -> tuple[str, dict]:
-    """A name and its options: those in the name's query part, then the keywords, which win."""
-    name, _, query = spec.partition("?")
-    pairs = parse_qsl(query, strict_parsing=bool(query))
-    if any(key.lower().replace("-", "").replace("_", "").endswith("key") for key, _ in pairs):
-        raise ModelError(
-            "a key does not belong in an embedder's name, which files and logs keep: pass api_key="
-        )
-    written = {key: int(value) if value.isdecimal() else value for key, value in pairs}
-    return name, {**written, **options}
-
-
-def _load(maker: str) -> Callable:
-    module, _, function = maker.partition(":")
-    return getattr(import_module(module), function)
 
 
 def prefixes_of(name: str) -> tuple[str, str]:

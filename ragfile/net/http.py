@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ragfile.errors import ChangedError, RemoteError
+from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import shown
 from ragfile.net.json_client import RETRIED, TransientError, wait_of
 
@@ -212,6 +213,8 @@ class HttpObject:
 
     def _connected(self):
         """This process's client: connections of a parent are left alone."""
+        if is_offline():
+            raise RemoteError(why(self._shown))
         if self._client is None or self._process != os.getpid():
             limits = self._http.Timeout(TIMEOUT, connect=10.0)
             headers = {"Accept-Encoding": "identity"}

@@ -1,9 +1,11 @@
-"""Calls to a provider's HTTP API: one JSON question, one JSON answer, time-outs, and retries that mind the server.
+"""Calls to a provider's HTTP API: one JSON question, one JSON answer or a stream, time-outs, and retries that mind the server.
 
 Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a wait that doubles, with
 jitter, or that the server names (Retry-After). Every other status is final. A call may be given a time for all of it, for
 somebody who waits: then there are two attempts, and no wait that would end after that time. Nothing is sent before the first call,
 redirects are not followed (they would carry the key along), and neither keys nor texts are ever logged.
+
+A streamed answer is tried again only until its first event: after that somebody has read a part of it.
 """
 
 import email.utils
@@ -13,10 +15,12 @@ import os
 import random
 import time
 import uuid
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
 from ragfile.ground import request_id as tracing
+from ragfile.ground.offline import is_offline, why
 
 log = logging.getLogger("ragfile.net.json_client")
 
@@ -28,6 +32,8 @@ FINAL_CODES = frozenset(
 FRAMING = frozenset(
     {"content-encoding", "content-length", "transfer-encoding"}
 )  # of a body that has been read
+LONGEST_LINE = 1 << 20  # bytes of one line of a stream
+LONGEST_REFUSAL = 1 << 16  # bytes of an error's body that are read
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
@@ -73,12 +79,102 @@ class Caller:
         """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
         import tenacity
 
-        allowed, stop = self.attempts, tenacity.stop_after_attempt(self.attempts)
+        stop = tenacity.stop_after_attempt(self.attempts)
         if within is not None:
             allowed = min(HURRIED, self.attempts)
             stop = tenacity.stop_any(
                 tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within)
             )
+        until = math.inf if within is None else time.monotonic() + within
+        request_id = (
+            tracing.current() or uuid.uuid4().hex
+        )  # the same for every attempt: one question
+        return self._retried(stop, self._attempt, path, question, request_id, until)
+
+    def stream(
+        self, path: str, question: dict, read: Callable[[Iterable[str]], Iterator]
+    ) -> Iterator:
+        """The events that `read` makes of the lines of a streamed answer, as they come; closing the iterator hangs up.
+
+        Whoever asks decides by the first event when the answer has begun: what goes wrong before it is tried again.
+        """
+        request_id = tracing.current() or uuid.uuid4().hex
+        return self._events(path, question, read, request_id)
+
+    def _events(self, path, question, read, request_id):
+        import tenacity
+
+        stop = tenacity.stop_after_attempt(self.attempts)
+        response, first, rest = self._retried(stop, self._begun, path, question, read, request_id)
+        try:
+            yield first
+            yield from rest
+        except TransientError as error:
+            raise CallError(
+                f"{self.base_url}: {error}, in the middle of the answer", request_id=request_id
+            ) from error
+        finally:
+            response.close()
+
+    def _begun(self, path, question, read, request_id):
+        """(response, first event, the others) of an attempt; what was opened is closed if there is no first event."""
+        started = time.perf_counter()
+        response = self._opened(path, question, request_id, started)
+        self._record(path, request_id, started, response.status_code, server_request_id(response))
+        try:
+            if response.status_code != 200:
+                self._answer(_refused(response, time.monotonic() + self.timeout))
+            events = read(self._lines(response))
+            for event in events:
+                return response, event, events
+            raise TransientError("the answer ended before it began")
+        except BaseException:
+            response.close()
+            raise
+
+    def _opened(self, path, question, request_id, started):
+        """The response, of which the head has come."""
+        import httpx2
+
+        client = self._connected()
+        limits = httpx2.Timeout(self.timeout, connect=min(self.timeout, 10.0))
+        headers = {"X-Client-Request-Id": request_id}
+        request = client.build_request(
+            "POST", self.base_url + path, json=question, headers=headers, timeout=limits
+        )
+        try:
+            return client.send(request, stream=True)
+        except httpx2.TimeoutException as error:
+            self._record(path, request_id, started, "time-out")
+            raise TransientError(f"no answer within {self.timeout:.3g} s") from error
+        except httpx2.RequestError as error:
+            self._record(path, request_id, started, type(error).__name__)
+            raise TransientError(f"the connection failed ({error})") from error
+
+    def _lines(self, response):
+        """The lines of a body as they come, without their ends. Only LF and CR LF end one: texts hold U+2028 and the like."""
+        import httpx2
+
+        held = b""
+        try:
+            for piece in response.iter_bytes():
+                *whole, held = (held + piece).split(b"\n")
+                yield from (line.rstrip(b"\r").decode("utf-8", "replace") for line in whole)
+                if len(held) > LONGEST_LINE:
+                    raise CallError(
+                        f"{self.base_url}: a line of the answer is over {LONGEST_LINE:,} bytes"
+                    )
+        except httpx2.TimeoutException as error:
+            raise TransientError(f"nothing came for {self.timeout:.3g} s") from error
+        except (httpx2.RequestError, httpx2.StreamError) as error:
+            raise TransientError(f"the connection broke ({error})") from error
+        if held:
+            yield held.rstrip(b"\r").decode("utf-8", "replace")
+
+    def _retried(self, stop, call, *arguments):
+        """What the call answers, tried again while its errors are transient; CallError once the attempts are spent."""
+        import tenacity
+
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(TransientError),
             stop=stop,
@@ -86,14 +182,10 @@ class Caller:
             sleep=self._sleep,
             reraise=True,
         )
-        until = math.inf if within is None else time.monotonic() + within
-        request_id = (
-            tracing.current() or uuid.uuid4().hex
-        )  # the same for every attempt: one question
         try:
-            return attempts(self._attempt, path, question, request_id, until)
+            return attempts(call, *arguments)
         except TransientError as error:
-            made = attempts.statistics.get("attempt_number", allowed)
+            made = attempts.statistics.get("attempt_number", 1)
             spent = f"after {made} attempts" if made > 1 else "at the only attempt"
             raise CallError(
                 f"{self.base_url}: {error}, {spent}",
@@ -133,6 +225,7 @@ class Caller:
         if status == 200:
             return self._json(response, request_id)
         reason, code = reason_of(response)
+        reason = self._without_key(reason)
         message = f"status {status}{f', request {request_id}' if request_id else ''}: {reason}"
         if (status in RETRIED or status >= 500) and code not in FINAL_CODES:
             wait = wait_of(response.headers)
@@ -141,12 +234,15 @@ class Caller:
                 error.status, error.request_id = status, request_id
                 raise error
             message += f" (asks to wait {wait:.0f} s, and {self.longest_wait:.0f} is the most)"
+        body = self._without_key(response.text[:2000])
         raise CallError(
-            f"{self.base_url}: {message}",
-            status=status,
-            request_id=request_id,
-            body=response.text[:2000],
+            f"{self.base_url}: {message}", status=status, request_id=request_id, body=body
         )
+
+    def _without_key(self, text):
+        """A server's words, without the key that some of them repeat."""
+        key = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        return text.replace(key, "(the key)") if key else text
 
     def _json(self, response, request_id):
         try:
@@ -174,6 +270,8 @@ class Caller:
 
     def _connected(self):
         """This process's client: connections of a parent are left alone."""
+        if is_offline():
+            raise ProviderError(why(self.base_url))
         import httpx2
 
         if self._client is None or self._process != os.getpid():
@@ -201,19 +299,40 @@ class Caller:
         return f"Caller({self.base_url})"
 
 
-def _whole(response, until):
-    """The response with all of its body, read no longer than until: a server that sends a byte now and then is not waited for."""
+def _refused(response, until):
+    """An error response with as much of its body as a reason needs."""
     import httpx2
 
+    pieces, size = [], 0
+    try:
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > LONGEST_REFUSAL or time.monotonic() > until:
+                break
+    except httpx2.HTTPError:
+        pass  # the status says enough
+    return _read(response, b"".join(pieces))
+
+
+def _whole(response, until):
+    """The response with all of its body, read no longer than until: a server that sends a byte now and then is not waited for."""
     pieces = []
     for piece in response.iter_bytes():
         pieces.append(piece)
         if time.monotonic() > until:
             raise TimeoutError
+    return _read(response, b"".join(pieces))
+
+
+def _read(response, body):
+    """The response with a body that has been read."""
+    import httpx2
+
     headers = [
         (name, value) for name, value in response.headers.items() if name.lower() not in FRAMING
     ]
-    return httpx2.Response(response.status_code, headers=headers, content=b"".join(pieces))
+    return httpx2.Response(response.status_code, headers=headers, content=body)
 
 
 def bearer(key):

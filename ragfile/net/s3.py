@@ -10,6 +10,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
+from ragfile.ground.offline import is_offline, why
 from ragfile.net.http import Identity
 from ragfile.net.json_client import TransientError
 
@@ -90,6 +91,8 @@ class S3Object:
             raise RemoteError(
                 f"{self._shown}: was opened before this process forked: open it here, or use spawn"
             )
+        if is_offline():
+            raise RemoteError(why(self._shown))
         failures = self._obstore.exceptions
         try:
             return self._obstore.get(self._store, self._key, options=options)

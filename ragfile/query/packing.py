@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -147,8 +148,10 @@ def pack(
     """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`; at most `limit`, and `per_file` of a file.
 
     The best come first; among those whose scores are within `close` of the best one left, the one from the
-    file that is least used so far. The first that does not fit is cut at the end of a sentence, or dropped,
-    and everything after it is dropped too: a worse passage never takes a better one's place.
+    file that is least used so far. One that does not fit is cut after its last sentence that does, and the
+    next go on in what room is left. The best of all is cut inside a sentence rather than not given. When a
+    passage gives nothing, it is dropped with all that follow: a worse passage never takes a better one's
+    place. Only a passage that no budget of this size holds is dropped alone.
     """
     if budget < 0:
         raise ValueError(f"a token budget must not be negative, not {budget}")
@@ -156,17 +159,17 @@ def pack(
     if per_file is not None:
         order = _thinned(order, per_file, packed.dropped)
     for i, candidate in enumerate(order):
-        cost = count(candidate.content) + frame
-        if limit is not None and i >= limit:
+        if limit is not None and len(packed.contexts) >= limit:
             return _closed(packed, order[i:], f"limit of {limit} passages")
-        if packed.tokens + cost > budget:
-            short = _shortened(candidate, budget - packed.tokens - frame, count)
-            if short:
-                packed.tokens += count(short.content) + frame
-                packed.contexts.append(short)
-            return _closed(packed, order[i + bool(short) :], f"budget of {budget} tokens")
-        packed.tokens += cost
-        packed.contexts.append(candidate)
+        left = budget - packed.tokens - frame
+        kept = _fitting(candidate, left, count, is_best=not packed.contexts)
+        if kept is not None:
+            packed.tokens += count(kept.content) + frame
+            packed.contexts.append(kept)
+        elif packed.contexts and count(candidate.content) + frame > budget:
+            packed.dropped.append(Dropped(candidate, f"longer than the budget of {budget} tokens"))
+        else:
+            return _closed(packed, order[i:], f"budget of {budget} tokens")
     return _closed(packed, [], "")
 
 
@@ -202,16 +205,32 @@ def _covering(ranked, close):
     return order
 
 
-def _shortened(candidate, budget, count):
-    """The candidate cut after its last sentence that fits, or None where not even the first does."""
+def _fitting(candidate, budget, count, *, is_best):
+    """The candidate as it is, or cut after its last sentence that fits, the best one inside a sentence if need be; or None."""
+    if count(candidate.content) <= budget:
+        return candidate
     text = candidate.content
-    ends = [end for _, end in sentences(text)]
-    while ends and count(text[: ends[-1]]) > budget:
-        ends.pop()
-    if not ends:
-        return None
+    end = next((end for _, end in reversed(sentences(text)) if count(text[:end]) <= budget), 0)
+    if not end and is_best:
+        end = _last_word(text, budget, count)
+    return _cut(candidate, end) if end else None
+
+
+def _last_word(text, budget, count):
+    """Where the longest beginning that fits ends: after a word, or inside one where not even the first fits."""
+    ends = [m.end() for m in re.finditer(r"\S+", text)]
+    fitting = bisect_right(ends, budget, key=lambda end: count(text[:end]))
+    if fitting:
+        return ends[fitting - 1]
+    return (
+        bisect_right(range(1, ends[0] + 1), budget, key=lambda end: count(text[:end]))
+        if ends
+        else 0
+    )
+
+
+def _cut(candidate, end):
+    known = candidate.start >= 0
     return replace(
-        candidate,
-        content=text[: ends[-1]],
-        end=candidate.start + ends[-1] if candidate.start >= 0 else -1,
+        candidate, content=candidate.content[:end], end=candidate.start + end if known else -1
     )

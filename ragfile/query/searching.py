@@ -12,13 +12,14 @@ import logging
 import time
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.embedding.protocol import embedded, embedder_of_file, open_embedder
-from ragfile.errors import ModelError
+from ragfile.errors import ModelError, ProviderError
+from ragfile.ground import offline as network
 from ragfile.ground import request_id as tracing
 from ragfile.ground.lru import Recent
 from ragfile.query.fusing_legs import Asking
@@ -28,10 +29,13 @@ from ragfile.store.archive import Archive, of_one_commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Literal, Unpack
 
     from numpy.typing import NDArray
 
     from ragfile.embedding.protocol import Embedder
+    from ragfile.query.answers import Answer, Events
+    from ragfile.query.asking import AskOptions
     from ragfile.types import FusionChoice, Mode, Rows, StrPath, TagFilter, Vector, Vectors, Where
 
 MODES = ("hybrid", "vector", "bm25", "keyword")
@@ -49,12 +53,17 @@ class KnowledgeBase(Archive):
 
     def __init__(
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
-        strict: bool = False, embedding_cache: StrPath | bool | None = None,
+        strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     ) -> None:  # fmt: skip
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._given, self._cache, self._model = embedder, embedding_cache, ...
+        self._is_offline, self._unopened = offline, ""
         super().__init__(path, generation=generation, strict=strict)
-        self._options |= {"embedder": embedder, "embedding_cache": embedding_cache}
+        self._options |= {
+            "embedder": embedder,
+            "embedding_cache": embedding_cache,
+            "offline": offline,
+        }
 
     def _open(self):
         super()._open()
@@ -68,7 +77,18 @@ class KnowledgeBase(Archive):
         )  # vectors of another model are of no use
         self._opened = {}
         if self._given is not None:
-            self._opened["embedder"] = self._checked(open_embedder(self._given, cache=self._cache))
+            self._opened["embedder"] = self._checked(self._open_given())
+
+    def _open_given(self):
+        """The embedder that was named; None, with the reason kept, for one that offline leaves no way to."""
+        with network.offline(self._is_offline):
+            try:
+                return open_embedder(self._given, cache=self._cache)
+            except ProviderError as error:
+                if not network.is_offline():
+                    raise
+                self._unopened = str(error)
+                return None
 
     def close(self) -> None:
         super().close()
@@ -113,6 +133,24 @@ class KnowledgeBase(Archive):
         if key is not None and not hits.degraded:
             self._answers.put(key, _copied(hits, request_id))
         return hits
+
+    @overload
+    def ask(
+        self, question: str, *, stream: Literal[False] = False, **options: Unpack[AskOptions]
+    ) -> Answer: ...
+    @overload
+    def ask(
+        self, question: str, *, stream: Literal[True], **options: Unpack[AskOptions]
+    ) -> Events: ...
+    @of_one_commit
+    def ask(self, question: str, *, stream: bool = False, **options: Any) -> Answer | Events:
+        """An Answer with checked citations; with stream=True its Events, as they come.
+
+        The options are those of ragfile.answering.ask.
+        """
+        from ragfile.query.asking import ask  # with all that chat needs, which a search does not
+
+        return ask(self, question, stream=stream, **options)
 
     @of_one_commit
     def search_batch(
@@ -269,9 +307,12 @@ class KnowledgeBase(Archive):
         try:
             if self._wants_none:
                 return None, "the embedder none was asked for"
+            if self._unopened:
+                return None, self._unopened
             if self.embedder is None:
                 return None, NO_EMBEDDER
-            return self._remembered(queries), ""
+            with network.offline(self._is_offline):
+                return self._remembered(queries), ""
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - anybody may write an embedder, and it may raise anything

@@ -87,7 +87,9 @@ def test_the_budget_is_never_exceeded_and_nothing_disappears(candidates, budget,
 def test_with_clear_scores_exactly_the_lowest_are_dropped(candidates, budget):
     packed = pack(candidates, budget, count=len, close=0.0)
     lowest_kept = min((c.score for c in packed.contexts), default=2.0)
-    assert all(d.candidate.score <= lowest_kept for d in packed.dropped)
+    dropped = [d for d in packed.dropped if not d.reason.startswith("longer than")]
+    assert all(d.candidate.score <= lowest_kept for d in dropped)
+    assert all(len(d.candidate.content) > budget for d in packed.dropped if d not in dropped)
     assert all("budget" in d.reason for d in packed.dropped)
 
 
@@ -117,14 +119,53 @@ def test_a_clear_winner_keeps_its_places():
     ]
 
 
-def test_the_last_passage_is_cut_after_a_sentence_or_dropped():
+def test_the_last_passage_is_cut_after_a_sentence():
     candidates = [
         Candidate("a", 0, "One two three. Four five six. Seven eight.", 1.0, start=100, end=142)
     ]
     (cut,) = pack(candidates, 7, count=by_words).contexts
     assert (cut.content, cut.start, cut.end) == ("One two three. Four five six.", 100, 129)
-    packed = pack(candidates, 2, count=by_words)
-    assert (packed.contexts, packed.dropped[0].reason) == ([], "budget of 2 tokens")
+
+
+def test_a_best_passage_over_the_budget_is_cut_after_a_word_where_no_sentence_fits():
+    table = Candidate("a", 0, "one two three four five", 1.0, start=10, end=33)
+    (cut,) = pack([table], 3, count=by_words).contexts
+    assert (cut.content, cut.start, cut.end) == ("one two three", 10, 23)
+    (cut,) = pack(
+        [Candidate("a", 0, "A sentence that is long. Short.", 1.0)], 2, count=by_words
+    ).contexts
+    assert cut.content == "A sentence"
+    (cut,) = pack([Candidate("a", 0, "x" * 50, 1.0)], 7, count=len).contexts
+    assert cut.content == "x" * 7
+    assert pack([table], 0, count=by_words).contexts == []
+    assert pack([Candidate("a", 0, " \n ", 1.0)], 0, count=len).contexts == []
+
+
+def test_a_passage_that_no_budget_holds_is_dropped_alone():
+    misfit = Candidate("b", 0, " ".join(["row"] * 50), 0.9)
+    packed = pack([passage("a", 0, 1.0), misfit, passage("c", 0, 0.8)], 30, count=by_words)
+    assert [c.doc_id for c in packed.contexts] == ["a", "c"]
+    assert [(d.candidate.doc_id, d.reason) for d in packed.dropped] == [
+        ("b", "longer than the budget of 30 tokens")
+    ]
+
+
+def test_what_a_cut_passage_leaves_goes_to_the_next():
+    long = Candidate("b", 0, "Five words are in here. " + " ".join(["Row"] * 50), 0.9)
+    packed = pack([passage("a", 0, 1.0), long, passage("c", 0, 0.8)], 30, count=by_words)
+    assert [(c.doc_id, by_words(c.content)) for c in packed.contexts] == [
+        ("a", 10),
+        ("b", 5),
+        ("c", 10),
+    ]
+    assert packed.dropped == []
+
+
+def test_a_smaller_passage_never_takes_the_place_of_a_better_one_that_could_fit():
+    short = Candidate("c", 0, "two words", 0.8)
+    packed = pack([passage("a", 0, 1.0), passage("b", 0, 0.9), short], 15, count=by_words)
+    assert [c.doc_id for c in packed.contexts] == ["a"]
+    assert [d.candidate.doc_id for d in packed.dropped] == ["b", "c"]
 
 
 def test_a_limit_on_passages_is_a_reason_too():

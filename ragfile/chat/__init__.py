@@ -1,0 +1,1 @@
+"""Chat models behind one protocol, as embedders are."""
