@@ -77,7 +77,7 @@ def ask(
     """An Answer; with stream=True an iterator of Events, which hangs up when it is closed.
 
     model is a name (see ragfile.chat.protocol), anything with chat(messages, …), or None. history
-    are the turns before, as {"role": user | "assistant", "content": …}. system are texts that
+    are the turns before, as {"role": "user" | "assistant", "content": …}. system are texts that
     come before the rules of citing, the folder's first and then the conversation's. budget is in
     tokens by `count`, for the passages with their frames. offline=True opens no socket.
     allow_ungrounded lets a model answer without passages where the file cannot be read; without it,
