@@ -2,6 +2,8 @@
 PY ?= .venv/bin/python
 CLANG_FORMAT ?= $(if $(findstring /,$(PY)),$(dir $(PY)))clang-format
 C_FILES = $(filter-out %_tables.h,$(wildcard csrc/*.[ch] tests/*/*.[ch]))
+# cc and, where it is installed, clang, which finds other mistakes
+COMPILERS ?= $(CC) $(if $(shell command -v clang),clang)
 CFLAGS_STRICT = -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla -Werror
 
 .PHONY: $(shell sed -n "s/^\([a-z][a-z0-9 -]*\):.*/\1/p" Makefile)
@@ -29,9 +31,15 @@ format:               ## write every file as `make lint` wants it
 	$(PY) -m ruff format .
 	$(CLANG_FORMAT) -i $(C_FILES)
 
-strict:               ## the C core alone, as strictly as the compiler can
-	out=$$(mktemp -d) && for file in csrc/*.c; do \
-		$(CC) $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o $$out/object.o || { rm -rf $$out; exit 1; }; done; rm -rf $$out
+strict:               ## the C core alone, as strictly as the compilers here can
+	for compiler in $(COMPILERS); do for file in csrc/*.c; do \
+		$$compiler $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o /dev/null || exit 1; done; done
+
+strict-module: build  ## what Cython makes of _core.pyx against rag.h, by the same compilers
+	for compiler in $(COMPILERS); do $$compiler -std=gnu11 -fsyntax-only \
+		-Werror=incompatible-pointer-types -DPy_LIMITED_API=0x030B0000 -DCYTHON_LIMITED_API=1 \
+		-I$$($(PY) -c "import sysconfig; print(sysconfig.get_path('include'))") \
+		-Icsrc ragfile/_core.c || exit 1; done
 
 sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	python3 -m venv .venv-sanitize

@@ -1,4 +1,5 @@
-"""The meeting place of Python and the C core: status becomes exception, buffers become pointers, nothing else.
+"""The meeting place of Python and the C core: status becomes exception, buffers become pointers,
+nothing else.
 
 The parts are in files of their own, one for each part of rag.h, and make one module.
 """
@@ -43,8 +44,10 @@ cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
     section = fault.section.decode()
     kind, sentence = STATUS[status]
     if kind is OSError:
-        raise OSError(fault.os_error, os.strerror(fault.os_error), path if path is not None else what)
-    message = sentence.format(what=what, at=fault.at, where=f" of section {section}" if section else "")
+        place = path if path is not None else what
+        raise OSError(fault.os_error, os.strerror(fault.os_error), place)
+    where = f" of section {section}" if section else ""
+    message = sentence.format(what=what, at=fault.at, where=where)
     if path is not None:
         message = f"{path}: {message}"
     if issubclass(kind, FormatError):
@@ -68,7 +71,8 @@ def cpu_count():
 
 
 cdef class Section:
-    """Read-only bytes of one section, with their lazy checksums; a buffer. `owner` keeps the memory mapped."""
+    """Read-only bytes of one section, with their lazy checksums; a buffer. `owner` keeps the memory
+    mapped."""
 
     cdef rag_guard guard
     cdef readonly str name
@@ -93,7 +97,8 @@ cdef class Section:
         cdef rag_status status
         cdef size_t count = self.guard.size - at if size is None else size
         if at > self.guard.size or count > self.guard.size - at:
-            raise ValueError(f"{at}+{count} lies outside section {self.name} of {self.guard.size} bytes")
+            raise ValueError(f"{at}+{count} lies outside section {self.name} "
+                             f"of {self.guard.size} bytes")
         with nogil:
             status = rag_guard_check(&self.guard, at, count, &fault)
         check(status, &fault)
@@ -112,7 +117,8 @@ cdef class Section:
 
 
 cdef class Bare:
-    """The bytes of a section as they lie, for a view whose owner checks each part before it is read."""
+    """The bytes of a section as they lie, for a view whose owner checks each part before it is
+    read."""
 
     cdef Section section
 
@@ -122,7 +128,8 @@ cdef class Bare:
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if flags & PyBUF_WRITABLE:
             raise BufferError(f"section {self.section.name} is read-only")
-        PyBuffer_FillInfo(buffer, self, <void *>self.section.guard.bytes, self.section.guard.size, 1, flags)
+        PyBuffer_FillInfo(buffer, self, <void *>self.section.guard.bytes, self.section.guard.size,
+                          1, flags)
 
 
 include "pxi/remote.pxi"
@@ -147,4 +154,5 @@ include "pxi/model.pxi"
 include "pxi/arrow.pxi"
 
 if rag_init(NULL) != RAG_OK:
-    raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: this machine or this build does not have it")
+    raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: "
+                      "this machine or this build does not have it")

@@ -32,13 +32,14 @@ cdef extern from "rag.h" nogil:
     # sections
     struct rag_piece:
         uint64_t at, size, hash
-        bint hashed
+        cbool hashed
 
     struct rag_source:
         const uint8_t *bytes
-        rag_status (*fetch)(void *context, const rag_piece *pieces, size_t count, cbool near, rag_fault *fault) noexcept nogil
+        rag_status (*fetch)(void *context, const rag_piece *pieces, size_t count, cbool near,
+                            rag_fault *fault) noexcept nogil
         void *context
-        bint kept
+        cbool kept
 
     struct rag_guard:
         const uint8_t *bytes
@@ -84,9 +85,10 @@ cdef extern from "rag.h" nogil:
 
     struct rag_header:
         uint8_t major, minor, patch
-        bint big_endian
+        cbool big_endian
 
-    rag_status rag_header_read(const uint8_t *bytes, size_t size, rag_header *header, rag_fault *fault)
+    rag_status rag_header_read(const uint8_t *bytes, size_t size, rag_header *header,
+                               rag_fault *fault)
 
     struct rag_reader:
         pass
@@ -94,7 +96,7 @@ cdef extern from "rag.h" nogil:
     struct rag_commit:
         uint64_t generation, created, identity, start, end, previous, tail, lost_generation
         uint32_t entries, segments, next_segment
-        bint read_only
+        cbool read_only
         const char *message
         size_t message_size
 
@@ -110,16 +112,18 @@ cdef extern from "rag.h" nogil:
     struct rag_verdict:
         uint64_t sections, blocks, commits, abandoned, faults
 
-    rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation, rag_reader **reader, rag_fault *fault)
-    rag_status rag_reader_open_source(const rag_source *source, size_t size, uint64_t generation, rag_reader **reader,
-                                      rag_fault *fault)
+    rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
+                               rag_reader **reader, rag_fault *fault)
+    rag_status rag_reader_open_source(const rag_source *source, size_t size, uint64_t generation,
+                                      rag_reader **reader, rag_fault *fault)
     void rag_reader_close(rag_reader *reader)
     void rag_reader_commit(const rag_reader *reader, rag_commit *commit)
     void rag_reader_entry(const rag_reader *reader, uint32_t i, rag_entry *entry)
     void rag_reader_segment(const rag_reader *reader, uint32_t i, rag_segment_record *segment)
     int64_t rag_reader_find(const rag_reader *reader, const char *name, uint32_t segment)
     rag_status rag_reader_guard(rag_reader *reader, uint32_t i, rag_guard *guard, rag_fault *fault)
-    void rag_reader_verify(rag_reader *reader, bint full, void (*report)(void *context, const rag_fault *fault) noexcept nogil,
+    void rag_reader_verify(rag_reader *reader, cbool full,
+                           void (*report)(void *context, const rag_fault *fault) noexcept nogil,
                            void *context, rag_verdict *verdict)
 
     struct rag_writer:
@@ -129,15 +133,18 @@ cdef extern from "rag.h" nogil:
     rag_status rag_writer_edit(const char *path, rag_writer **writer, rag_fault *fault)
     rag_status rag_writer_replace(rag_writer *editor, rag_writer **writer, rag_fault *fault)
     rag_status rag_writer_segment(rag_writer *writer, uint32_t *number, rag_fault *fault)
-    rag_status rag_writer_rows(rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live, rag_fault *fault)
+    rag_status rag_writer_rows(rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live,
+                               rag_fault *fault)
     void rag_writer_forget(rag_writer *writer, uint32_t segment)
-    rag_status rag_section_begin(rag_writer *writer, const char *name, uint32_t segment, uint32_t flags, uint64_t *at,
+    rag_status rag_section_begin(rag_writer *writer, const char *name, uint32_t segment,
+                                 uint32_t flags, uint64_t *at, rag_fault *fault)
+    rag_status rag_section_write(rag_writer *writer, const void *bytes, size_t size,
                                  rag_fault *fault)
-    rag_status rag_section_write(rag_writer *writer, const void *bytes, size_t size, rag_fault *fault)
     rag_status rag_section_end(rag_writer *writer, uint64_t items, rag_fault *fault)
-    rag_status rag_section_drop(rag_writer *writer, const char *name, uint32_t segment, rag_fault *fault)
-    rag_status rag_writer_commit(rag_writer *writer, uint64_t created, const char *message, size_t message_size,
-                                 rag_fault *fault)
+    rag_status rag_section_drop(rag_writer *writer, const char *name, uint32_t segment,
+                                rag_fault *fault)
+    rag_status rag_writer_commit(rag_writer *writer, uint64_t created, const char *message,
+                                 size_t message_size, rag_fault *fault)
     void rag_writer_discard(rag_writer *writer)
 
     # records
@@ -150,7 +157,7 @@ cdef extern from "rag.h" nogil:
         uint32_t id_size
         uint64_t blob_at
         uint32_t text_size, blob_size, text_chars
-        bint has_text
+        cbool has_text
         uint64_t meta_at
         uint32_t meta_size
         uint64_t first_row
@@ -167,15 +174,21 @@ cdef extern from "rag.h" nogil:
     const size_t RAG_REFERENCE_SIZE
 
     rag_status rag_records_open(rag_records *records, rag_fault *fault)
-    rag_status rag_records_chunk(const rag_records *records, uint64_t row, rag_chunk *chunk, rag_fault *fault)
-    rag_status rag_records_document(const rag_records *records, uint64_t i, rag_document *document, rag_fault *fault)
-    rag_status rag_records_place(const rag_records *records, uint64_t i, rag_document *document, uint64_t *id_at,
+    rag_status rag_records_chunk(const rag_records *records, uint64_t row, rag_chunk *chunk,
                                  rag_fault *fault)
-    rag_status rag_records_find(const rag_records *records, const uint8_t *id, size_t size, uint64_t *i, rag_fault *fault)
-    rag_status rag_records_row(const rag_records *records, uint64_t document, uint32_t index, uint64_t *row, rag_fault *fault)
-    rag_status rag_records_sample(const rag_records *records, const uint64_t *live, uint64_t *hashes, uint64_t *rows, size_t k,
-                                  size_t *found, rag_fault *fault)
-    void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation)
+    rag_status rag_records_document(const rag_records *records, uint64_t i, rag_document *document,
+                                    rag_fault *fault)
+    rag_status rag_records_place(const rag_records *records, uint64_t i, rag_document *document,
+                                 uint64_t *id_at, rag_fault *fault)
+    rag_status rag_records_find(const rag_records *records, const uint8_t *id, size_t size,
+                                uint64_t *i, rag_fault *fault)
+    rag_status rag_records_row(const rag_records *records, uint64_t document, uint32_t index,
+                               uint64_t *row, rag_fault *fault)
+    rag_status rag_records_sample(const rag_records *records, const uint64_t *live,
+                                  uint64_t *hashes, uint64_t *rows, size_t k, size_t *found,
+                                  rag_fault *fault)
+    void rag_moments(const float *scores, double *room, size_t count, double *mean,
+                     double *deviation)
     void rag_chunk_store(uint8_t *out, const rag_chunk *chunk)
     void rag_document_store(uint8_t *out, const rag_document *document)
 
@@ -187,12 +200,15 @@ cdef extern from "rag.h" nogil:
     struct rag_block:
         const uint8_t *bytes
         size_t size, raw_size
-        bint compressed
+        cbool compressed
 
     rag_status rag_stream_open(rag_stream *stream, rag_fault *fault)
-    rag_status rag_stream_block(const rag_stream *stream, uint64_t i, rag_block *block, rag_fault *fault)
-    rag_status rag_stream_place(const rag_stream *stream, uint64_t i, rag_block *block, rag_fault *fault)
-    void rag_stream_trailer(uint8_t *out, uint64_t raw_size, uint64_t block_size, uint64_t blocks, uint64_t table_at)
+    rag_status rag_stream_block(const rag_stream *stream, uint64_t i, rag_block *block,
+                                rag_fault *fault)
+    rag_status rag_stream_place(const rag_stream *stream, uint64_t i, rag_block *block,
+                                rag_fault *fault)
+    void rag_stream_trailer(uint8_t *out, uint64_t raw_size, uint64_t block_size, uint64_t blocks,
+                            uint64_t table_at)
 
     # vectors in 1.0 files
     struct rag_vectors:
@@ -200,13 +216,15 @@ cdef extern from "rag.h" nogil:
         uint64_t rows, stride, at
 
     void rag_vector_head(uint8_t *out, uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows)
-    void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first, size_t rows)
-    rag_status rag_vector_open(const rag_guard *guard, uint64_t section_at, rag_vectors *vectors, rag_fault *fault)
+    void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first,
+                         size_t rows)
+    rag_status rag_vector_open(const rag_guard *guard, uint64_t section_at, rag_vectors *vectors,
+                               rag_fault *fault)
 
     # (pairs)
     enum:
-        RAG_HEADER_SIZE, RAG_DIRECTORY_MAX, RAG_KEYWORD_PREAMBLE, RAG_VECTOR_PREAMBLE, RAG_EXTENSION_SIZE
-        RAG_KEYS_HEADER, RAG_EXTENSION_HASHED
+        RAG_HEADER_SIZE, RAG_DIRECTORY_MAX, RAG_KEYWORD_PREAMBLE, RAG_VECTOR_PREAMBLE
+        RAG_EXTENSION_SIZE, RAG_KEYS_HEADER, RAG_EXTENSION_HASHED
 
     struct rag_strategy:
         uint64_t start, end
@@ -214,40 +232,43 @@ cdef extern from "rag.h" nogil:
 
     struct rag_directory:
         uint8_t major, minor, patch
-        bint big_endian
+        cbool big_endian
         uint32_t size, count
         rag_strategy *entries
 
-    rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, rag_directory *directory, rag_fault *fault)
-    rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size, rag_directory *directory,
-                                            rag_fault *fault)
+    rag_status rag_directory_read(const uint8_t *bytes, uint64_t size, rag_directory *directory,
+                                  rag_fault *fault)
+    rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size,
+                                            rag_directory *directory, rag_fault *fault)
     void rag_directory_free(rag_directory *directory)
     uint64_t rag_directory_place(rag_directory *directory, int digits)
-    rag_status rag_directory_write(const rag_directory *directory, int digits, uint8_t *out, size_t capacity,
-                                   size_t *size, rag_fault *fault)
+    rag_status rag_directory_write(const rag_directory *directory, int digits, uint8_t *out,
+                                   size_t capacity, size_t *size, rag_fault *fault)
 
     struct rag_pairs:
         const uint8_t *bytes
         uint64_t size, at
         uint8_t padding, precision
-        bint big_endian, extended
+        cbool big_endian, extended
         uint32_t dim, stride, flags
         uint64_t count, hash, head
 
     struct rag_pair:
         uint64_t at, head_size, content_at, content_size
 
-    rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
-                                rag_fault *fault)
-    rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, rag_pairs *pairs,
-                               rag_fault *fault)
+    rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, uint64_t at,
+                                      cbool big_endian, rag_pairs *pairs, rag_fault *fault)
+    rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uint64_t at,
+                                     cbool big_endian, rag_pairs *pairs, rag_fault *fault)
     rag_status rag_pairs_set_dim(rag_pairs *pairs, uint64_t dim, rag_fault *fault)
-    rag_status rag_pairs_infer(const rag_pairs *pairs, uint32_t *dims, size_t capacity, size_t *count, rag_fault *fault)
-    rag_status rag_pairs_next(const rag_pairs *pairs, uint64_t *cursor, rag_pair *pair, rag_fault *fault)
-    rag_status rag_pairs_walk(const rag_pairs *pairs, uint64_t *offsets, uint64_t capacity, uint64_t *count,
-                              uint64_t *stride, rag_fault *fault)
-    rag_status rag_pairs_gather(const rag_pairs *pairs, const uint64_t *offsets, uint64_t stride, uint64_t count,
-                                uint8_t *out, rag_fault *fault)
+    rag_status rag_pairs_infer(const rag_pairs *pairs, uint32_t *dims, size_t capacity,
+                               size_t *count, rag_fault *fault)
+    rag_status rag_pairs_next(const rag_pairs *pairs, uint64_t *cursor, rag_pair *pair,
+                              rag_fault *fault)
+    rag_status rag_pairs_walk(const rag_pairs *pairs, uint64_t *offsets, uint64_t capacity,
+                              uint64_t *count, uint64_t *stride, rag_fault *fault)
+    rag_status rag_pairs_gather(const rag_pairs *pairs, const uint64_t *offsets, uint64_t stride,
+                                uint64_t count, uint8_t *out, rag_fault *fault)
 
     struct rag_span:
         uint64_t at, size
@@ -257,28 +278,29 @@ cdef extern from "rag.h" nogil:
         size_t count, capacity
 
     void rag_spans_free(rag_spans *spans)
-    rag_status rag_pairs_lookup(const rag_pairs *pairs, const uint8_t *key, size_t key_size, rag_spans *spans,
-                                rag_fault *fault)
+    rag_status rag_pairs_lookup(const rag_pairs *pairs, const uint8_t *key, size_t key_size,
+                                rag_spans *spans, rag_fault *fault)
 
     struct rag_keys:
         const uint8_t *entries
         uint64_t count
-        bint big_endian
+        cbool big_endian
         uint64_t at, hash
 
-    rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at, bint big_endian, const rag_pairs *pairs,
-                             rag_keys *keys, rag_fault *fault)
-    rag_status rag_keys_lookup(const rag_keys *keys, const rag_pairs *pairs, const uint8_t *key, size_t key_size,
-                               rag_spans *spans, rag_fault *fault)
+    rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at, cbool big_endian,
+                             const rag_pairs *pairs, rag_keys *keys, rag_fault *fault)
+    rag_status rag_keys_lookup(const rag_keys *keys, const rag_pairs *pairs, const uint8_t *key,
+                               size_t key_size, rag_spans *spans, rag_fault *fault)
     rag_status rag_keys_verify(const rag_keys *keys, const rag_pairs *pairs, rag_fault *fault)
-    rag_status rag_keys_build(const rag_pairs *pairs, uint64_t count, uint8_t *section, rag_fault *fault)
+    rag_status rag_keys_build(const rag_pairs *pairs, uint64_t count, uint8_t *section,
+                              rag_fault *fault)
 
     void rag_keyword_preamble_write(const rag_pairs *pairs, uint8_t *out)
     void rag_vector_preamble_write(const rag_pairs *pairs, uint8_t *out)
     rag_status rag_keyword_check(const uint8_t *text, size_t size, rag_fault *fault)
     rag_status rag_content_check(const uint8_t *text, size_t size, rag_fault *fault)
-    rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, bint big_endian, bint allow_nonfinite,
-                             uint8_t *out, rag_fault *fault)
+    rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, cbool big_endian,
+                             cbool allow_nonfinite, uint8_t *out, rag_fault *fault)
 
     enum rag_survival:
         RAG_RECORD_CERTAIN, RAG_RECORD_AMBIGUOUS, RAG_RECORD_DAMAGED
@@ -291,19 +313,23 @@ cdef extern from "rag.h" nogil:
     struct rag_remnants:
         rag_remnant *items
         size_t count, capacity
-        bint clean
+        cbool clean
 
-    rag_status rag_reference_open(const uint8_t *bytes, uint64_t size, const rag_directory *directory, uint32_t index,
-                                  rag_pairs *pairs, uint64_t *damaged, rag_fault *fault)
-    rag_status rag_reference_walk(const rag_pairs *pairs, uint64_t damaged, rag_remnants *remnants, rag_fault *fault)
+    rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
+                                  const rag_directory *directory, uint32_t index, rag_pairs *pairs,
+                                  uint64_t *damaged, rag_fault *fault)
+    rag_status rag_reference_walk(const rag_pairs *pairs, uint64_t damaged, rag_remnants *remnants,
+                                  rag_fault *fault)
     void rag_remnants_free(rag_remnants *remnants)
 
     # .ragmd and FAISS
     struct rag_base64_rows:
         size_t head, row
 
-    size_t rag_base64_wrap(const rag_base64_rows *rows, const uint8_t *data, size_t size, size_t *at, char *out, size_t room)
-    rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written, rag_fault *fault)
+    size_t rag_base64_wrap(const rag_base64_rows *rows, const uint8_t *data, size_t size,
+                           size_t *at, char *out, size_t room)
+    rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written,
+                                 rag_fault *fault)
 
     enum rag_mark:
         RAG_MARK_HEADING, RAG_MARK_OPEN, RAG_MARK_CLOSE
@@ -314,7 +340,7 @@ cdef extern from "rag.h" nogil:
         size_t length
 
     size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at)
-    bint rag_marks_next(const uint8_t *text, size_t size, rag_marks *marks)
+    cbool rag_marks_next(const uint8_t *text, size_t size, rag_marks *marks)
 
     enum:
         RAG_FAISS_FLAT_HEAD
@@ -326,7 +352,7 @@ cdef extern from "rag.h" nogil:
         size_t rows_at
 
     rag_status rag_faiss_read(const uint8_t *data, size_t size, rag_faiss *index, rag_fault *fault)
-    void rag_faiss_flat_head(uint32_t dim, uint64_t count, bint inner_product, uint8_t *head)
+    void rag_faiss_flat_head(uint32_t dim, uint64_t count, cbool inner_product, uint8_t *head)
 
     # (vectors)
     enum rag_scalar:
@@ -341,7 +367,7 @@ cdef extern from "rag.h" nogil:
         const uint64_t *offsets
         uint32_t dim
         rag_scalar scalar
-        bint big_endian
+        cbool big_endian
 
     struct rag_shadow:
         pass
@@ -363,12 +389,15 @@ cdef extern from "rag.h" nogil:
     ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     rag_status rag_matrix_check(const rag_matrix *matrix, rag_fault *fault)
     uint64_t rag_shadow_size(uint64_t count, uint32_t dim)
-    rag_status rag_shadow_build(const rag_matrix *matrix, rag_write write, void *context, rag_fault *fault)
-    rag_status rag_shadow_open(rag_shadow *shadow, const rag_guard *section, const rag_matrix *matrix, rag_fault *fault)
-    rag_status rag_nearest(const rag_segment *segments, size_t segment_count, const rag_question *question,
-                           int64_t *rows, float *scores, rag_fault *fault)
-    rag_status rag_scores(const rag_matrix *matrix, const rag_question *question, const int64_t *rows,
-                          size_t row_count, float *scores, rag_fault *fault)
+    rag_status rag_shadow_build(const rag_matrix *matrix, rag_write write, void *context,
+                                rag_fault *fault)
+    rag_status rag_shadow_open(rag_shadow *shadow, const rag_guard *section,
+                               const rag_matrix *matrix, rag_fault *fault)
+    rag_status rag_nearest(const rag_segment *segments, size_t segment_count,
+                           const rag_question *question, int64_t *rows, float *scores,
+                           rag_fault *fault)
+    rag_status rag_scores(const rag_matrix *matrix, const rag_question *question,
+                          const int64_t *rows, size_t row_count, float *scores, rag_fault *fault)
     struct rag_sample:
         const float *rows
         double *squares
@@ -377,8 +406,8 @@ cdef extern from "rag.h" nogil:
         rag_metric metric
 
     rag_status rag_sample_squares(rag_sample *sample, rag_fault *fault)
-    rag_status rag_sample_moments(const rag_sample *sample, const float *query, double *mean, double *deviation,
-                                  rag_fault *fault)
+    rag_status rag_sample_moments(const rag_sample *sample, const float *query, double *mean,
+                                  double *deviation, rag_fault *fault)
     size_t rag_first_not_finite(const float *values, size_t count)
     void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words)
 
@@ -386,14 +415,16 @@ cdef extern from "rag.h" nogil:
     struct rag_calibration:
         double best, mean, deviation, weight
 
-    rag_status rag_calibrated_rank(const rag_calibration *by, const float *bm25, const float *dense, const int64_t *ties,
-                                   size_t count, int64_t *order, double *scores, rag_fault *fault)
-    float rag_calibrated_least(const rag_calibration *by, const float *bm25, const float *dense, size_t count, size_t k,
-                               float rest)
+    rag_status rag_calibrated_rank(const rag_calibration *by, const float *bm25, const float *dense,
+                                   const int64_t *ties, size_t count, int64_t *order,
+                                   double *scores, rag_fault *fault)
+    float rag_calibrated_least(const rag_calibration *by, const float *bm25, const float *dense,
+                               size_t count, size_t k, float rest)
 
     # (bm25)
-    void rag_analyze(const uint8_t *text, size_t size, bint strip_accents,
-                     void (*sink)(void *context, const uint8_t *word, size_t size, int kind) noexcept nogil,
+    void rag_analyze(const uint8_t *text, size_t size, cbool strip_accents,
+                     void (*sink)(void *context, const uint8_t *word, size_t size,
+                                  int kind) noexcept nogil,
                      void *context)
     const char *rag_unicode_version()
 
@@ -402,7 +433,8 @@ cdef extern from "rag.h" nogil:
     rag_vocabulary *rag_vocabulary_new()
     void rag_vocabulary_free(rag_vocabulary *vocabulary)
     const uint8_t *rag_vocabulary_pending(const rag_vocabulary *vocabulary, size_t *size)
-    rag_status rag_vocabulary_resolve(rag_vocabulary *vocabulary, const uint8_t *terms, size_t size, rag_fault *fault)
+    rag_status rag_vocabulary_resolve(rag_vocabulary *vocabulary, const uint8_t *terms, size_t size,
+                                      rag_fault *fault)
     size_t rag_vocabulary_size(const rag_vocabulary *vocabulary)
 
     struct rag_sink:
@@ -415,15 +447,17 @@ cdef extern from "rag.h" nogil:
 
     struct rag_lexical_builder:
         pass
-    rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bint strip_accents, size_t memory, rag_spill spill)
+    rag_lexical_builder *rag_lexical_builder_new(double k1, double b, cbool strip_accents,
+                                                 size_t memory, rag_spill spill)
     void rag_lexical_builder_free(rag_lexical_builder *builder)
     rag_vocabulary *rag_lexical_builder_vocabulary(rag_lexical_builder *builder)
-    rag_status rag_lexical_builder_text(rag_lexical_builder *builder, const uint8_t *text, size_t size,
-                                        uint32_t weight, rag_fault *fault)
+    rag_status rag_lexical_builder_text(rag_lexical_builder *builder, const uint8_t *text,
+                                        size_t size, uint32_t weight, rag_fault *fault)
     rag_status rag_lexical_builder_end_row(rag_lexical_builder *builder, rag_fault *fault)
     rag_status rag_lexical_builder_commit(rag_lexical_builder *builder, rag_fault *fault)
-    rag_status rag_lexical_builder_finish(rag_lexical_builder *builder, const uint8_t *config, size_t config_size,
-                                          rag_sink postings, rag_sink terms, rag_fault *fault)
+    rag_status rag_lexical_builder_finish(rag_lexical_builder *builder, const uint8_t *config,
+                                          size_t config_size, rag_sink postings, rag_sink terms,
+                                          rag_fault *fault)
 
     struct rag_lexicon:
         pass
@@ -432,8 +466,8 @@ cdef extern from "rag.h" nogil:
         double k1, b
         const uint8_t *config
         size_t config_size
-    rag_status rag_lexicon_open(const rag_guard *terms, const rag_guard *postings, rag_lexicon **lexicon,
-                                rag_fault *fault)
+    rag_status rag_lexicon_open(const rag_guard *terms, const rag_guard *postings,
+                                rag_lexicon **lexicon, rag_fault *fault)
     void rag_lexicon_close(rag_lexicon *lexicon)
     # the function shares its name with the struct
     void lexicon_info "rag_lexicon_info"(const rag_lexicon *lexicon, rag_lexicon_info *info)
@@ -445,45 +479,52 @@ cdef extern from "rag.h" nogil:
         const uint8_t *bytes
         uint32_t size, count
         uint64_t df
-    rag_status rag_lexicon_df(const rag_lexicon *lexicon, const uint8_t *term, size_t size, const uint64_t *where,
-                              uint64_t *df, rag_fault *fault)
-    rag_status rag_lexicon_place(const rag_lexicon *lexicon, const uint8_t *term, size_t term_size, uint64_t *at,
-                                 uint64_t *size, rag_fault *fault)
-    rag_status rag_lexicon_rows(const rag_lexicon *lexicon, const uint8_t *term, size_t size, uint32_t *rows,
-                                uint32_t *tfs, uint64_t capacity, uint64_t *count, rag_fault *fault)
-    rag_status rag_lexicon_block(const rag_lexicon *lexicon, uint64_t block, uint8_t *out, size_t *size,
-                                 rag_fault *fault)
+    rag_status rag_lexicon_df(const rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                              const uint64_t *where, uint64_t *df, rag_fault *fault)
+    rag_status rag_lexicon_place(const rag_lexicon *lexicon, const uint8_t *term, size_t term_size,
+                                 uint64_t *at, uint64_t *size, rag_fault *fault)
+    rag_status rag_lexicon_rows(const rag_lexicon *lexicon, const uint8_t *term, size_t size,
+                                uint32_t *rows, uint32_t *tfs, uint64_t capacity, uint64_t *count,
+                                rag_fault *fault)
+    rag_status rag_lexicon_block(const rag_lexicon *lexicon, uint64_t block, uint8_t *out,
+                                 size_t *size, rag_fault *fault)
     rag_status rag_lexicon_lengths(const rag_lexicon *lexicon, uint32_t *lengths, rag_fault *fault)
     rag_status rag_lexicon_score(rag_lexicon *lexicon, const rag_query_term *terms, size_t count,
-                                 const rag_lexical_stats *stats, const int64_t *rows, size_t row_count, float *scores,
-                                 rag_fault *fault)
+                                 const rag_lexical_stats *stats, const int64_t *rows,
+                                 size_t row_count, float *scores, rag_fault *fault)
 
     struct rag_queries:
         pass
     rag_queries *rag_queries_new()
     void rag_queries_free(rag_queries *queries)
-    rag_status rag_queries_add(rag_queries *queries, rag_vocabulary *vocabulary, const uint8_t *text, size_t size,
-                               bint strip_accents, rag_fault *fault)
-    rag_status rag_queries_finish(rag_queries *queries, const rag_vocabulary *vocabulary, rag_fault *fault)
+    rag_status rag_queries_add(rag_queries *queries, rag_vocabulary *vocabulary,
+                               const uint8_t *text, size_t size, cbool strip_accents,
+                               rag_fault *fault)
+    rag_status rag_queries_finish(rag_queries *queries, const rag_vocabulary *vocabulary,
+                                  rag_fault *fault)
     rag_query_term *rag_queries_terms(const rag_queries *queries, size_t i, size_t *count)
-    rag_status rag_lexicon_search_batch(rag_lexicon *lexicon, const rag_queries *queries, size_t count,
-                                        const rag_lexical_stats *stats, const uint64_t *where, size_t k, int threads,
-                                        int64_t *rows, float *scores, rag_fault *fault)
+    rag_status rag_lexicon_search_batch(rag_lexicon *lexicon, const rag_queries *queries,
+                                        size_t count, const rag_lexical_stats *stats,
+                                        const uint64_t *where, size_t k, int threads, int64_t *rows,
+                                        float *scores, rag_fault *fault)
 
     struct rag_lexical_leg:
         rag_lexicon *lexicon
         const uint64_t *alive
         const uint64_t *where
         uint64_t base
-    rag_status rag_lexicons_count(const rag_lexical_leg *legs, size_t leg_count, rag_queries *queries, size_t count,
-                                  rag_fault *fault)
-    rag_status rag_lexicons_search(const rag_lexical_leg *legs, size_t leg_count, const rag_queries *queries, size_t count,
-                                   const rag_lexical_stats *stats, size_t k, int threads, int64_t *rows, float *scores,
-                                   rag_fault *fault)
-    rag_status rag_lexicons_score(const rag_lexical_leg *legs, size_t leg_count, const rag_query_term *terms, size_t count,
-                                  const rag_lexical_stats *stats, const int64_t *rows, size_t row_count, float *scores,
-                                  rag_fault *fault)
-    rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept, rag_fault *fault)
+    rag_status rag_lexicons_count(const rag_lexical_leg *legs, size_t leg_count,
+                                  rag_queries *queries, size_t count, rag_fault *fault)
+    rag_status rag_lexicons_search(const rag_lexical_leg *legs, size_t leg_count,
+                                   const rag_queries *queries, size_t count,
+                                   const rag_lexical_stats *stats, size_t k, int threads,
+                                   int64_t *rows, float *scores, rag_fault *fault)
+    rag_status rag_lexicons_score(const rag_lexical_leg *legs, size_t leg_count,
+                                  const rag_query_term *terms, size_t count,
+                                  const rag_lexical_stats *stats, const int64_t *rows,
+                                  size_t row_count, float *scores, rag_fault *fault)
+    rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept,
+                        rag_fault *fault)
 
     # (wordpiece)
     struct rag_model:
@@ -491,10 +532,10 @@ cdef extern from "rag.h" nogil:
         const char *name
 
     rag_status rag_model_open(const void *file, size_t size, rag_model *model, rag_fault *fault)
-    size_t rag_model_tokens(const rag_model *model, const void *text, size_t size, uint32_t *ids, size_t capacity)
-    void rag_model_embed(
-        const rag_model *model, const uint8_t **texts, const size_t *sizes, size_t count, int threads, float *out
-    )
+    size_t rag_model_tokens(const rag_model *model, const void *text, size_t size, uint32_t *ids,
+                            size_t capacity)
+    void rag_model_embed( const rag_model *model, const uint8_t **texts, const size_t *sizes,
+                         size_t count, int threads, float *out )
 
     struct rag_model_source:
         uint32_t dims, count, bucket_bits, unknown
@@ -506,4 +547,5 @@ cdef extern from "rag.h" nogil:
         const int8_t *rows
         const int16_t *coefficients
 
-    rag_status rag_model_write(const rag_model_source *source, uint8_t *out, size_t *size, rag_fault *fault)
+    rag_status rag_model_write(const rag_model_source *source, uint8_t *out, size_t *size,
+                               rag_fault *fault)

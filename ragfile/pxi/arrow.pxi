@@ -1,11 +1,14 @@
-# Arrow's C data interface: batches of Python bytes handed out as an ArrowArrayStream, so that whatever reads Arrow reads ours
-# and no library stands between. The structs are Arrow's ABI, field for field.
+# Arrow's C data interface: batches of Python bytes handed out as an ArrowArrayStream, so that
+# whatever reads Arrow reads ours and no library stands between. The structs are Arrow's ABI, field
+# for field.
 #
 # What is handed out is described by tuples:
 #     field   (format, name, [fields])                 such as (b"u", b"text", [])
-#     array   (length, [bytes or None], [arrays])      the buffers of that format, None for "no nulls"
-# An exported struct owns a reference to its bytes and its children; its release gives both back. A consumer may move a child
-# away (and null its release), which then lives on alone: no struct refers to its parent.
+#     array   (length, [bytes or None], [arrays])   the buffers of that format, None for "no nulls"
+#
+# An exported struct owns a reference to its bytes and its children; its release gives both back. A
+# consumer may move a child away (and null its release), which then lives on alone: no struct refers
+# to its parent.
 
 from cpython.bytes cimport PyBytes_AsString
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -88,7 +91,8 @@ cdef int fill_schema(arrow_schema *out, field) except -1:
     Py_INCREF(field)
     out.private_data, out.release = <void *>field, release_schema
     try:
-        out.format, out.name = <const char *>PyBytes_AsString(field[0]), <const char *>PyBytes_AsString(field[1])
+        out.format = PyBytes_AsString(field[0])
+        out.name = PyBytes_AsString(field[1])
         out.children = <arrow_schema **>calloc(len(field[2]) + 1, sizeof(void *))
         if out.children == NULL:
             raise MemoryError
@@ -132,7 +136,8 @@ cdef int fill_array(arrow_array *out, batch) except -1:
 
 
 cdef class ArrowBatches:
-    """What a stream of ours reads from: a field, an iterator of arrays, and what went wrong last."""
+    """What a stream of ours reads from: a field, an iterator of arrays, and what went wrong
+    last."""
 
     cdef object field, batches
     cdef bytes error
@@ -177,8 +182,10 @@ cdef void stream_release(arrow_stream_ *stream) noexcept with gil:
 
 
 cdef void stream_forget(capsule) noexcept:
-    """Nobody took the stream out of its capsule, or somebody did and moved it: then its release is null."""
-    cdef arrow_stream_ *stream = <arrow_stream_ *>PyCapsule_GetPointer(capsule, "arrow_array_stream")
+    """Nobody took the stream out of its capsule, or somebody did and moved it: then its release is
+    null."""
+    cdef void *pointer = PyCapsule_GetPointer(capsule, "arrow_array_stream")
+    cdef arrow_stream_ *stream = <arrow_stream_ *>pointer
     if stream.release != NULL:
         stream.release(stream)
     free(stream)
@@ -193,6 +200,6 @@ def arrow_stream(field, batches):
     held.field, held.batches = field, iter(batches)
     Py_INCREF(held)
     stream.private_data = <void *>held
-    stream.get_schema, stream.get_next, stream.get_last_error = stream_schema, stream_next, stream_error
-    stream.release = stream_release
+    stream.get_schema, stream.get_next = stream_schema, stream_next
+    stream.get_last_error, stream.release = stream_error, stream_release
     return PyCapsule_New(stream, "arrow_array_stream", stream_forget)

@@ -5,7 +5,8 @@ import threading
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
-# Rows are analysed in batches: large enough that stemming is called rarely, small enough to stay in the cache.
+# Rows are analysed in batches: large enough that stemming is called rarely, small enough to stay in
+# the cache.
 DEF BATCH_BYTES = 1 << 20
 # A query vocabulary of more words starts over.
 DEF CACHED_WORDS = 1 << 17
@@ -16,8 +17,8 @@ cdef void collect_word(void *context, const uint8_t *word, size_t size, int kind
 
 
 cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
-    """A text's bytes, which `text` or `kept` keeps alive. Bytes are taken as they are; those of lone surrogates, like
-    anything else that is not UTF-8, separate words."""
+    """A text's bytes, which `text` or `kept` keeps alive. Bytes are taken as they are; those of
+    lone surrogates, like anything else that is not UTF-8, separate words."""
     cdef Py_ssize_t count = 0
     cdef const char *at
     if isinstance(text, bytes):
@@ -36,7 +37,8 @@ cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
 
 
 def words(text, *, bint strip_accents=False):
-    """The words of a text in order, each with whether it is a whole (snake_case, v0.1.0, c++) beside its parts."""
+    """The words of a text in order, each with whether it is a whole (snake_case, v0.1.0, c++)
+    beside its parts."""
     cdef list found = [], kept = []
     cdef size_t size
     cdef const uint8_t *at = utf8(text, &size, kept)
@@ -58,10 +60,11 @@ cdef int resolve(rag_vocabulary *vocabulary, object reduce) except -1:
         return 0
     new = (<const char *>pending)[: size - 1].decode().split("\0")
     cdef bytes terms = ("\0".join(reduce(new)) + "\0").encode()
-    return check(rag_vocabulary_resolve(vocabulary, <const uint8_t *><const char *>terms, len(terms), &fault), &fault)
+    return check(rag_vocabulary_resolve(vocabulary, <const uint8_t *><const char *>terms,
+                                        len(terms), &fault), &fault)
 
 
-# ------------------------------------------------------------------------------------------------------------ building
+# ----------------------------------------------------------------------------------------- building
 
 
 cdef class ByteSink:
@@ -121,8 +124,9 @@ cdef int spill_read(void *context, uint64_t at, void *data, size_t size) noexcep
 cdef class LexicalBuilder:
     """Builds the lexical sections of a segment from its rows in order.
 
-    `analysis` is a ragfile.ingest.analysis.Analysis. Memory beyond about `memory` bytes goes to a temporary file in `directory`;
-    the bytes built do not depend on either, nor on how rows are batched.
+    `analysis` is a ragfile.ingest.analysis.Analysis. Memory beyond about `memory` bytes goes to a
+    temporary file in `directory`; the bytes built do not depend on either, nor on how rows are
+    batched.
     """
 
     cdef rag_lexical_builder *builder
@@ -142,7 +146,8 @@ cdef class LexicalBuilder:
         self.analysis = analysis
         self.weights = analysis.weights
         self.reduce = analysis.reducer()
-        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b, analysis.strip_accents, memory, spill)
+        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b, analysis.strip_accents,
+                                               memory, spill)
         if self.builder == NULL:
             raise MemoryError
 
@@ -175,7 +180,8 @@ cdef class LexicalBuilder:
         return self.verify(status, &fault)
 
     def add(self, rows):
-        """Rows in order: a str each, or a tuple with a str (or None) for each field where there are several."""
+        """Rows in order: a str each, or a tuple with a str (or None) for each field where there are
+        several."""
         cdef rag_fault fault
         if self.builder == NULL:
             raise ValueError("the builder is finished")
@@ -194,7 +200,8 @@ cdef class LexicalBuilder:
                 self.commit()
 
     def finish(self, write_postings, write_terms):
-        """Writes rag.postings, then rag.terms, each through a callable that takes bytes. The builder ends here."""
+        """Writes rag.postings, then rag.terms, each through a callable that takes bytes. The
+        builder ends here."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_sink postings, terms
@@ -209,7 +216,8 @@ cdef class LexicalBuilder:
         postings.context = <void *>postings_sink
         terms.context = <void *>terms_sink
         with nogil:
-            status = rag_lexical_builder_finish(self.builder, config_at, config_size, postings, terms, &fault)
+            status = rag_lexical_builder_finish(self.builder, config_at, config_size, postings,
+                                                terms, &fault)
         rag_lexical_builder_free(self.builder)
         self.builder = NULL
         for raised in (postings_sink.raised, terms_sink.raised):
@@ -218,7 +226,7 @@ cdef class LexicalBuilder:
         self.verify(status, &fault)
 
 
-# ------------------------------------------------------------------------------------------------------------- asking
+# ------------------------------------------------------------------------------------------- asking
 
 
 cdef class Queries:
@@ -239,13 +247,15 @@ cdef class Queries:
         return self.count
 
     def terms(self):
-        """For each query its distinct terms in order of first occurrence, each with how often it occurs."""
+        """For each query its distinct terms in order of first occurrence, each with how often it
+        occurs."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         found = []
         for i in range(self.count):
             terms = rag_queries_terms(self.queries, i, &count)
-            found.append([((<const char *>terms[j].bytes)[: terms[j].size].decode(), terms[j].count) for j in range(count)])
+            found.append([((<const char *>terms[j].bytes)[: terms[j].size].decode(), terms[j].count)
+                          for j in range(count)])
         return found
 
     cdef set_df(self, df):
@@ -295,7 +305,8 @@ cdef class Asker:
                 raise MemoryError
         for text in texts:
             at = utf8(text, &size, kept)
-            check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents, &fault), &fault)
+            check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents,
+                                  &fault), &fault)
             queries.count += 1
         resolve(self.vocabulary, self.reduce)
         check(rag_queries_finish(queries.queries, self.vocabulary, &fault), &fault)
@@ -374,7 +385,8 @@ cdef class Lexicon:
             return NULL
         cdef const uint64_t[::1] view = where
         if view.shape[0] * 64 < self.info.rows:
-            raise ValueError(f"a filter of {view.shape[0]} words is too short for {self.info.rows} rows")
+            raise ValueError(f"a filter of {view.shape[0]} words is too short "
+                             f"for {self.info.rows} rows")
         kept.append(view)
         return &view[0] if view.shape[0] else <const uint64_t *>self.info.config
 
@@ -385,7 +397,8 @@ cdef class Lexicon:
         cdef list kept = []
         cdef bytes raw = term.encode()
         cdef const uint64_t *filter = self.bits(where, kept)
-        check(rag_lexicon_df(self.lexicon, <const uint8_t *><const char *>raw, len(raw), filter, &df, &fault), &fault)
+        check(rag_lexicon_df(self.lexicon, <const uint8_t *><const char *>raw, len(raw), filter,
+                             &df, &fault), &fault)
         return df
 
     def place(self, term):
@@ -393,7 +406,8 @@ cdef class Lexicon:
         cdef rag_fault fault
         cdef uint64_t at = 0, size = 0
         cdef bytes raw = term.encode()
-        check(rag_lexicon_place(self.lexicon, <const uint8_t *><const char *>raw, len(raw), &at, &size, &fault), &fault)
+        check(rag_lexicon_place(self.lexicon, <const uint8_t *><const char *>raw, len(raw), &at,
+                                &size, &fault), &fault)
         return at, size
 
     def rows(self, term):
@@ -409,7 +423,8 @@ cdef class Lexicon:
         found, counts = numpy.empty(count, numpy.uint32), numpy.empty(count, numpy.uint32)
         if count:
             rows, tfs = found, counts
-            check(rag_lexicon_rows(self.lexicon, at, len(raw), &rows[0], &tfs[0], count, &count, &fault), &fault)
+            check(rag_lexicon_rows(self.lexicon, at, len(raw), &rows[0], &tfs[0], count, &count,
+                                   &fault), &fault)
         return found, counts
 
     def vocabulary(self):
@@ -439,7 +454,8 @@ cdef class Lexicon:
             return self.info.rows, self.info.total_length
         import numpy
 
-        mask = numpy.unpackbits(numpy.asarray(where).view(numpy.uint8), bitorder="little")[: self.info.rows].astype(bool)
+        mask = numpy.unpackbits(numpy.asarray(where).view(numpy.uint8),
+                                bitorder="little")[: self.info.rows].astype(bool)
         return int(mask.sum()), int(self.lengths()[mask].sum(dtype=numpy.uint64))
 
     cdef rag_lexical_stats statistics(self, Queries queries, stats, k1, b) except *:
@@ -452,12 +468,15 @@ cdef class Lexicon:
             queries.set_df(stats.df)
         return found
 
-    def match(self, texts, Py_ssize_t k=10, *, where=None, threads=None, stats=None, k1=None, b=None):
-        """The k best rows for each text (or of analysed Queries), exactly: rows int64[m, k], scores float32[m, k].
+    def match(self, texts, Py_ssize_t k=10, *, where=None, threads=None, stats=None, k1=None,
+              b=None):
+        """The k best rows for each text (or of analysed Queries), exactly: rows int64[m, k], scores
+        float32[m, k].
 
-        Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64 words with a bit for each
-        row that may be found. `stats` are a ragfile.ingest.analysis.Statistics of the whole file where this is one of several
-        segments, or has deleted rows.
+        Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64
+        words with a bit for each row that may be found. `stats` are a
+        ragfile.ingest.analysis.Statistics of the whole file where this is one of several segments,
+        or has deleted rows.
         """
         import numpy
 
@@ -479,13 +498,16 @@ cdef class Lexicon:
         if queries.count == 0 or k == 0:
             return found, scores
         with nogil:
-            status = rag_lexicon_search_batch(self.lexicon, queries.queries, queries.count, &numbers, filter, k,
-                                              thread_count, &rows_view[0, 0], &scores_view[0, 0], &fault)
+            status = rag_lexicon_search_batch(self.lexicon, queries.queries, queries.count,
+                                              &numbers, filter, k,
+                                              thread_count, &rows_view[0, 0], &scores_view[0, 0],
+                                              &fault)
         check(status, &fault)
         return found, scores
 
     def score(self, rows, text, *, stats=None, k1=None, b=None):
-        """The scores of given rows for one text, float32; 0 for a row that holds none of its terms."""
+        """The scores of given rows for one text, float32; 0 for a row that holds none of its
+        terms."""
         import numpy
 
         cdef rag_fault fault
@@ -503,18 +525,19 @@ cdef class Lexicon:
             return scores
         cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
         with nogil:
-            status = rag_lexicon_score(self.lexicon, terms, count, &numbers, &rows_view[0], rows_view.shape[0],
+            status = rag_lexicon_score(self.lexicon, terms, count, &numbers, &rows_view[0],
+                                       rows_view.shape[0],
                                        &scores_view[0], &fault)
         check(status, &fault)
         return scores
 
 
-# ------------------------------------------------------------------------------------------------- several segments
+# --------------------------------------------------------------------------------- several segments
 
 
 cdef class Lexicons:
-    """The lexicons of a file's segments, asked as one: (lexicon, live rows as uint64 words or None, first row) for each, in
-    order of first row."""
+    """The lexicons of a file's segments, asked as one: (lexicon, live rows as uint64 words or None,
+    first row) for each, in order of first row."""
 
     cdef rag_lexical_leg *legs
     cdef size_t count
@@ -548,7 +571,8 @@ cdef class Lexicons:
         cdef rag_status status
         cdef Queries queries = self.lexicons[0].queries(texts)
         with nogil:
-            status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count, &fault)
+            status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count,
+                                        &fault)
         check(status, &fault)
         return queries
 
@@ -558,9 +582,11 @@ cdef class Lexicons:
         found.b = self.stats.b if b is None else b
         return found
 
-    def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None, b=None):
-        """What Lexicon.match gives for each segment, as far as it may be among the k best of all or tie with the last of them:
-        rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres has a filter for each segment."""
+    def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None,
+              b=None):
+        """What Lexicon.match gives for each segment, as far as it may be among the k best of all or
+        tie with the last of them: rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres
+        has a filter for each segment."""
         import numpy
 
         cdef rag_fault fault
@@ -568,7 +594,8 @@ cdef class Lexicons:
         cdef list kept = []
         cdef int thread_count = rag_cpu_count() if threads is None else threads
         if k < 0 or thread_count < 1 or len(wheres) != self.count:
-            raise ValueError(f"k is at least 0, threads at least 1, and there is a filter for each of {self.count} segments")
+            raise ValueError("k is at least 0, threads at least 1, and there is a filter for each "
+                             f"of {self.count} segments")
         cdef rag_lexical_stats numbers = self.statistics(k1, b)
         cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.count, sizeof(rag_lexical_leg))
         found = numpy.empty((queries.count, self.count, k), numpy.int64)
@@ -583,7 +610,8 @@ cdef class Lexicons:
                 legs[s].where = (<Lexicon>self.lexicons[s]).bits(wheres[s], kept)
             if queries.count and k:
                 with nogil:
-                    status = rag_lexicons_search(legs, self.count, queries.queries, queries.count, &numbers, k, thread_count,
+                    status = rag_lexicons_search(legs, self.count, queries.queries, queries.count,
+                                                 &numbers, k, thread_count,
                                                  &rows_view[0, 0, 0], &scores_view[0, 0, 0], &fault)
                 check(status, &fault)
         finally:
@@ -591,7 +619,8 @@ cdef class Lexicons:
         return found, scores
 
     def score(self, rows, Queries queries not None, *, k1=None, b=None):
-        """The scores of rows of the file, ascending, for one text; 0 for a row without its terms or in none of the segments."""
+        """The scores of rows of the file, ascending, for one text; 0 for a row without its terms or
+        in none of the segments."""
         import numpy
 
         cdef rag_fault fault
@@ -608,15 +637,16 @@ cdef class Lexicons:
             return scores
         cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
         with nogil:
-            status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers, &rows_view[0], rows_view.shape[0],
+            status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers,
+                                        &rows_view[0], rows_view.shape[0],
                                         &scores_view[0], &fault)
         check(status, &fault)
         return scores
 
 
 def ranked(rows, scores, size_t k):
-    """(rows, scores) of the k best and of those that tie with the last of them, best first, ties by row. Row -1 is none.
-    The arrays that are given are spent."""
+    """(rows, scores) of the k best and of those that tie with the last of them, best first, ties by
+    row. Row -1 is none. The arrays that are given are spent."""
     cdef rag_fault fault
     cdef size_t kept = 0
     cdef int64_t[::1] rows_view = rows
@@ -624,5 +654,6 @@ def ranked(rows, scores, size_t k):
     if rows_view.shape[0] != scores_view.shape[0]:
         raise ValueError("a score for each row")
     if rows_view.shape[0]:
-        check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault), &fault)
+        check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault),
+              &fault)
     return rows[:kept], scores[:kept]

@@ -176,7 +176,8 @@ cdef class Reader:
         if isinstance(owner, Remote):
             remote = owner
             with nogil:
-                status = rag_reader_open_source(&remote.source, remote.map.size, generation, &self.reader, &fault)
+                status = rag_reader_open_source(&remote.source, remote.map.size, generation,
+                                                &self.reader, &fault)
         else:
             self.bytes = owner
             start = &self.bytes[0] if self.bytes.shape[0] else NULL
@@ -199,7 +200,8 @@ cdef class Reader:
         cdef rag_commit c
         rag_reader_commit(self.reader, &c)
         return {
-            "generation": c.generation, "created": c.created, "identity": c.identity, "start": c.start, "end": c.end,
+            "generation": c.generation, "created": c.created, "identity": c.identity,
+                "start": c.start, "end": c.end,
             "previous": c.previous, "tail": c.tail, "lost_generation": c.lost_generation,
             "next_segment": c.next_segment, "read_only": c.read_only,
             "message": c.message[:c.message_size].decode("utf-8", "replace"),
@@ -267,7 +269,8 @@ cdef class Reader:
         return self.sections.setdefault((name, segment), section)
 
     def verify(self, bint full=True):
-        """Every byte against the format: (faults, counts). A fault is (status, at, what, section)."""
+        """Every byte against the format: (faults, counts). A fault is (status, at, what,
+        section)."""
         cdef rag_verdict verdict
         faults = []
         if isinstance(self.owner, Remote):
@@ -298,7 +301,8 @@ cdef section_name(str name):
 
 
 cdef class Writer:
-    """A commit in the making: create(path) a new file, or edit(path) for the next commit of an old one. One thread."""
+    """A commit in the making: create(path) a new file, or edit(path) for the next commit of an old
+    one. One thread."""
 
     cdef rag_writer *writer
     cdef readonly str path
@@ -406,7 +410,8 @@ cdef Writer open_writer(path, bint edit):
     cdef Writer self = Writer.__new__(Writer)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
-    name = path_bytes(os.path.realpath(path))  # a link stays a link to what is renamed into its target's place
+    # a link stays a link to what is renamed into its target's place
+    name = path_bytes(os.path.realpath(path))
     cdef const char *raw = name
     with nogil:
         status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)

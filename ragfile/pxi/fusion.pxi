@@ -1,8 +1,10 @@
-# Calibrated fusion in the core: what ragfile/query/fusion.py says in numpy, without its dozen small arrays.
+# Calibrated fusion in the core: what ragfile/query/fusion.py says in numpy, without its dozen small
+# arrays.
 
 
 cdef class Calibration:
-    """A question's own scale: how its dense scores lie, and how many deviations weigh as much as the best lexical match."""
+    """A question's own scale: how its dense scores lie, and how many deviations weigh as much as
+    the best lexical match."""
 
     cdef rag_calibration by
 
@@ -23,7 +25,8 @@ cdef class Calibration:
                 self.by.best = bm25[i]
         return 0
 
-    def rank(self, const int64_t[::1] ties not None, const float[::1] bm25 not None, const float[::1] dense not None):
+    def rank(self, const int64_t[::1] ties not None, const float[::1] bm25 not None,
+             const float[::1] dense not None):
         """(order, scores): where the rows stand, best first, equal ones by ties."""
         import numpy
 
@@ -34,12 +37,15 @@ cdef class Calibration:
         self.find_best(bm25, dense)
         order, scores = numpy.empty(count, numpy.int64), numpy.empty(count)
         if count:
-            check(rag_calibrated_rank(&self.by, &bm25[0], &dense[0], &ties[0], count, <int64_t *>address_of(order),
+            check(rag_calibrated_rank(&self.by, &bm25[0], &dense[0], &ties[0], count,
+                                      <int64_t *>address_of(order),
                                       <double *>address_of(scores), &fault), &fault)
         return order, scores
 
-    def least(self, const float[::1] bm25 not None, const float[::1] dense not None, size_t k, float rest):
-        """What a row's vector must score to be one of the k best, when these rows are and its BM25 score is at most rest."""
+    def least(self, const float[::1] bm25 not None, const float[::1] dense not None, size_t k,
+              float rest):
+        """What a row's vector must score to be one of the k best, when these rows are and its BM25
+        score is at most rest."""
         self.find_best(bm25, dense)
         if bm25.shape[0] == 0:
             return float("-inf")

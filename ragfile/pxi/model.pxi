@@ -4,7 +4,8 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
 
 cdef bytes utf8_of(text):
-    """A text's bytes. What has no UTF-8 (a lone surrogate) becomes bytes that the core passes over."""
+    """A text's bytes. What has no UTF-8 (a lone surrogate) becomes bytes that the core passes
+    over."""
     return text if type(text) is bytes else text.encode("utf-8", "surrogatepass")
 
 
@@ -19,7 +20,8 @@ cdef class StaticModel:
         cdef rag_fault fault
         self.owner = owner
         self.data = owner
-        check(rag_model_open(&self.data[0] if self.data.shape[0] else NULL, self.data.shape[0], &self.model, &fault), &fault)
+        check(rag_model_open(&self.data[0] if self.data.shape[0] else NULL, self.data.shape[0],
+                             &self.model, &fault), &fault)
 
     @property
     def name(self):
@@ -38,7 +40,8 @@ cdef class StaticModel:
         cdef bytes raw = utf8_of(text)
         cdef const char *at = raw
         cdef size_t size = len(raw), capacity = 3 * size + 1, count
-        # a byte makes at most one piece, except a Hangul syllable (3 bytes, 3 letters) or a replaced character
+        # a byte makes at most one piece, except a Hangul syllable (3 bytes, 3 letters) or a
+        # replaced character
         cdef uint32_t *ids = <uint32_t *>PyMem_Malloc(capacity * sizeof(uint32_t))
         if ids == NULL:
             raise MemoryError
@@ -52,11 +55,13 @@ cdef class StaticModel:
             PyMem_Free(ids)
 
     def embed(self, texts, float[:, ::1] out not None, int threads=1):
-        """Writes each text's vector into a row of out: length 1, or zeros where no word is known."""
+        """Writes each text's vector into a row of out: length 1, or zeros where no word is
+        known."""
         cdef list raws = [utf8_of(text) for text in texts]
         cdef size_t count = len(raws), i
         if <size_t>out.shape[0] != count or <size_t>out.shape[1] != self.model.dims:
-            raise ValueError(f"{count} texts need {count} x {self.model.dims} floats, not {out.shape[0]} x {out.shape[1]}")
+            raise ValueError(f"{count} texts need {count} x {self.model.dims} floats, "
+                             f"not {out.shape[0]} x {out.shape[1]}")
         if count == 0:
             return
         cdef const uint8_t **starts = <const uint8_t **>PyMem_Malloc(count * sizeof(uint8_t *))
@@ -75,14 +80,17 @@ cdef class StaticModel:
             PyMem_Free(sizes)
 
 
-def write_model(str name, list pieces, const uint8_t[::1] kinds not None, const int8_t[:, ::1] rows not None,
-                const int16_t[::1] coefficients not None, *, uint32_t unknown, uint32_t bucket_bits):
-    """The bytes of a model file. pieces are bytes, kinds 0 start, 1 continuation, 2 special; rows hold -8 .. 7."""
+def write_model(str name, list pieces, const uint8_t[::1] kinds not None,
+                const int8_t[:, ::1] rows not None, const int16_t[::1] coefficients not None, *,
+                uint32_t unknown, uint32_t bucket_bits):
+    """The bytes of a model file. pieces are bytes, kinds 0 start, 1 continuation, 2 special; rows
+    hold -8 .. 7."""
     cdef rag_fault fault
     cdef rag_model_source source
     cdef size_t size = 0, i, count = len(pieces)
     cdef bytes raw_name = name.encode()
-    if not (kinds.shape[0] == rows.shape[0] == coefficients.shape[0] == <Py_ssize_t>count) or count == 0:
+    cdef bint equal = kinds.shape[0] == rows.shape[0] == coefficients.shape[0] == <Py_ssize_t>count
+    if count == 0 or not equal:
         raise ValueError("pieces, kinds, rows and coefficients must be equally many, and some")
     if any(len(piece) > 255 for piece in pieces):
         raise ValueError("a piece has up to 255 bytes")
@@ -93,7 +101,8 @@ def write_model(str name, list pieces, const uint8_t[::1] kinds not None, const 
     try:
         for i in range(count):
             starts[i] = <const uint8_t *><const char *>(<bytes>pieces[i])
-        source.dims, source.count, source.bucket_bits, source.unknown = rows.shape[1], count, bucket_bits, unknown
+        source.dims, source.count = rows.shape[1], count
+        source.bucket_bits, source.unknown = bucket_bits, unknown
         source.name, source.name_size = raw_name, len(raw_name)
         source.pieces, source.sizes, source.kinds = starts, &sizes[0], &kinds[0]
         source.rows, source.coefficients = &rows[0, 0], &coefficients[0]

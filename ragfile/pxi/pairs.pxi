@@ -1,6 +1,7 @@
 # pairs.pxi: the directory of a file and the padded pairs of its keyword and vector sections.
 #
-# Offsets inside a Pairs object count from its first pair; `start` and the offsets in errors count from the file's start.
+# Offsets inside a Pairs object count from its first pair; `start` and the offsets in errors count
+# from the file's start.
 
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, malloc
@@ -10,7 +11,8 @@ PREAMBLES = {"keyword": RAG_KEYWORD_PREAMBLE, "vector": RAG_VECTOR_PREAMBLE + RA
 
 
 class Directory:
-    """version, big_endian, size in bytes, and entries: (name, start, end) with end the last byte."""
+    """version, big_endian, size in bytes, and entries: (name, start, end) with end the last
+    byte."""
 
     def __init__(self, version, big_endian, size, entries):
         self.version = version
@@ -22,7 +24,8 @@ class Directory:
 cdef object directory_of(rag_directory *found):
     entries = [(found.entries[i].name.decode("ascii"), found.entries[i].start, found.entries[i].end)
                for i in range(found.count)]
-    return Directory((found.major, found.minor, found.patch), bool(found.big_endian), found.size, entries)
+    return Directory((found.major, found.minor, found.patch), bool(found.big_endian), found.size,
+                     entries)
 
 
 def read_directory(const uint8_t[::1] data not None, bint reference=False):
@@ -41,7 +44,8 @@ def read_directory(const uint8_t[::1] data not None, bint reference=False):
 
 
 def write_directory(version, bint big_endian, entries, int digits=0):
-    """Header, directory and closing NUL. The first entry's start is None: it is put right behind them."""
+    """Header, directory and closing NUL. The first entry's start is None: it is put right behind
+    them."""
     cdef rag_directory made
     cdef rag_fault fault
     cdef size_t size = 0, capacity = RAG_HEADER_SIZE + RAG_DIRECTORY_MAX + 1
@@ -84,7 +88,8 @@ cdef str decoded_text(Pairs pairs, uint64_t at, uint64_t size):
         return (<const char *>pairs.pairs.bytes + at)[:size].decode("utf-8")
     except UnicodeDecodeError as error:
         where = pairs.pairs.at + at + error.start
-        raise FormatError(f"text must be UTF-8 (byte {where} of section {pairs.section.name})", at=where,
+        raise FormatError(f"text must be UTF-8 (byte {where} of section {pairs.section.name})",
+                          at=where,
                           section=pairs.section.name) from None
 
 
@@ -103,25 +108,29 @@ cdef class Pairs:
         cdef rag_fault fault
         made.section = section
         made.check_preamble(RAG_KEYWORD_PREAMBLE)
-        check_pairs(section.name, rag_keyword_pairs_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
+        check_pairs(section.name, rag_keyword_pairs_open(section.guard.bytes, section.guard.size,
+                                                         at, big_endian, &made.pairs,
                                                 &fault), &fault)
         made.offset = made.pairs.at - at
         return made
 
     @staticmethod
     def vector(Section section not None, uint64_t at, bint big_endian=False):
-        """The pairs of a vector section that starts at file offset `at`; set dim when it has no extension block."""
+        """The pairs of a vector section that starts at file offset `at`; set dim when it has no
+        extension block."""
         cdef Pairs made = Pairs.__new__(Pairs)
         cdef rag_fault fault
         made.section = section
         made.check_preamble(RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE)
-        check_pairs(section.name, rag_vector_pairs_open(section.guard.bytes, section.guard.size, at, big_endian, &made.pairs,
+        check_pairs(section.name, rag_vector_pairs_open(section.guard.bytes, section.guard.size, at,
+                                                        big_endian, &made.pairs,
                                                &fault), &fault)
         made.offset = made.pairs.at - at
         return made
 
     @staticmethod
-    def bare(Section section not None, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0, bint big_endian=False,
+    def bare(Section section not None, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0,
+             bint big_endian=False,
              uint64_t at=0):
         """Pairs without a preamble: the section is the pairs."""
         cdef Pairs made = Pairs.__new__(Pairs)
@@ -143,7 +152,8 @@ cdef class Pairs:
         self.section.check(0, min(size, self.section.guard.size))
 
     cdef check_bytes(self, uint64_t at, uint64_t size):
-        """The lazy checksums of what is read; all of them once and for all when it is everything."""
+        """The lazy checksums of what is read; all of them once and for all when it is
+        everything."""
         if self.section.guard.sums != NULL and not self.checked:
             self.section.check(self.offset + at, size)
             self.checked = size == self.pairs.size
@@ -189,11 +199,13 @@ cdef class Pairs:
     @property
     def hash(self):
         """XXH3-64 of all pairs as the extension block says; None when it does not."""
-        return self.pairs.hash if self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED else None
+        hashed = self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED
+        return self.pairs.hash if hashed else None
 
     @property
     def stride(self):
-        """Bytes from pair to pair as the extension block says; 0 when they vary or it does not say."""
+        """Bytes from pair to pair as the extension block says; 0 when they vary or it does not
+        say."""
         return self.pairs.stride
 
     @property
@@ -244,13 +256,16 @@ cdef class Pairs:
             if rag_hash(self.pairs.bytes, self.pairs.size) != self.pairs.hash:
                 check_pairs(self.section.name, RAG_CORRUPT, &fault)
 
-    def gather(self, uint8_t[::1] out not None, uint64_t count, const uint64_t[::1] offsets=None, uint64_t stride=0):
+    def gather(self, uint8_t[::1] out not None, uint64_t count, const uint64_t[::1] offsets=None,
+               uint64_t stride=0):
         """Copies `count` vectors to out in this host's byte order."""
         cdef rag_fault fault
         cdef const uint64_t *where = NULL
         cdef rag_status status
-        if <uint64_t>out.shape[0] < count * self.pairs.head or (offsets is not None and <uint64_t>offsets.shape[0] < count):
-            raise ValueError("out or offsets is too short")
+        if <uint64_t>out.shape[0] < count * self.pairs.head:
+            raise ValueError("out is too short")
+        if offsets is not None and <uint64_t>offsets.shape[0] < count:
+            raise ValueError("offsets is too short")
         if count == 0:
             return
         if offsets is not None:
@@ -277,8 +292,10 @@ cdef class Pairs:
         return walk
 
     def lookup(self, str keyword not None, Keys keys=None):
-        """The contents of every pair with this keyword, in file order; through the sorted companion if there is one."""
-        cdef bytes key = keyword.encode("utf-8", "surrogatepass")  # a lone surrogate is just never found
+        """The contents of every pair with this keyword, in file order; through the sorted companion
+        if there is one."""
+        # a lone surrogate is just never found
+        cdef bytes key = keyword.encode("utf-8", "surrogatepass")
         cdef const uint8_t *wanted = <const uint8_t *>PyBytes_AsString(key)
         cdef size_t size = len(key)
         cdef rag_spans spans
@@ -296,7 +313,8 @@ cdef class Pairs:
                 with nogil:
                     status = rag_pairs_lookup(&self.pairs, wanted, size, &spans, &fault)
             check_pairs(self.section.name, status, &fault)
-            return [decoded_text(self, spans.items[i].at, spans.items[i].size) for i in range(spans.count)]
+            return [decoded_text(self, spans.items[i].at, spans.items[i].size)
+                    for i in range(spans.count)]
         finally:
             rag_spans_free(&spans)
 
@@ -337,7 +355,8 @@ cdef class PairWalk:
 
 
 cdef class PairFeed:
-    """The pairs of `pairs`, from its bytes handed over piece by piece; holds what no whole pair has come of yet."""
+    """The pairs of `pairs`, from its bytes handed over piece by piece; holds what no whole pair has
+    come of yet."""
 
     cdef Pairs shape
     cdef Pairs view  # of pending
@@ -373,7 +392,8 @@ cdef class PairFeed:
         self.rebuild(at)
 
     cdef bint ready(self):
-        """Whether the next pair ends inside what has come, its gap and the byte behind that included."""
+        """Whether the next pair ends inside what has come, its gap and the byte behind that
+        included."""
         cdef rag_pairs *pairs = &self.view.pairs
         cdef uint64_t from_ = max(self.scanned, self.cursor + pairs.head)
         if from_ >= pairs.size:
@@ -388,11 +408,13 @@ cdef class PairFeed:
         cdef rag_pair pair
         if self.cursor >= self.view.pairs.size or not (self.last or self.ready()):
             return None
-        check_pairs(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair, &fault), &fault)
+        check_pairs(self.shape.section.name, rag_pairs_next(&self.view.pairs, &self.cursor, &pair,
+                                                            &fault), &fault)
         content = decoded_text(self.view, pair.content_at, pair.content_size)
         if not self.view.pairs.precision:
             return decoded_text(self.view, pair.at, pair.head_size), content
-        return PyBytes_FromStringAndSize(<const char *>self.view.pairs.bytes + pair.at, pair.head_size), content
+        return PyBytes_FromStringAndSize(<const char *>self.view.pairs.bytes + pair.at,
+                                         pair.head_size), content
 
 
 cdef class Keys:
@@ -409,7 +431,8 @@ cdef class Keys:
         made.section = section
         made.pairs = pairs
         section.check(0, min(RAG_KEYS_HEADER, section.guard.size))
-        check_pairs(section.name, rag_keys_open(section.guard.bytes, section.guard.size, at, big_endian, &pairs.pairs,
+        check_pairs(section.name, rag_keys_open(section.guard.bytes, section.guard.size, at,
+                                                big_endian, &pairs.pairs,
                                              &made.keys, &fault), &fault)
         return made
 
@@ -425,11 +448,13 @@ cdef class Keys:
         check_pairs(self.section.name, status, &fault)
 
 
-SURVIVAL = {RAG_RECORD_CERTAIN: "certain", RAG_RECORD_AMBIGUOUS: "ambiguous", RAG_RECORD_DAMAGED: "damaged"}
+SURVIVAL = {RAG_RECORD_CERTAIN: "certain", RAG_RECORD_AMBIGUOUS: "ambiguous",
+            RAG_RECORD_DAMAGED: "damaged"}
 
 
 cdef class ReferencePairs:
-    """What is left of a section that the reference script wrote. Padding, precision and dim may have to be set."""
+    """What is left of a section that the reference script wrote. Padding, precision and dim may
+    have to be set."""
 
     cdef Pairs pairs
     cdef readonly uint64_t damaged
@@ -446,7 +471,8 @@ cdef class ReferencePairs:
         if index >= found.count:
             status = RAG_ARGUMENT
         else:
-            status = rag_reference_open(&data[0], data.shape[0], &found, index, &made.pairs.pairs, &made.damaged, &fault)
+            status = rag_reference_open(&data[0], data.shape[0], &found, index, &made.pairs.pairs,
+                                        &made.damaged, &fault)
         rag_directory_free(&found)
         if index >= found.count and status == RAG_ARGUMENT:
             raise IndexError(index)
@@ -487,7 +513,8 @@ cdef class ReferencePairs:
         return made
 
     def walk(self):
-        """(clean, [(kind, offset, size, head, content)]): offsets in the file; head is the keyword, or None."""
+        """(clean, [(kind, offset, size, head, content)]): offsets in the file; head is the keyword,
+        or None."""
         cdef rag_remnants remnants
         cdef rag_remnant *one
         cdef rag_fault fault
@@ -504,7 +531,8 @@ cdef class ReferencePairs:
                     content = decoded_text(self.pairs, one.pair.content_at, one.pair.content_size)
                     if not self.pairs.pairs.precision:
                         head = decoded_text(self.pairs, one.pair.at, one.pair.head_size)
-                found.append((SURVIVAL[one.kind], self.pairs.pairs.at + one.at, one.size, head, content))
+                found.append((SURVIVAL[one.kind], self.pairs.pairs.at + one.at, one.size, head,
+                              content))
             return bool(remnants.clean), found
         finally:
             rag_remnants_free(&remnants)
@@ -523,7 +551,8 @@ cdef class PairWriter:
     cdef readonly uint64_t stride  # of all pairs so far, 0 when they differ
     cdef readonly uint32_t dim
 
-    def __init__(self, write, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0, bint big_endian=False,
+    def __init__(self, write, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0,
+                 bint big_endian=False,
                  bint allow_nonfinite=False):
         self.write = write
         self.buffer = bytearray()
@@ -534,24 +563,27 @@ cdef class PairWriter:
         self.allow_nonfinite = allow_nonfinite
 
     cdef check_text(self, rag_status status, rag_fault *fault, str what, str text):
-        """Says which pair, which text and where. `at` counts bytes; the caller thinks in characters."""
+        """Says which pair, which text and where. `at` counts bytes; the caller thinks in
+        characters."""
         if status == RAG_OK:
             return
         at = len(text.encode("utf-8")[: fault.at].decode("utf-8"))
         shown = text if len(text) <= 40 else text[:37] + "..."
-        raise ValueError(f"{what} of pair {self.count} has {fault.what.decode()} at character {at}: {shown!r}")
+        raise ValueError(f"{what} of pair {self.count} has {fault.what.decode()} "
+                         f"at character {at}: {shown!r}")
 
     cdef bytes encoded(self, str what, str text):
         try:
             return text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise ValueError(f"{what} of pair {self.count} has a lone surrogate at character {error.start}: "
-                             f"{text[:40]!r}") from None
+            raise ValueError(f"{what} of pair {self.count} has a lone surrogate at character "
+                             f"{error.start}: {text[:40]!r}") from None
 
     cdef bytes checked_content(self, str content):
         cdef rag_fault fault
         text = self.encoded("content", content)
-        self.check_text(rag_content_check(<const uint8_t *>PyBytes_AsString(text), len(text), &fault), &fault,
+        self.check_text(rag_content_check(<const uint8_t *>PyBytes_AsString(text), len(text),
+                                          &fault), &fault,
                         "content", content)
         return text
 
@@ -562,7 +594,8 @@ cdef class PairWriter:
         self.buffer += head
         self.buffer += b"-"
         self.buffer += content
-        self.stride = size + self.padding if self.count == 0 or self.stride == size + self.padding else 0
+        stride = size + self.padding
+        self.stride = stride if self.count == 0 or self.stride == stride else 0
         self.size += size + (self.padding if self.count else 0)
         self.count += 1
         if len(self.buffer) >= 1 << 20:
@@ -572,7 +605,8 @@ cdef class PairWriter:
         """Appends keyword-content. ValueError names the pair when either cannot be stored."""
         cdef rag_fault fault
         head = self.encoded("keyword", keyword)
-        self.check_text(rag_keyword_check(<const uint8_t *>PyBytes_AsString(head), len(head), &fault), &fault,
+        self.check_text(rag_keyword_check(<const uint8_t *>PyBytes_AsString(head), len(head),
+                                          &fault), &fault,
                         "keyword", keyword)
         self.append(head, self.checked_content(content))
 
@@ -594,7 +628,8 @@ cdef class PairWriter:
             self.buffer = bytearray()
 
     def preamble(self, uint64_t start, hash=None):
-        """The section's preamble (and extension block) for pairs that start at file offset `start`."""
+        """The section's preamble (and extension block) for pairs that start at file offset
+        `start`."""
         cdef rag_pairs pairs
         cdef uint8_t out[50]
         memset(&pairs, 0, sizeof(pairs))

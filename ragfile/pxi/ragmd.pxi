@@ -4,7 +4,8 @@ FAISS_FLAT_HEAD = RAG_FAISS_FLAT_HEAD
 
 
 def base64_wrap(const uint8_t[::1] data not None, write, size_t head=0, size_t row=0):
-    """Hands the lines of `data` to write(), a quarter of a megabyte at a time: small enough to stay in cache."""
+    """Hands the lines of `data` to write(), a quarter of a megabyte at a time: small enough to stay
+    in cache."""
     cdef size_t at = 0, size = data.shape[0], count, room = 1 << 18
     cdef rag_base64_rows rows
     cdef const uint8_t *start = &data[0] if size else NULL
@@ -19,7 +20,8 @@ def base64_wrap(const uint8_t[::1] data not None, write, size_t head=0, size_t r
 
 
 def base64_unwrap(const uint8_t[::1] text not None, uint8_t[::1] out not None):
-    """Decodes into `out`, which has room for len(text) // 4 * 3 + 3 bytes; how many were written."""
+    """Decodes into `out`, which has room for len(text) // 4 * 3 + 3 bytes; how many were
+    written."""
     cdef rag_fault fault
     cdef rag_status status
     cdef size_t written = 0, size = text.shape[0]
@@ -34,7 +36,8 @@ def base64_unwrap(const uint8_t[::1] text not None, uint8_t[::1] out not None):
 
 
 def markdown_marks(const uint8_t[::1] text not None, size_t start=0, size_t most=65536):
-    """(kind, at, end, next) of every dividing line from `start` on; kind is '#', '(' or ')'. None if more than `most`."""
+    """(kind, at, end, next) of every dividing line from `start` on; kind is '#', '(' or ')'. None
+    if more than `most`."""
     cdef rag_marks marks
     cdef size_t size = text.shape[0]
     marks.next, marks.length = start, 0
@@ -42,7 +45,10 @@ def markdown_marks(const uint8_t[::1] text not None, size_t start=0, size_t most
     while size and rag_marks_next(&text[0], size, &marks):
         if len(found) == most:
             return None
-        kind = "#" if marks.kind == RAG_MARK_HEADING else "(" if marks.kind == RAG_MARK_OPEN else ")"
+        if marks.kind == RAG_MARK_HEADING:
+            kind = "#"
+        else:
+            kind = "(" if marks.kind == RAG_MARK_OPEN else ")"
         found.append((kind, marks.at, marks.end, marks.next))
     return found
 
@@ -57,8 +63,10 @@ def faiss_read(const uint8_t[::1] data not None):
     """(four letters, dim, count, metric, where the floats start or 0) of a FAISS index."""
     cdef rag_fault fault
     cdef rag_faiss index
-    check(rag_faiss_read(&data[0] if data.shape[0] else NULL, data.shape[0], &index, &fault), &fault)
-    return (<bytes>index.kind[:4]).decode("latin-1"), index.dim, index.count, index.metric, index.rows_at
+    check(rag_faiss_read(&data[0] if data.shape[0] else NULL, data.shape[0], &index, &fault),
+          &fault)
+    kind = (<bytes>index.kind[:4]).decode("latin-1")
+    return kind, index.dim, index.count, index.metric, index.rows_at
 
 
 def faiss_flat_head(uint32_t dim, uint64_t count, bint inner_product):

@@ -167,7 +167,7 @@ cdef class Records:
         return at, size
 
     cdef int read_all(self, documents, at, size, bint of_rows) except -1:
-        cdef uint32_t *document = <uint32_t *>address_of(documents) if documents is not None else NULL
+        cdef uint32_t *document = NULL if documents is None else <uint32_t *>address_of(documents)
         cdef uint64_t *places = <uint64_t *>address_of(at) if at is not None else NULL
         cdef uint32_t *sizes = <uint32_t *>address_of(size) if size is not None else NULL
         cdef rag_fault fault
@@ -186,7 +186,8 @@ cdef class Records:
                 if document != NULL:
                     document[i] = c.document
                 else:
-                    places[i], sizes[i] = (c.meta_at if of_rows else d.meta_at), (c.meta_size if of_rows else d.meta_size)
+                    places[i] = c.meta_at if of_rows else d.meta_at
+                    sizes[i] = c.meta_size if of_rows else d.meta_size
         return check(status, &fault)
 
     def place(self, uint64_t i):
@@ -226,7 +227,8 @@ cdef class Records:
         return row if row < self.records.rows else None
 
     def sample(self, size_t k, const uint64_t[::1] live=None):
-        """[(hash, row)] of the k rows with the smallest hashes of (doc_id, chunk_index), in order."""
+        """[(hash, row)] of the k rows with the smallest hashes of (doc_id, chunk_index), in
+        order."""
         cdef rag_fault fault
         cdef rag_status status
         cdef size_t found = 0
@@ -239,7 +241,8 @@ cdef class Records:
         cdef uint64_t[::1] hash_view = hashes
         cdef uint64_t[::1] row_view = rows
         with nogil:
-            status = rag_records_sample(&self.records, bits, &hash_view[0], &row_view[0], k, &found, &fault)
+            status = rag_records_sample(&self.records, bits, &hash_view[0], &row_view[0], k, &found,
+                                        &fault)
         check(status, &fault)
         return sorted(zip(hashes[:found], rows[:found]))
 
@@ -256,7 +259,8 @@ def moments(const float[::1] values not None):
 
 
 cdef class RecordsBuilder:
-    """Collects the tables of one segment: documents in order of id, each followed by its chunks in order of index."""
+    """Collects the tables of one segment: documents in order of id, each followed by its chunks in
+    order of index."""
 
     cdef bytearray chunks, documents, ids
     cdef object ends
@@ -267,11 +271,13 @@ cdef class RecordsBuilder:
         self.chunks, self.documents, self.ids = bytearray(), bytearray(), bytearray()
         self.ends = array("Q", [0])
 
-    def document(self, str doc_id not None, uint64_t blob_at, uint32_t text_size, uint32_t blob_size, uint32_t text_chars,
+    def document(self, str doc_id not None, uint64_t blob_at, uint32_t text_size,
+                 uint32_t blob_size, uint32_t text_chars,
                  bint has_text, uint64_t meta_at, uint32_t meta_size, uint32_t rows):
         cdef rag_document d
         cdef uint8_t raw[64]
-        d.blob_at, d.text_size, d.blob_size, d.text_chars = blob_at, text_size, blob_size, text_chars
+        d.blob_at, d.blob_size = blob_at, blob_size
+        d.text_size, d.text_chars = text_size, text_chars
         d.has_text, d.meta_at, d.meta_size = has_text, meta_at, meta_size
         d.first_row, d.rows = self.rows, rows
         rag_document_store(raw, &d)
@@ -280,13 +286,14 @@ cdef class RecordsBuilder:
         self.ends.append(len(self.ids))
         self.count += 1
 
-    def chunk(self, uint32_t index, uint32_t start, uint32_t size, char_start, uint32_t char_size, uint64_t meta_at,
-              uint32_t meta_size):
+    def chunk(self, uint32_t index, uint32_t start, uint32_t size, char_start, uint32_t char_size,
+              uint64_t meta_at, uint32_t meta_size):
         """A chunk of the document added last."""
         cdef rag_chunk c
         cdef uint8_t raw[32]
         if meta_size >> 24 or meta_at >> 40:
-            raise ValueError("a chunk's metadata is limited to 16 MiB of JSON, all of them to 1 TiB")
+            raise ValueError("a chunk's metadata is limited to 16 MiB of JSON, "
+                             "that of all chunks to 1 TiB")
         c.document, c.index, c.start, c.size = self.count - 1, index, start, size
         c.char_start = RAG_NO_SPAN if char_start is None else <uint32_t>char_start
         c.char_size, c.meta_at, c.meta_size = char_size, meta_at, meta_size
@@ -301,7 +308,8 @@ cdef class RecordsBuilder:
 
 
 cdef class Stream:
-    """Random access to a long run of bytes kept in compressed blocks, of which the last `keep` bytes stay unpacked."""
+    """Random access to a long run of bytes kept in compressed blocks, of which the last `keep`
+    bytes stay unpacked."""
 
     cdef rag_stream stream
     cdef object owner, unpack, lock
@@ -342,7 +350,8 @@ cdef class Stream:
         return self.stream.table_at, 8 * self.stream.blocks
 
     def places(self, uint64_t at, uint64_t size):
-        """[(offset, size)] in the section of the blocks that hold [at, at + size), unread; of none where that lies outside."""
+        """[(offset, size)] in the section of the blocks that hold [at, at + size), unread; of none
+        where that lies outside."""
         cdef rag_fault fault
         cdef rag_block b
         cdef uint64_t i
@@ -358,7 +367,8 @@ cdef class Stream:
         """The bytes [at, at + size) of the run."""
         cdef uint64_t first, last, i
         if at > self.size or size > self.size - at:
-            raise CorruptError(f"bytes {at}+{size} lie behind the end of their stream of {self.size}", at=at, section=self.owner.name)
+            raise CorruptError(f"bytes {at}+{size} lie after the end of their stream of "
+                               f"{self.size}", at=at, section=self.owner.name)
         if size == 0:
             return b""
         first, last = at // self.stream.block_size, (at + size - 1) // self.stream.block_size
@@ -411,7 +421,8 @@ cdef class StreamBuilder:
         if self.pending:
             self.put(bytes(self.pending))
         self.write_out(bytes(-self.stored % 8))
-        rag_stream_trailer(trailer, self.size, self.block_size, len(self.table), self.stored + -self.stored % 8)
+        rag_stream_trailer(trailer, self.size, self.block_size, len(self.table),
+                           self.stored + -self.stored % 8)
         self.write_out(self.table.tobytes() + (<const char *>trailer)[:64])
 
 

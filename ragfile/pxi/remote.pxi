@@ -4,8 +4,8 @@ from itertools import count as counted
 
 from libc.stdlib cimport calloc as calloc_wants, free as free_wants
 
-# Why a fetch failed, by number, from the callback to whoever called the core: that may be another thread. A reason that
-# nobody asks for goes when 64 newer ones have come.
+# Why a fetch failed, by number, from the callback to whoever called the core: that may be another
+# thread. A reason that nobody asks for goes when 64 newer ones have come.
 _reasons = OrderedDict()
 _reason_numbers = counted(1)
 _reasons_lock = threading.Lock()
@@ -23,14 +23,16 @@ def note_reason(error):
 
 cdef reason_of(uint64_t number):
     with _reasons_lock:
-        return _reasons.pop(number, None) or RemoteError("bytes that are elsewhere could not be had")
+        reason = _reasons.pop(number, None)
+    return reason or RemoteError("bytes that are elsewhere could not be had")
 
 
 cdef class Remote:
     """A file of which only some bytes are here; as a buffer, all of them. Views keep it alive.
 
-    fetcher has path, size, kept, descriptor (of a local file of that size) and fetch(pieces, near), which puts pieces (at,
-    size, hash or None) there. A descriptor that changes is mapped in the place of the one before.
+    fetcher has path, size, kept, descriptor (of a local file of that size) and fetch(pieces, near),
+    which puts pieces (at, size, hash or None) there. A descriptor that changes is mapped in the
+    place of the one before.
     """
 
     cdef rag_map map
@@ -94,7 +96,8 @@ cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t coun
                              rag_fault *fault) noexcept with gil:
     cdef size_t i
     try:
-        wanted = [(pieces[i].at, pieces[i].size, pieces[i].hash if pieces[i].hashed else None) for i in range(count)]
+        wanted = [(pieces[i].at, pieces[i].size, pieces[i].hash if pieces[i].hashed else None)
+                  for i in range(count)]
         (<Remote>context).take(wanted, near)
     except BaseException as error:
         if fault != NULL:
@@ -108,8 +111,9 @@ cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t coun
 
 
 def ready(wants):
-    """A plan: brings [(section, at, size)] in as few requests as their source can make of them. Those of local files, and
-    None for a section, are passed over; size 0 brings a section's block hashes."""
+    """A plan: brings [(section, at, size)] in as few requests as their source can make of them.
+    Those of local files, and None for a section, are passed over; size 0 brings a section's block
+    hashes."""
     cdef rag_fault fault
     cdef rag_status status
     cdef Section section

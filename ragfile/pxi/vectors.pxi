@@ -22,14 +22,16 @@ cdef void *address_of(array) except? NULL:
 
 
 cdef bint is_plain(queries, Py_buffer *view):
-    """Whether queries are native binary32 rows as they lie; then view holds them. Half a microsecond less than numpy takes."""
+    """Whether queries are native binary32 rows as they lie; then view holds them. Half a
+    microsecond less than numpy takes."""
     if not PyObject_CheckBuffer(queries):
         return False
     try:
         PyObject_GetBuffer(queries, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
     except (BufferError, ValueError):
         return False
-    if (view.ndim == 1 or view.ndim == 2) and view.format != NULL and view.format[0] == c"f" and view.format[1] == 0:
+    cdef const char *kind = view.format
+    if view.ndim in (1, 2) and kind != NULL and kind[0] == c"f" and kind[1] == 0:
         return True
     PyBuffer_Release(view)
     return False
@@ -43,13 +45,15 @@ cdef plain_array(queries):
     if array.dtype.kind not in "fiu":
         raise ValueError(f"queries must be numbers, not {array.dtype}")
     if array.ndim not in (1, 2):
-        raise ValueError(f"queries must be one vector or a matrix of them, not an array of {array.ndim} axes")
+        raise ValueError("queries must be one vector or a matrix of them, "
+                         f"not an array of {array.ndim} axes")
     with numpy.errstate(over="ignore"):
         return numpy.ascontiguousarray(array, dtype=numpy.float32)
 
 
 cdef int take_queries(queries, rag_question *question, Py_buffer *view) except -1:
-    """Asks for the neighbours of finite binary32 rows, checked once. The caller releases view, which holds them."""
+    """Asks for the neighbours of finite binary32 rows, checked once. The caller releases view,
+    which holds them."""
     if not is_plain(queries, view):
         PyObject_GetBuffer(plain_array(queries), view, PyBUF_C_CONTIGUOUS)
     cdef size_t dim = view.shape[view.ndim - 1], bad
@@ -77,7 +81,8 @@ def row_set(rows, Py_ssize_t count):
         return array
     if array.dtype != numpy.bool_ or array.shape != (count,):
         raise ValueError(
-            f"a row set is {count} bools or {(count + 63) // 64} uint64 words, not {array.dtype}{list(array.shape)}"
+            f"a row set is {count} bools or {(count + 63) // 64} uint64 words, "
+            f"not {array.dtype}{list(array.shape)}"
         )
     words = numpy.empty((count + 63) // 64, dtype=numpy.uint64)
     if count:
@@ -88,8 +93,8 @@ def row_set(rows, Py_ssize_t count):
 cdef class Matrix:
     """Vectors in a section or any buffer, searched in place.
 
-    Row i starts at byte `at + i * stride`, or at `offsets[i]`; stride defaults to dim components. `shadow` is the section
-    that build_shadow wrote for these rows.
+    Row i starts at byte `at + i * stride`, or at `offsets[i]`; stride defaults to dim components.
+    `shadow` is the section that build_shadow wrote for these rows.
     """
 
     cdef rag_matrix matrix
@@ -100,17 +105,20 @@ cdef class Matrix:
     cdef object owners
     cdef object empty, int64, float32  # of numpy, looked up once
 
-    def __init__(self, section, rows, dim, stride=None, dtype="f32", *, big_endian=False, at=0, offsets=None,
+    def __init__(self, section, rows, dim, stride=None, dtype="f32", *, big_endian=False, at=0,
+                 offsets=None,
                  metric="cosine", shadow=None):
         cdef rag_fault fault
         if metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
         if dtype not in SCALARS:
             raise ValueError(f"dtype must be one of {', '.join(SCALARS)}, not {dtype!r}")
-        cdef Section bytes = as_section(section), shade = None if shadow is None else as_section(shadow)
+        cdef Section bytes = as_section(section)
+        cdef Section shade = None if shadow is None else as_section(shadow)
         import numpy
 
-        self.empty, self.int64, self.float32 = numpy.empty, numpy.dtype("int64"), numpy.dtype("float32")
+        self.empty = numpy.empty
+        self.int64, self.float32 = numpy.dtype("int64"), numpy.dtype("float32")
         self.metric, self.ranking = metric, METRICS[metric]
         self.matrix.guard = bytes.guard
         self.matrix.at = at
@@ -141,16 +149,19 @@ cdef class Matrix:
         return rag_shadow_size(self.matrix.count, self.matrix.dim)
 
     def nearest(self, queries, k, where=None, threads=None, least=None):
-        """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best first, ties by row.
+        """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best
+        first, ties by row.
 
-        Those that score less than least, a number for each query, are left out. Where fewer than k rows can be found, the rest is row -1 with score -inf.
+        Those that score less than least, a number for each query, are left out. Where fewer than k
+        rows can be found, the rest is row -1 with score -inf.
         """
         if where is not None:
             where = row_set(where, self.matrix.count)
         return answer(self, None, queries, k, where, threads, least)
 
     def scores(self, rows, query):
-        """The canonical scores of given rows for one query; a row with a NaN or an infinity scores NaN."""
+        """The canonical scores of given rows for one query; a row with a NaN or an infinity scores
+        NaN."""
         import numpy
 
         cdef rag_question question
@@ -177,7 +188,8 @@ cdef class Matrix:
 
 
 cdef class Sample:
-    """Vectors kept together (rows of binary32, of which this keeps a copy), of which a query asks how it scores in general."""
+    """Vectors kept together (rows of binary32, of which this keeps a copy), of which a query asks
+    how it scores in general."""
 
     cdef rag_sample sample
     cdef object owners
@@ -190,8 +202,10 @@ cdef class Sample:
         rows = numpy.array(vectors, dtype=numpy.float32, order="C", ndmin=2)
         squares = numpy.empty(len(rows))
         self.owners = (rows, squares)
-        self.sample.rows, self.sample.squares = <const float *>address_of(rows), <double *>address_of(squares)
-        self.sample.count, self.sample.dim, self.sample.metric = rows.shape[0], rows.shape[1], METRICS[metric]
+        self.sample.rows = <const float *>address_of(rows)
+        self.sample.squares = <double *>address_of(squares)
+        self.sample.count, self.sample.dim = rows.shape[0], rows.shape[1]
+        self.sample.metric = METRICS[metric]
         with nogil:
             status = rag_sample_squares(&self.sample, &fault)
         check(status, &fault)
@@ -200,7 +214,8 @@ cdef class Sample:
         return self.sample.count
 
     def moments(self, query):
-        """(mean, deviation) of the query's canonical scores, each from a sum that is rounded once."""
+        """(mean, deviation) of the query's canonical scores, each from a sum that is rounded
+        once."""
         cdef rag_question question
         cdef rag_fault fault
         cdef rag_status status
@@ -212,7 +227,8 @@ cdef class Sample:
             if question.count != 1:
                 raise ValueError(f"moments takes one query, not {question.count}")
             with nogil:
-                status = rag_sample_moments(&self.sample, question.queries, &mean, &deviation, &fault)
+                status = rag_sample_moments(&self.sample, question.queries, &mean, &deviation,
+                                            &fault)
         finally:
             PyBuffer_Release(&view)
         check(status, &fault)
@@ -241,7 +257,8 @@ cdef void fill_leg(rag_segment *leg, Matrix matrix, where) except *:
     leg.where = <const uint64_t *>address_of(where) if where is not None else NULL
 
 
-cdef rag_status search(Matrix first, segments, wheres, rag_question *question, int64_t *rows, float *scores,
+cdef rag_status search(Matrix first, segments, wheres, rag_question *question, int64_t *rows,
+                       float *scores,
                        rag_fault *fault) except *:
     """Searches one matrix (segments is None, wheres its row set) or several."""
     cdef rag_segment leg
@@ -291,7 +308,8 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
 
 
 cdef least_scores(least, count):
-    """A binary32 score for each query, none of them infinite or no number, but for -inf: nothing is too little."""
+    """A binary32 score for each query, none of them infinite or no number, but for -inf: nothing is
+    too little."""
     import numpy
 
     array = numpy.ascontiguousarray(least, dtype=numpy.float32).reshape(-1)
@@ -301,11 +319,13 @@ cdef least_scores(least, count):
 
 
 def nearest(segments, queries, k, where=None, threads=None, least=None):
-    """The k best rows of several matrices together, exactly: (rows int64[m, s, k], scores float32[m, s, k]).
+    """The k best rows of several matrices together, exactly: (rows int64[m, s, k], scores
+    float32[m, s, k]).
 
-    Each segment's part lists its own rows among the k best of all, and those that tie with the last of them, best first
-    and ties by row: merging the parts by score and by any key of the caller's own gives the exact answer. What is left
-    over is row -1 with score -inf. `where` is a row set (or None) for each segment.
+    Each segment's part lists its own rows among the k best of all, and those that tie with the last
+    of them, best first and ties by row: merging the parts by score and by any key of the caller's
+    own gives the exact answer. What is left over is row -1 with score -inf. `where` is a row set
+    (or None) for each segment.
     """
     cdef Matrix first = segments[0], matrix
     for matrix in segments:
@@ -313,7 +333,8 @@ def nearest(segments, queries, k, where=None, threads=None, least=None):
             raise ValueError("segments must have the same metric and dimensions")
     wheres = [None] * len(segments)
     if where is not None:
-        wheres = [None if w is None else row_set(w, len(s)) for w, s in zip(where, segments, strict=True)]
+        wheres = [None if w is None else row_set(w, len(s))
+                  for w, s in zip(where, segments, strict=True)]
     return answer(first, segments, queries, k, wheres, threads, least)
 
 
@@ -335,7 +356,8 @@ cdef rag_status write_out(void *context, const void *bytes, size_t size) noexcep
 
 
 def build_shadow(Matrix matrix not None, write):
-    """Writes the shadow of a matrix: calls write(bytes) for one piece after the other, in bounded memory."""
+    """Writes the shadow of a matrix: calls write(bytes) for one piece after the other, in bounded
+    memory."""
     cdef Outlet outlet = Outlet.__new__(Outlet)
     cdef rag_fault fault
     cdef rag_status status
