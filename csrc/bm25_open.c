@@ -47,6 +47,10 @@ static enum rag_status read_header(struct rag_lexicon *lexicon, const uint8_t *a
         return broken(fault, 72, "the dictionary is too large");
     if (lexicon->length_min > lexicon->length_max && info->rows)
         return broken(fault, 80, "lengths out of order");
+    /* neither product can wrap: rows and lengths are below 2^32 */
+    if (info->total_length < info->rows * lexicon->length_min ||
+        info->total_length > info->rows * lexicon->length_max)
+        return rag_fail(fault, RAG_CORRUPT, 24, "the total length is not that of the rows");
     return RAG_OK;
 }
 

@@ -77,10 +77,11 @@ cdef extern from "rag.h" nogil:
         pass
 
     rag_status rag_file_create(const char *path, rag_file **file, rag_fault *fault)
-    rag_status rag_file_write(rag_file *file, uint64_t at, const void *bytes, size_t size, rag_fault *fault)
+    rag_status rag_file_write(rag_file *file, uint64_t at, const void *bytes, size_t size,
+                              rag_fault *fault)
     rag_status rag_file_truncate(rag_file *file, uint64_t size, rag_fault *fault)
     rag_status rag_file_map(rag_file *file, rag_map *map, rag_fault *fault)
-    rag_status rag_file_publish(rag_file *file, bint replace_own, rag_fault *fault)
+    rag_status rag_file_publish(rag_file *file, cbool replace_own, rag_fault *fault)
     void rag_file_discard(rag_file *file)
 
     struct rag_header:

@@ -56,7 +56,8 @@ cdef class Map:
 
 
 cdef class Replacement:
-    """A file that is written beside `path` and takes its name when it is whole: see rag_file_create."""
+    """A file that is written beside `path` and takes its name when it is whole: see
+    rag_file_create."""
 
     cdef rag_file *file
     cdef readonly str path
@@ -66,7 +67,8 @@ cdef class Replacement:
         cdef rag_fault fault
         cdef rag_status status
         self.path = os.fspath(path)
-        name = path_bytes(os.path.realpath(path))  # a link stays a link to the file that is replaced
+        # a link stays a link to the file that is replaced
+        name = path_bytes(os.path.realpath(path))
         cdef const char *raw = name
         with nogil:
             status = rag_file_create(raw, &self.file, &fault)

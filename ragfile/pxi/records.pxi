@@ -107,7 +107,8 @@ cdef class DocumentRecord:
 
 
 cdef class DocumentPlace:
-    """Where the parts of a document lie: its id in rag.ids, its texts and metadata in their streams."""
+    """Where the parts of a document lie: its id in rag.ids, its texts and metadata in their
+    streams."""
 
     cdef readonly uint64_t id_at, id_size, blob_at, meta_at, meta_size
 

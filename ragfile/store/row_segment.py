@@ -302,11 +302,12 @@ class Segment:
     def lexicon(self):
         """The terms and postings, searchable."""
         if self._lexicon is None:
-            self._lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
-            if len(self._lexicon) != self.rows:
+            lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
+            if len(lexicon) != self.rows:
                 raise CorruptError(
-                    f"segment {self.number} has {self.rows} rows, its postings {len(self._lexicon)}"
+                    f"segment {self.number} has {self.rows} rows, its postings {len(lexicon)}"
                 )
+            self._lexicon = lexicon
         return self._lexicon
 
     def fields(self, at, size):

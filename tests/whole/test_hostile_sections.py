@@ -31,6 +31,28 @@ def test_mutated_sections_end_in_answers_or_in_errors_of_our_own():
     assert leaks == []
 
 
+@pytest.mark.parametrize("total", [0, 2**62, 2**64 - 1])
+def test_a_total_length_that_its_rows_cannot_have_is_damage(tmp_path, total):
+    """Two segments whose lengths are added up: their sum once overflowed in Python."""
+
+    def lie(raw):
+        return raw[:24] + total.to_bytes(8, "little") + raw[32:]
+
+    files = good_files()
+    assert any(len(segments) > 1 for _, segments in files)
+    for which in range(len(files)):
+        kb = ragfile.open(lying(tmp_path / f"{which}", "rag.terms", lie, which))
+        for _ in range(2):
+            with pytest.raises(CorruptError, match="total length"):
+                kb.search("pods", mode="bm25")
+
+
+def test_postings_of_other_rows_are_damage_however_often_they_are_asked():
+    leaks = []
+    run([77000840], lambda *leak: leaks.append(leak))
+    assert leaks == []
+
+
 def test_the_files_that_are_mutated_are_good_ones(tmp_path):
     for parts, segments in good_files():
         (tmp_path / "a").write_bytes(sealed(parts, segments))
