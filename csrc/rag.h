@@ -983,6 +983,11 @@ size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t 
 void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts,
                      const size_t *sizes, size_t count, int threads, float *out);
 
+/* context.c: each of `rows` unit vectors of texts becomes the direction of text + weight * path,
+ * where path_of names the row of `paths`, or -1 for a text without one. `room` holds dims numbers. */
+void rag_context_add(float *texts, const float *paths, const int64_t *path_of, size_t rows,
+                     size_t dims, double weight, double *room);
+
 /* What a model file is made of. Piece i has id i; kinds are 0 for the start of a word, 1 for a
  * continuation (without its marks), 2 for a special piece, which begins with "[". rows are count *
  * dims components of -8 .. 7. */

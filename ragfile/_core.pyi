@@ -537,6 +537,9 @@ class StaticModel:
         self, texts: Iterable[str | bytes], out: NDArray[np.float32], threads: int = 1
     ) -> None: ...
 
+def add_context(
+    texts: np.ndarray, paths: np.ndarray, path_of: np.ndarray, weight: float
+) -> None: ...
 def write_model(
     name: str, pieces: list[bytes], kinds: ReadableBuffer, rows: NDArray[np.int8], coefficients: NDArray[np.int16], *,
     unknown: int, bucket_bits: int,

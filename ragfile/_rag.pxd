@@ -538,6 +538,10 @@ cdef extern from "rag.h" nogil:
     void rag_model_embed( const rag_model *model, const uint8_t **texts, const size_t *sizes,
                          size_t count, int threads, float *out )
 
+    void rag_context_add(
+        float *texts, const float *paths, const int64_t *path_of, size_t rows, size_t dims, double weight, double *room
+    ) nogil
+
     struct rag_model_source:
         uint32_t dims, count, bucket_bits, unknown
         const char *name

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import warnings
 
+import numpy as np
+
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.ingest.chunking import Policy, split
@@ -315,7 +317,7 @@ def run(folder, reader, say=print):
 def pipeline(folder, say=print):
     """(passed, failed) of the package over the vectors of loading, chunking, fusion and filters."""
     passed = failed = 0
-    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("fusion", _fuses), ("filters", _filters),
+    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("paths", _leads), ("context", _turns), ("fusion", _fuses), ("filters", _filters),
                         ("search", _searches)):  # fmt: skip
         path = os.path.join(folder, f"{name}.json")
         if not os.path.exists(path):
@@ -348,6 +350,20 @@ def _cuts(cases):
             chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
         found = [(c.start, c.end, c.metadata.get("headers", ""), c.content) for c in chunks]
         yield found == [(c["start"], c["end"], c["headers"], c["content"]) for c in case["chunks"]]
+
+
+def _leads(cases):
+    for case in cases:
+        (chunk,) = split(Document.of(case["document"]), Policy(case["kind"]))
+        yield chunk.metadata.get("headers", "") == case["headers"]
+
+
+def _turns(cases):
+    for case in cases:
+        made = np.array([case["text"]], np.float32)
+        path = np.array([case["path"]], np.float32)
+        _core.add_context(made, path, np.zeros(1, np.int64), case["weight"])
+        yield made[0].tolist() == case["vector"]
 
 
 def _fuses(cases):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile.commit.writing import Writer
-from ragfile.embedding.protocol import embedded, open_embedder
+from ragfile.embedding.protocol import open_embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest.analysis import Analysis
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 # A page's title is in its header path and, where it comes from front matter, nowhere else.
-PAGES = Analysis(fields=(("text", 1), ("headers", 2)))
+PAGES = Analysis(fields=(("text", 1), ("headers", 6)))
 
 
 @dataclass
@@ -196,8 +196,11 @@ class _Work:
             self.flush()
 
     def flush(self):
-        texts = [chunk.content for _, chunks in self.pending for chunk in chunks]
-        vectors, at = self._vectors(texts), 0
+        key = self.writer.context.key
+        keys = [
+            key(chunk, document.metadata) for document, chunks in self.pending for chunk in chunks
+        ]
+        vectors, at = self._vectors(keys), 0
         for document, chunks in self.pending:
             part = None if vectors is None or not chunks else vectors[at : at + len(chunks)]
             self.writer.add_document(document, chunks, part)
@@ -220,7 +223,7 @@ class _Work:
             dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None)
         )
         if new:
-            made = embedded(self.embedder, new, "document")
+            made = self.writer.context.embed(self.embedder, new)
             self.stash.append(new, made)
         self.report.embedded += len(new)
         self.report.reused += len(texts) - sum(vector is None for vector in found)
@@ -230,7 +233,7 @@ class _Work:
 
     def _made(self, texts):
         before = getattr(self.embedder, "hits", 0)
-        made = embedded(self.embedder, texts, "document")
+        made = self.writer.context.embed(self.embedder, texts)
         known = getattr(self.embedder, "hits", 0) - before
         self.report.embedded += len(texts) - known
         self.report.reused += known

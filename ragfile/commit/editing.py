@@ -21,7 +21,8 @@ from ragfile import _core
 from ragfile.commit.staging import to_utf8
 from ragfile.commit.writing import DEFAULT, Writer, creation_time
 from ragfile.embedding.cache import Forgetting
-from ragfile.embedding.protocol import embedded, open_embedder, open_recorded
+from ragfile.embedding.context import NOTHING
+from ragfile.embedding.protocol import open_embedder, open_recorded
 from ragfile.errors import FormatError, ModelError
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunking import Policy, split
@@ -117,7 +118,7 @@ class Editor(Writer):
         return made
 
     def _embed(self, texts):
-        """Vectors of documents' texts, or None without an embedder. A recorded model is opened here."""
+        """Vectors of chunks by their keys, or None without an embedder. A recorded model is opened here."""
         if not texts:
             return np.empty((0, self._staging.dim or 0), np.float32)
         if isinstance(self.embedder, Recorded):
@@ -126,15 +127,15 @@ class Editor(Writer):
             return None
         new = [text for text in texts if text not in self._made]
         self.embedded += len(new)
-        made = iter(embedded(self.embedder, new, "document") if new else ())
+        made = iter(self.context.embed(self.embedder, new) if new else ())
         return np.array(
             [self._made[t] if t in self._made else next(made) for t in texts], dtype=np.float32
         )
 
-    def _add_vectors(self, chunks, vectors):
+    def _add_vectors(self, chunks, vectors, shared=NOTHING):
         if chunks and vectors is None:
-            vectors = self._embed([chunk.content for chunk in chunks])
-        super()._add_vectors(chunks, vectors)
+            vectors = self._embed([self.context.key(chunk, shared) for chunk in chunks])
+        super()._add_vectors(chunks, vectors, shared)
         self._check_vectors()
 
     def _check_vectors(self):
@@ -211,10 +212,11 @@ class Editor(Writer):
         """(document, chunks, was it there, did it change, texts to embed)."""
         old = self._take(document.id)
         if old is None:
-            return document, chunks, False, True, [chunk.content for chunk in chunks]
+            keys = [self.context.key(chunk, document.metadata) for chunk in chunks]
+            return document, chunks, False, True, keys
         if self._is_same(old, document, chunks):
             return document, chunks, True, False, []
-        known = self._rows_of(old, chunks)
+        known = self._rows_of(old, document, chunks)
         return document, chunks, True, True, [text for text, row in known.items() if row is None]
 
     def _carry_out(self, document, chunks, was_there, is_changed, _):
@@ -239,9 +241,11 @@ class Editor(Writer):
         self._replace(old, document, split(document, self.policy))
 
     def _replace(self, old, document, chunks):
-        vectors = self._vectors_for(old, chunks)
+        vectors = self._vectors_for(old, document, chunks)
         self._forgetting.note(
-            lambda: {c.content for c in self._old_chunks(old)} - {c.content for c in chunks}
+            lambda: (
+                set(self._old_keys(old)) - {self.context.key(c, document.metadata) for c in chunks}
+            )
         )
         self._remove(*old)
         super().add_document(document, chunks, vectors)
@@ -279,31 +283,37 @@ class Editor(Writer):
             )
             yield chunk.index, *chunk.span, metadata, tags
 
-    def _rows_of(self, old, chunks):
-        """{text: the old row that has it, or None} of new chunks. One old text is in memory at a time: where windows overlap,
-        they are many times their document."""
-        known, document = dict.fromkeys(c.content for c in chunks), old.record
-        for row in old.rows:
-            chunk = old.segment.records.chunk(row)
-            if (text := old.segment.text(document, chunk.start, chunk.size)) in known:
-                known[text] = row
+    def _rows_of(self, old, document, chunks):
+        """{key: the old row that has it, or None} of new chunks. One old text is in memory at a time:
+        where windows overlap, they are many times their document."""
+        known = dict.fromkeys(self.context.key(c, document.metadata) for c in chunks)
+        for row, key in zip(old.rows, self._old_keys(old), strict=True):
+            if key in known:
+                known[key] = row
         return known
 
-    def _vectors_for(self, old, chunks):
+    def _old_keys(self, old):
+        """What determined the vector of each chunk of a document in the file, one at a time."""
+        return (
+            self.context.key(chunk) for chunk in (self._archive.chunk(row) for row in old.file_rows)
+        )
+
+    def _vectors_for(self, old, document, chunks):
         """Stored vectors where the text stayed, new ones for the rest; None without an embedder or vectors."""
         rows = old.rows
         stored = old.segment.stored_vectors(rows.start, len(rows))
         if stored is None or self.embedder is None:
             return None
-        known = self._rows_of(old, chunks)
+        known = self._rows_of(old, document, chunks)
         new = [text for text, row in known.items() if row is None]
         if new and (made := self._embed(new)) is None:
             return None
         fresh = dict(zip(new, made if new else (), strict=True))
         vectors = np.empty((len(chunks), stored.shape[1]), np.float32)
         for i, chunk in enumerate(chunks):
-            row = known[chunk.content]
-            vectors[i] = fresh[chunk.content] if row is None else stored[row - rows.start]
+            key = self.context.key(chunk, document.metadata)
+            row = known[key]
+            vectors[i] = fresh[key] if row is None else stored[row - rows.start]
         return vectors
 
     def delete(
@@ -339,7 +349,7 @@ class Editor(Writer):
                 "checksum": document.metadata.get("checksum"), "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
             }
         )  # fmt: skip
-        self._forgetting.note(lambda: (chunk.content for chunk in self._old_chunks(old)))
+        self._forgetting.note(lambda: self._old_keys(old))
         self._remove(*old)
         return True
 
@@ -509,7 +519,8 @@ def _now(created):
 
 def _recorded_policy(record):
     recorded = record.get("chunking") or {}
-    return {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
+    named = {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
+    return {**named, "version": recorded.get("version", 1)} if recorded else {}
 
 
 def edit(

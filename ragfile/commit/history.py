@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, TypedDict
 
 from ragfile import _core
+from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import open_embedder
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunking import Policy
@@ -85,6 +86,7 @@ def stale_in(archive, chunking=None, embedder=None):
         for doc_id in entry["documents"]
     }
     model, other = (archive.config.get("model") or {}).get("name"), open_embedder(embedder)
+    is_moved = Context.for_embedder(other) != Context.recorded(archive.config)
     found = {}
     for segment in archive.segments:
         for document in (there.record for there in segment.live_documents()):
@@ -93,6 +95,8 @@ def stale_in(archive, chunking=None, embedder=None):
                 reasons.append(f"cut by {_shown(policy)}, not {_shown(wanted)}")
             if other is not None and other.model.name != model and document.rows:
                 reasons.append(f"embedded by {model}, not {other.model.name}")
+            elif other is not None and is_moved and document.rows:
+                reasons.append("embedded without the context that new files give")
             if reasons:
                 found[document.id] = "; ".join(reasons)
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ragfile.commit.editing import BATCH, Editor
 from ragfile.commit.history import stale_in
 from ragfile.commit.writing import fusion_record, model_record
+from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import CorruptError
 from ragfile.records import Segment
@@ -49,20 +50,27 @@ class _Reindexer(Editor):
             self.record |= {
                 "model": model_record(embedder, spec),
                 "fusion": fusion_record(embedder),
+                **Context.for_embedder(embedder).record(),
             }
+            self.context = Context.recorded(self.record)
             self._staging.dim, self._is_changed = embedder.model.dims, True
 
     def _fitting(self, embedder):
         recorded = self._archive.config.get("model") or {}
-        self._is_new_model = embedder is not None and embedder.model.name != recorded.get("name")
+        self._is_new_model = embedder is not None and (
+            embedder.model.name != recorded.get("name")
+            or Context.for_embedder(embedder) != Context.recorded(self._archive.config)
+        )
         return embedder if self._is_new_model else super()._fitting(embedder)
 
     def _check_vectors(self):
         if not self._is_new_model:
             super()._check_vectors()
 
-    def _vectors_for(self, old, chunks):
-        return None if self._is_new_model else super()._vectors_for(old, chunks)
+    def _vectors_for(self, old, document, chunks):
+        if self._is_new_model:
+            return None
+        return super()._vectors_for(old, document, chunks)
 
     def run(self):
         wanted = stale_in(self._archive, self.policy)
@@ -87,7 +95,7 @@ class _Reindexer(Editor):
                 old = self._take(there.id)
                 if old is None:
                     continue
-                waiting += [chunk.content for chunk in self._old_chunks(old)]
+                waiting += self._old_keys(old)
                 self._carried.add(self._carry(old))
                 if len(waiting) >= BATCH:
                     waiting = self._flush(waiting)

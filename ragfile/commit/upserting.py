@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ragfile.embedding.protocol import embedded
 from ragfile.errors import ModelError
 from ragfile.records import Chunk
 
@@ -45,7 +44,9 @@ def _replace(editor, old, new):
         taken = {c.chunk_index for c in changed}
         kept = [_own(document, c) for i, (_, c) in there.items() if i not in taken]
         merged = kept + [_placed(document, c) for c in changed]
-        vectors = _vectors(editor, there, merged, old.segment.vectors() is not None or not old.rows)
+        vectors = _vectors(
+            editor, document, there, merged, old.segment.vectors() is not None or not old.rows
+        )
         editor._remove(*old)
         editor.add_document(document, merged, vectors, has_text=bool(document.text))
         editor.report["updated"] += 1
@@ -81,16 +82,18 @@ def _placed(document, chunk):
     return Chunk(chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, chunk.metadata)
 
 
-def _vectors(editor, there, chunks, has_vectors):
+def _vectors(editor, document, there, chunks, has_vectors):
     """One vector a chunk: the stored one where the text stayed, else a new one; None for a store of words only."""
     if not has_vectors or (editor.embedder is None and not editor._archive.has_vectors):
         return None
-    stored = {chunk.content: editor._archive.vector(row) for row, chunk in there.values()}
-    new = list(dict.fromkeys(c.content for c in chunks if c.content not in stored))
+    key = editor.context.key
+    stored = {key(chunk): editor._archive.vector(row) for row, chunk in there.values()}
+    keys = [key(chunk, document.metadata) for chunk in chunks]
+    new = list(dict.fromkeys(k for k in keys if k not in stored))
     if new and editor.embedder is None:
         raise ModelError(f"{editor._archive.path} has vectors: new texts need its embedder")
-    made = dict(zip(new, embedded(editor.embedder, new, "document"), strict=True)) if new else {}
+    made = dict(zip(new, editor.context.embed(editor.embedder, new), strict=True)) if new else {}
     return np.array(
-        [stored[c.content] if c.content in stored else made[c.content] for c in chunks],
+        [stored[k] if k in stored else made[k] for k in keys],
         dtype=np.float32,
     )

@@ -12,7 +12,8 @@ import zstandard
 
 from ragfile import _core
 from ragfile.commit.staging import LOOSE, NO_SPAN, Spool, Staging
-from ragfile.embedding.protocol import embedded, open_embedder
+from ragfile.embedding.context import NOTHING, Context
+from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import CorruptError, ModelError
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
@@ -87,7 +88,8 @@ class Writer:
         embedder, self.policy = open_embedder(embedder), Policy.of(chunking)
         record = {
             "metric": metric, "precision": precision, "chunking": self.policy.record(), "portable": portable, "bm25": analysis is not None,
-            "model": model_record(embedder, spec), "fusion": fusion_record(embedder), **(config or {}),
+            "model": model_record(embedder, spec), "fusion": fusion_record(embedder),
+            **Context.for_embedder(embedder).record(), **(config or {}),
         }  # fmt: skip
         dim = embedder.model.dims if dim is None and embedder is not None else dim
         self._begin(_core.Writer.create(path), record, dim, embedder, analysis, created)
@@ -100,6 +102,7 @@ class Writer:
             analysis,
             [],
         )
+        self.context = Context.recorded(record)
         self.created, self.is_over = creation_time() if created is None else created, False
         try:
             dtype = np.float16 if record["precision"] == 16 else np.float32
@@ -141,7 +144,7 @@ class Writer:
             raw = self._staging.add_document(document)
             chunks = split(document, self.policy)
             self._staging.add_chunks(chunks, document.text, raw)
-            self._add_vectors(chunks, vectors)
+            self._add_vectors(chunks, vectors, document.metadata)
 
     def add_document(
         self, document: Document | Fields, chunks: Sequence[Chunk], vectors: Vectors | None = None, *,
@@ -154,7 +157,7 @@ class Writer:
         document = Document.of(document)
         raw = self._staging.add_document(document, has_text)
         self._staging.add_chunks(chunks, document.text, raw)
-        self._add_vectors(chunks, vectors)
+        self._add_vectors(chunks, vectors, document.metadata)
 
     def add_section(
         self,
@@ -168,11 +171,12 @@ class Writer:
         """A section of your own, found again with rf.section(name)."""
         self._extra.append((name, bytes(data), items, must_read | must_write << 1))
 
-    def _add_vectors(self, chunks, vectors):
+    def _add_vectors(self, chunks, vectors, shared=NOTHING):
         if not chunks:
             return
         if vectors is None and self.embedder is not None:
-            vectors = embedded(self.embedder, [chunk.content for chunk in chunks], "document")
+            keys = [self.context.key(chunk, shared) for chunk in chunks]
+            vectors = self.context.embed(self.embedder, keys)
         if vectors is not None:
             self._staging.add_vectors(vectors, len(chunks))
         if self._staging.vector_rows not in (0, len(self._staging)):

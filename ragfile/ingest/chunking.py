@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragfile import text as texts
+from ragfile.ingest.paths import below, name_in_words, title_of
 from ragfile.ingest.titles import front_title, path_of, without_anchor, without_closing
 from ragfile.records import Chunk, Segment
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from ragfile.types import ChunkKind, Fields
 
-VERSION = 1
+VERSION = 2  # gives more chunks a path than 1 did; both cut alike
 SMALL = 50  # below this a window hardly holds a sentence: allowed, with a warning
 _DEFAULTS = {
     "characters": (1000, 200),
@@ -50,11 +51,16 @@ class Policy:
     kind: ChunkKind = "markdown"
     size: int | None = None
     overlap: int | None = None
+    version: int = VERSION
 
     def __post_init__(self):
         if self.kind not in _DEFAULTS:
             raise ValueError(
                 f"unknown chunk policy {self.kind!r}: use one of {', '.join(sorted(_DEFAULTS))}"
+            )
+        if type(self.version) is not int or not 1 <= self.version <= VERSION:
+            raise ValueError(
+                f"chunk version {self.version!r} is not known; {VERSION} is the newest"
             )
         size, overlap = _DEFAULTS[self.kind]
         if self.size is not None:
@@ -96,7 +102,7 @@ class Policy:
             "kind": self.kind,
             "size": self.size,
             "overlap": self.overlap,
-            "version": VERSION,
+            "version": self.version,
             "normalization": texts.VERSION,
         }
 
@@ -120,16 +126,25 @@ def split(document, policy=None):
     )
     chunks, body = [], min(document.body, len(document.text))
     title = front_title(text, 0, body) if policy.kind == "markdown" else ""
-    below, headers = None, ""
+    within, section, headers = _within(document, title, policy.version), None, ""
     for segment in document.segments or (Segment(body, len(text)),):
         for start, end, path in cut(text, segment.start, segment.end, policy.size, policy.overlap):
-            if path is not below:  # the windows of a section share one path
-                below, headers = path, " > ".join(part for part in (title, path) if part)
+            if path is not section:  # the windows of a section share one path
+                section, headers = path, within(path)
             metadata = (
                 {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
             )
             chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
+
+
+def _within(document, title, version):
+    """What makes a header path the path of a chunk."""
+    if version == 1:
+        return lambda headers: " > ".join(part for part in (title, headers) if part)
+    title = title or title_of(document)
+    name = "" if title else name_in_words(document)
+    return lambda headers: below(title, headers) or name
 
 
 _NOT_BLANK = re.compile(r"[^ \t\n]")

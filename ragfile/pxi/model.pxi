@@ -80,6 +80,27 @@ cdef class StaticModel:
             PyMem_Free(sizes)
 
 
+def add_context(float[:, ::1] texts not None, const float[:, ::1] paths not None,
+                const int64_t[::1] path_of not None, double weight):
+    """Turns each row of texts towards the path that path_of names for it (-1: none).
+
+    The sum has length 1 again."""
+    cdef size_t rows = texts.shape[0], dims = texts.shape[1], i
+    if paths.shape[1] != texts.shape[1] or path_of.shape[0] != texts.shape[0]:
+        raise ValueError("each text needs the number of its path, and paths are as wide as texts")
+    for i in range(rows):
+        if not -1 <= path_of[i] < paths.shape[0]:
+            raise ValueError(f"there is no path {path_of[i]}")
+    if rows == 0 or paths.shape[0] == 0:
+        return
+    cdef double *room = <double *>PyMem_Malloc(dims * sizeof(double))
+    if room == NULL:
+        raise MemoryError
+    with nogil:
+        rag_context_add(&texts[0, 0], &paths[0, 0], &path_of[0], rows, dims, weight, room)
+    PyMem_Free(room)
+
+
 def write_model(str name, list pieces, const uint8_t[::1] kinds not None,
                 const int8_t[:, ::1] rows not None, const int16_t[::1] coefficients not None, *,
                 uint32_t unknown, uint32_t bucket_bits):

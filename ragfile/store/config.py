@@ -103,6 +103,14 @@ def _is_fusion(value):
     )
 
 
+def _is_context(value):
+    return value is None or (
+        isinstance(value, dict)
+        and isinstance(value.get("kind"), str)
+        and _is_number(value.get("weight", 1), 1e-300)
+    )
+
+
 def _are_labels(value):
     tags = value.get("tags", []) if isinstance(value, dict) else None
     return (
@@ -121,5 +129,6 @@ FIELDS = {
     "model": _is_model,
     "fusion": _is_fusion,
     "chunking": is_policy,
+    "context": _is_context,
     "labels": _are_labels,
 }

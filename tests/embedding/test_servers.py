@@ -52,6 +52,11 @@ def asked(server, since=0):
     return [text for q in questions for text in (q["input"] if "input" in q else [q["prompt"]])]
 
 
+def in_context(chunk):
+    """What a server is asked for a chunk: its header path, a line feed, its text."""
+    return f"{chunk.metadata['headers']}\n{chunk.content}"
+
+
 def embedder(server, name="openai", **options):
     address = {"base_url": server.url + "/v1"} if name == "openai" else {"host": server.url}
     return open_embedder(f"{name}:m", **{"first_wait": 0.02, "timeout": 5, **address, **options})
@@ -104,7 +109,9 @@ def test_a_build_killed_in_the_middle_is_not_embedded_again(server, docs, tmp_pa
     with ragfile.open(out, embedder=embedder(server, provider)) as rf:
         assert rf.dim == rf.config["model"]["dims"] == DIMS
         for row in range(len(rf)):
-            np.testing.assert_allclose(rf.vector(row), vector_of(rf.chunk(row).content), atol=2e-7)
+            np.testing.assert_allclose(
+                rf.vector(row), vector_of(in_context(rf.chunk(row))), atol=2e-7
+            )
 
 
 def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(
@@ -185,7 +192,7 @@ def test_a_second_build_asks_for_nothing_and_an_edit_for_what_is_new(server, doc
     options = {"embedder": embedder(server), "embedding_cache": cache}
     for name in ("kb", "again"):
         ragfile.sync(tmp_path / name, [docs], **options)
-    assert asked(server, before) == ["# New\n\nNothing was like it."]
+    assert asked(server, before) == ["New\n# New\n\nNothing was like it."]
     ragfile.reindex(tmp_path / "kb", embedder="default")
     ragfile.reindex(tmp_path / "kb", **options)
     with ragfile.open(tmp_path / "kb", embedder=embedder(server), embedding_cache=cache) as rf:
@@ -241,8 +248,8 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
     run("delete", tmp_path / "kb", "03.md")
     run("add", tmp_path / "kb", docs, "--embedder", named)
     assert sorted(asked(server, before)) == [
-        "# Page 3\n\nAll about number 3.",
-        "## More\n\nEven more about 3.",
+        "Page 3\n# Page 3\n\nAll about number 3.",
+        "Page 3 > More\n## More\n\nEven more about 3.",
     ]
 
 
@@ -250,7 +257,7 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
 
 
 def contents(rf, doc_id):
-    return [c.content for c in map(rf.chunk, range(rf.rows)) if c.doc_id == doc_id]
+    return [in_context(c) for c in map(rf.chunk, range(rf.rows)) if c.doc_id == doc_id]
 
 
 @pytest.mark.parametrize(
@@ -278,10 +285,10 @@ def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path
     (docs / "08.md").write_text("# Page 8\n\nAll about number 8.\n\n## More\n\nSomething else.\n")
     ragfile.sync(tmp_path / "kb", [docs], embedder=embedder(server, cache=cache), **option)
     kept, left = (
-        text_key("# Page 8\n\nAll about number 8."),
-        text_key("## More\n\nEven more about 8."),
+        text_key("Page 8\n# Page 8\n\nAll about number 8."),
+        text_key("Page 8 > More\n## More\n\nEven more about 8."),
     )
-    new = {text_key("## More\n\nSomething else.")}
+    new = {text_key("Page 8 > More\n## More\n\nSomething else.")}
     if how == "the user's own beside others":  # it is made for the named one
         assert entries(tmp_path / "named") == new
         new = set()
@@ -292,10 +299,10 @@ def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path
 def test_the_vectors_of_what_was_deleted_are_overwritten_on_the_disk(server, docs, tmp_path):
     cache = tmp_path / "cache"
     ragfile.build([docs], tmp_path / "kb", embedder=embedder(server), embedding_cache=cache)
-    raw = vector_of("# Page 7\n\nAll about number 7.")
+    raw = vector_of("Page 7\n# Page 7\n\nAll about number 7.")
     unit = (
         open_embedder("openai:m", base_url=server.url + "/v1")
-        .embed(["# Page 7\n\nAll about number 7."])[0]
+        .embed(["Page 7\n# Page 7\n\nAll about number 7."])[0]
         .tobytes()
     )
     assert np.allclose(raw, np.frombuffer(unit, np.float32))

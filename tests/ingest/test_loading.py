@@ -59,9 +59,9 @@ def test_a_pdf_keeps_its_pages_and_no_chunk_crosses_one(tmp_path):
     )
     assert document.text == "Page one.\n\nPage two.\n\nPage four."
     assert [(c.content, c.metadata) for c in split(document)] == [
-        ("Page one.", {"page": 1}),
-        ("Page two.", {"page": 2}),
-        ("Page four.", {"page": 4}),
+        ("Page one.", {"page": 1, "headers": "three"}),
+        ("Page two.", {"page": 2, "headers": "three"}),
+        ("Page four.", {"page": 4, "headers": "three"}),
     ]
 
 
@@ -107,7 +107,8 @@ def test_a_docx_gives_headings_lists_and_tables(tmp_path):
         document.text == "# Intro\n\nSome & text\n\n## Part\n\n- item\n\na | b\n\nkept\ttoo\n\nonce"
     )
     assert document.metadata["title"] == "A Title"
-    assert [c.metadata["headers"] for c in split(document)] == ["Intro", "Intro > Part"]
+    paths = ["A Title > Intro", "A Title > Intro > Part"]
+    assert [c.metadata["headers"] for c in split(document)] == paths
 
 
 def test_a_docx_of_python_docx_is_read(tmp_path):
@@ -168,7 +169,8 @@ def test_html_gives_text_with_headers_lists_code_and_tables(tmp_path):
         "```\n  if x:\n    # not a header\n```\n\nk | v\n1 | 2\n"
     )
     assert document.metadata["title"] == "My page"
-    assert [c.metadata["headers"] for c in split(document)] == ["Top & first", "Top & first > Code"]
+    paths = ["My page > Top & first", "My page > Top & first > Code"]
+    assert [c.metadata["headers"] for c in split(document)] == paths
 
 
 @pytest.mark.parametrize(
@@ -200,8 +202,8 @@ def test_a_csv_row_is_a_segment_with_its_number(tmp_path):
         write(tmp_path, "a.csv", 'name;note\r\n"Ann; B";"two\r\nlines"\r\n\r\nCem;\r\n')
     )
     assert [(c.content, c.metadata) for c in split(document, "characters")] == [
-        ("name: Ann; B\nnote: two\nlines", {"row": 2}),
-        ("name: Cem", {"row": 4}),
+        ("name: Ann; B\nnote: two\nlines", {"row": 2, "headers": "a"}),
+        ("name: Cem", {"row": 4, "headers": "a"}),
     ]
 
 

@@ -1,6 +1,6 @@
 """The expected values of this folder, from part 6 of the specification alone: slow, plain, no code shared.
 
-    python derive.py      writes chunks.json, fusion.json, filters.json and normalization.json beside itself
+    python derive.py      writes chunks, context, filters, fusion, normalization and paths .json beside itself
 
 Chunks are cut character by character, fusion is computed in fractions that are rounded to binary64 after each
 operation, and what a filter or the normalisation gives was worked out by hand, case by case.
@@ -8,7 +8,9 @@ operation, and what a filter or the normalisation gives was worked out by hand, 
 
 import hashlib
 import json
+import math
 import pathlib
+import struct
 from fractions import Fraction
 
 HERE = pathlib.Path(__file__).parent
@@ -410,6 +412,66 @@ def normalization():
     ]
 
 
+def context():
+    """Vectors of texts and paths, the weight, and the vector of the chunk: one binary64 operation after the other."""
+
+    def f32(x):
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+
+    def of_chunk(text, path, weight):
+        total = [t + weight * p for t, p in zip(text, path, strict=True)]
+        lanes = [0.0] * 16
+        for j, s in enumerate(total):
+            lanes[j % 16] += s * s
+        for apart in (8, 4, 2, 1):
+            for j in range(apart):
+                lanes[j] += lanes[j + apart]
+        length = math.sqrt(lanes[0])
+        return [f32(s / length) for s in total] if any(path) and length else list(text)
+
+    def unit(seed, dims):
+        raw = [((seed * 7919 + j * 104729) % 2003 - 1001) / 1001 for j in range(dims)]
+        length = math.sqrt(sum(x * x for x in raw))
+        return [f32(x / length) for x in raw]
+
+    cases = []
+    for dims, weight in ((3, 1.0), (16, 1.0), (40, 0.5), (64, 1.0), (64, 0.1)):
+        cases.append((unit(dims, dims), unit(dims + 1, dims), weight))
+    zero, one = [0.0] * 3, [1.0, 0.0, 0.0]
+    cases += [(one, zero, 1.0), (zero, one, 1.0), (one, [-1.0, 0.0, 0.0], 1.0), (zero, zero, 1.0)]
+    return [{"text": t, "path": p, "weight": w, "vector": of_chunk(t, p, w)} for t, p, w in cases]
+
+
+def paths():
+    """What a document is, and the path of its only chunk in version 2: by hand."""
+
+    def case(kind, text, path, **document):
+        return {"kind": kind, "document": {"id": "d", "text": text, **document}, "headers": path}
+
+    def file(name):
+        return {"id": name, "metadata": {"path": name}}
+
+    return [
+        case("markdown", "plain words", ""),
+        case("markdown", "plain words", "A title", metadata={"title": " A  title "}),
+        case("markdown", "plain words", "", metadata={"title": "  "}),
+        case("markdown", "plain words", "", metadata={"title": 7}),
+        case("words", "plain words", "A title", metadata={"title": "A title"}),
+        case("characters", "# Header", "T", metadata={"title": "T"}),
+        case("markdown", "# Header\nwords", "T > Header", metadata={"title": "T"}),
+        case("markdown", "# T\nwords", "T", metadata={"title": "T"}),
+        case("markdown", "# Tea\nwords", "T > Tea", metadata={"title": "T"}),
+        case("markdown", "# T\n## U\nwords", "T > U", metadata={"title": "T"}),
+        case("markdown", "plain words", "drain a node", **file("tasks/drain-a_node.md")),
+        case("sentences", "plain words", "v1 2", **file("v1.2.txt")),
+        case("markdown", "plain words", "tasks", **file("docs/tasks/_index.md")),
+        case("markdown", "plain words", "README", **file("README.md")),
+        case("markdown", "plain words", "hidden", **file(".hidden")),
+        case("markdown", "# Header\nwords", "Header", **file("drain.md")),
+        case("markdown", "plain words", "", id="12", metadata={"path": "lines.jsonl"}),
+    ]
+
+
 def write(name, text):
     """Writes a file and its hash to SHA256SUMS; refuses to change one that is pinned there for this version."""
     sums, header = HERE / "SHA256SUMS", f"# part 6, version {VERSION}"
@@ -425,7 +487,7 @@ def write(name, text):
 
 
 def main():
-    for make in (chunks, fusion, filters, normalization):
+    for make in (chunks, context, fusion, filters, normalization, paths):
         write(
             f"{make.__name__}.json",
             json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True) + "\n",

@@ -1,0 +1,39 @@
+"""The path of a chunk where headers alone do not say it: the document's title, or the name of its file in words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ragfile.ingest.titles import LIMIT
+
+if TYPE_CHECKING:
+    from ragfile.records import Document
+
+_UNTOLD = {"index", "_index", "readme"}  # names that say nothing; their folder does
+
+
+def title_of(document: Document) -> str:
+    """The title in the metadata, on one line."""
+    title = document.metadata.get("title")
+    if not isinstance(title, str) or len(title) > LIMIT:
+        return ""
+    return " ".join(re.split(r"[ \t\n]+", title)).strip()
+
+
+def below(title: str, path: str) -> str:
+    """The path with the title before it, once."""
+    if not title or path == title or path.startswith(f"{title} > "):
+        return path
+    return f"{title} > {path}" if path else title
+
+
+def name_in_words(document: Document) -> str:
+    """The name of the file that is this document; nothing for one that is a part of a file."""
+    if not document.id or document.metadata.get("path") != document.id:
+        return ""
+    folder, _, name = document.id.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    if stem.lower() in _UNTOLD and folder:
+        stem = folder.rpartition("/")[2]
+    return " ".join(re.split(r"[-_. ]+", stem)).strip()
