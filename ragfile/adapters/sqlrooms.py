@@ -17,6 +17,7 @@ from pathlib import Path
 from ragfile.commit.building import PAGES, build_from
 from ragfile.embedding.protocol import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ground.extras import optional
 from ragfile.ingest import loading
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy
@@ -239,10 +240,7 @@ def export_duckdb(archive, path) -> str:
 
     Returns the reason why there is no full-text index, or "".
     """
-    try:
-        import duckdb
-    except ImportError as missing:
-        raise ImportError("DuckDB is not installed: pip install duckdb") from missing
+    duckdb = optional("duckdb", "writing a DuckDB database")
     if os.path.exists(path):
         raise FileExistsError(f"{path} is there already")
     with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:

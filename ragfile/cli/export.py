@@ -9,6 +9,7 @@ import sys
 import click
 
 from ragfile.cli.main import counted, passages
+from ragfile.ground.extras import optional
 from ragfile.opening import open as open_file
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duckdb": "duckdb"}
@@ -85,8 +86,7 @@ def _lines(records, out):
 
 
 def _parquet(reader, out):
-    from pyarrow import parquet
-
+    parquet = optional("pyarrow.parquet", "writing Parquet")
     with parquet.ParquetWriter(out, reader.schema) as writer:
         for batch in reader:
             writer.write_batch(batch)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ragfile.embedding.protocol import Model, prefixes_of, unit_rows
 from ragfile.errors import ModelError
+from ragfile.ground.extras import optional
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 LENGTH_LIMIT = 8192  # tokenizers write absurd lengths for "no limit"
@@ -24,9 +25,12 @@ def choose_prefixes(name, prompts, query_prefix, document_prefix):
     )
 
 
-def needs(package, extra):
-    """The message for a package that is not installed."""
-    return f"this embedder needs {package}: pip install 'ragfile[{extra}]'"
+def library(package, embedder):
+    """A package that an embedder needs; ModelError where it is not installed."""
+    try:
+        return optional(package, f"the embedder {embedder}")
+    except ImportError as error:
+        raise ModelError(str(error)) from error
 
 
 # ------------------------------------------------------------------------------------------- sentence-transformers ---
@@ -70,11 +74,10 @@ def sentence_transformer(
     **options,
 ):
     """A model by its name (fetched once into the library's own cache) or by the path of its folder."""
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise ModelError(needs("sentence-transformers", "st")) from error
-    transformer = SentenceTransformer(name, device=device, local_files_only=offline, **options)
+    transformers = library("sentence_transformers", f"st:{name}")
+    transformer = transformers.SentenceTransformer(
+        name, device=device, local_files_only=offline, **options
+    )
     prompts = {key: prompt for key, prompt in (transformer.prompts or {}).items() if prompt}
     query, document = choose_prefixes(name, prompts, query_prefix, document_prefix)
     dimension = (
@@ -164,11 +167,8 @@ def onnx_folder(
 
     offline changes nothing: this embedder never reaches for the network.
     """
-    try:
-        import onnxruntime
-        import tokenizers
-    except ImportError as error:
-        raise ModelError(needs("onnxruntime and tokenizers", "onnx")) from error
+    onnxruntime = library("onnxruntime", f"onnx:{folder}")
+    tokenizers = library("tokenizers", f"onnx:{folder}")
     folder = Path(folder)
     path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
     if path is None or not (folder / "tokenizer.json").is_file():

@@ -17,6 +17,7 @@ from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
 from ragfile.ground import atomic_replace
+from ragfile.ground.extras import missing, optional
 
 if TYPE_CHECKING:
     from ragfile.exchange.collection import Collection
@@ -137,10 +138,9 @@ def _call(how, verb, path, options, *collection):
     if isinstance(how, str):
         try:
             how = getattr(importlib.import_module(f"ragfile.exchange.stores.{how}"), verb)
-        except ModuleNotFoundError as error:
-            raise ValueError(
-                f"this format needs the package {error.name}: pip install {error.name}"
-            ) from None
+        except ImportError as error:
+            package = error.name or how
+            raise ImportError(missing(error, package, f"the format {how}"), name=package) from error
     takes = how.__kwdefaults__ or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
     return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
@@ -148,12 +148,8 @@ def _call(how, verb, path, options, *collection):
 
 def _flattened(collection):
     """The same with the rows of its index alone, which takes FAISS."""
-    try:
-        rows = importlib.import_module("ragfile.exchange.faiss.native").rows(collection.index)
-    except ModuleNotFoundError:
-        raise ValueError(
-            f"the rows of an {collection.index.class_name} need the package faiss"
-        ) from None
+    optional("faiss", f"reading the rows of an {collection.index.class_name}")
+    rows = importlib.import_module("ragfile.exchange.faiss.native").rows(collection.index)
     return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.offline import is_offline, why
+from ragfile.ground.extras import optional
 from ragfile.ground.urls import shown
 from ragfile.net.json_client import RETRIED, TransientError, wait_of
 
@@ -37,13 +38,7 @@ class HttpObject:
     """One URL. Threads may share it; a fork starts with fresh connections."""
 
     def __init__(self, url):
-        try:
-            import httpx2
-        except ImportError as error:
-            raise ImportError(
-                "opening http(s) URLs needs httpx2: pip install 'ragfile[http]'"
-            ) from error
-        self._http = httpx2
+        self._http = optional("httpx2", "opening a URL")
         self._url = self._place = url
         self._shown = shown(url)
         self._client = self._process = None

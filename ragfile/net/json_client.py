@@ -16,11 +16,13 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
 from ragfile.ground import request_id as tracing
 from ragfile.ground.offline import is_offline, why
+from ragfile.ground.extras import optional
 
 log = logging.getLogger("ragfile.net.json_client")
 
@@ -67,6 +69,7 @@ class Caller:
                 f"{base_url!r} is not the address of a server: http://HOST or https://HOST"
             )
         self.base_url = base_url.rstrip("/")
+        self._require()
         self.headers = dict(headers or {})
         self.timeout = float(timeout)
         self.attempts = int(attempts)
@@ -77,8 +80,7 @@ class Caller:
 
     def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
         """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
-        import tenacity
-
+        tenacity = optional("tenacity", f"asking {self.base_url}")
         stop = tenacity.stop_after_attempt(self.attempts)
         if within is not None:
             allowed = min(HURRIED, self.attempts)
@@ -192,6 +194,12 @@ class Caller:
                 status=getattr(error, "status", None),
                 request_id=getattr(error, "request_id", None),
             ) from error.__cause__
+
+    def _require(self):
+        """Says what is missing before anything is read or asked."""
+        for package in ("httpx2", "tenacity"):
+            if find_spec(package) is None:
+                optional(package, f"asking {self.base_url}")
 
     def close(self):
         """Closes the connections; the next call opens new ones."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.offline import is_offline, why
+from ragfile.ground.extras import optional
 from ragfile.net.http import Identity
 from ragfile.net.json_client import TransientError
 
@@ -23,13 +24,8 @@ class S3Object:
     """One key of a bucket. Threads may share it; a forked child cannot use it (obstore's runtime does not fork)."""
 
     def __init__(self, url):
-        try:
-            import obstore
-            from obstore.store import S3Store
-        except ImportError as error:
-            raise ImportError(
-                "opening s3:// URLs needs obstore: pip install 'ragfile[s3]'"
-            ) from error
+        obstore = optional("obstore", "opening an s3:// URL")
+        store = optional("obstore.store", "opening an s3:// URL")
         parts = urlsplit(url, allow_fragments=False)
         self._key = (parts.path + (f"?{parts.query}" if parts.query else "")).removeprefix("/")
         if not parts.netloc or not self._key:
@@ -40,7 +36,7 @@ class S3Object:
             os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
         ):  # not read from there once options are given
             options["allow_http"] = True
-        self._store = S3Store(parts.netloc, client_options=options, retry_config=RETRIES)
+        self._store = store.S3Store(parts.netloc, client_options=options, retry_config=RETRIES)
 
     def close(self):
         """Connections are obstore's own."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import xxhash
 
+from ragfile.ground.extras import optional
 from ragfile.records import Candidate, best_first
 from ragfile.text import words
 
@@ -109,13 +110,8 @@ class CrossEncoder:
 
 @cache
 def _cross_encoder(name):
-    try:
-        from sentence_transformers import CrossEncoder as Model
-    except ImportError as missing:
-        raise ImportError(
-            "re-ranking with a cross-encoder needs the extra: pip install 'ragfile[st]'"
-        ) from missing
-    return Model(name)
+    library = optional("sentence_transformers", "re-ranking with a cross-encoder")
+    return library.CrossEncoder(name)
 
 
 def cosine(query_vector, vectors):

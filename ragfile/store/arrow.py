@@ -12,6 +12,7 @@ import json
 import numpy as np
 
 from ragfile import _core
+from ragfile.ground.extras import optional
 
 BATCH = 4096
 BATCH_BYTES = 64 << 20  # of text, about
@@ -88,8 +89,4 @@ def arrow_reader(archive):
 
 
 def _pyarrow():
-    try:
-        import pyarrow
-    except ImportError as missing:
-        raise ImportError("this needs an extra: pip install 'ragfile[arrow]'") from missing
-    return pyarrow
+    return optional("pyarrow", "a RecordBatchReader")

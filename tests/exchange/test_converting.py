@@ -288,7 +288,9 @@ def test_a_file_of_nothing_we_know_is_refused(tmp_path, data):
 def test_a_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "ragfile.exchange.stores.parquet", raising=False)
-    with pytest.raises(ValueError, match="needs the package pyarrow"):
+    with pytest.raises(
+        ImportError, match=r"the format parquet needs pyarrow: pip install .ragfile\[arrow\]"
+    ):
         converting.write(collection(), tmp_path / "x.parquet")
 
 

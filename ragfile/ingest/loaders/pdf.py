@@ -7,6 +7,7 @@ one thread.
 
 import re
 
+from ragfile.ground.extras import optional
 from ragfile.ingest.loaders.contract import Extracted, LimitError, LoadError
 
 # How pdfium marks a hyphen that only the end of a line called for.
@@ -14,10 +15,7 @@ _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?")
 
 
 def parse(raw, limits):
-    try:
-        import pypdfium2
-    except ImportError as missing:
-        raise ImportError("reading PDF needs the extra: pip install 'ragfile[ingest]'") from missing
+    pypdfium2 = optional("pypdfium2", "reading PDF")
     try:
         document = pypdfium2.PdfDocument(raw)
     except pypdfium2.PdfiumError as error:

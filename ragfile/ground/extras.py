@@ -1,0 +1,43 @@
+"""Packages that ragfile can do without: imported on use, and how to get them where they are missing."""
+
+from importlib import import_module
+
+# The extra of ragfile that brings a package; for the rest, its name in the package index.
+EXTRAS = {
+    "httpx2": "http",
+    "tenacity": "http",
+    "obstore": "s3",
+    "sentence_transformers": "st",
+    "onnxruntime": "onnx",
+    "tokenizers": "onnx",
+    "pypdfium2": "ingest",
+    "pyarrow": "arrow",
+    "duckdb": "duckdb",
+}
+PACKAGES = {"faiss": "faiss-cpu"}
+
+
+def optional(module, purpose):
+    """An imported module, or an ImportError that says what needs it and which command installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(missing(error, module, purpose), name=error.name) from error
+
+
+def missing(error, module, purpose):
+    """The sentence for a module that could not be imported: it is not there, or something in it is broken."""
+    package = (getattr(error, "name", None) or module).partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or package != module.partition(".")[0]:
+        return f"{purpose} needs {module}, which cannot be imported: {error}"
+    return f"{purpose} needs {name_of(package)}: {command(package)}"
+
+
+def name_of(package):
+    return PACKAGES.get(package, package.replace("_", "-"))
+
+
+def command(package):
+    """What installs a package."""
+    extra = EXTRAS.get(package)
+    return f"pip install 'ragfile[{extra}]'" if extra else f"pip install {name_of(package)}"
