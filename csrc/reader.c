@@ -142,7 +142,7 @@ static bool is_followed(const struct rag_reader *r, const struct front *front,
 
 /* How much of a file's end is asked for to begin with, and of what lies before an older footer:
  * tables are small. */
-enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 30, TABLE_GUESS = 1 << 16 };
+enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 24, TABLE_GUESS = 1 << 16 };
 
 /* Moves the start of the window at the file's end down to at or below it, doubling it. */
 static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *from,
@@ -150,7 +150,8 @@ static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *
     const uint64_t end = *from, window = r->size - end;
     if (window >= WINDOW_MAX)
         return rag_fail(fault, RAG_LIMIT, end,
-                        "no commit in the last GiB: too far to look for one from afar");
+                        "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
+                        "it where it is kept");
     *from = window == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
             : window < end ? end - window
                            : 0;

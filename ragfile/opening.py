@@ -25,20 +25,22 @@ if TYPE_CHECKING:
 def open(
     path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
+    redirects: bool = False,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
     path: StrPath, *, dialect: Dialect, dim: int | None = None, cache: StrPath | None = None,
-    offline: bool = False,
+    offline: bool = False, redirects: bool = False,
 ) -> PairFile: ...  # fmt: skip
 @overload
 def open(
-    path: StrPath, *, dim: int, cache: StrPath | None = None, offline: bool = False
-) -> PairFile: ...
+    path: StrPath, *, dim: int, cache: StrPath | None = None, offline: bool = False,
+    redirects: bool = False,
+) -> PairFile: ...  # fmt: skip
 def open(
     path: StrPath, *, embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
-    cache: StrPath | None = None, offline: bool = False,
+    cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
@@ -50,13 +52,14 @@ def open(
 
     path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others are fetched whole. cache is a
     folder that keeps what was fetched for the next time. offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error,
-    and questions to an embedder that is a server are answered by words alone.
+    and questions to an embedder that is a server are answered by words alone. redirects=True follows a URL's redirects to
+    other hosts.
     """
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
     if is_remote(path):
         return _open_remote(
-            path, cache, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
+            path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
             embedding_cache=embedding_cache,
         )  # fmt: skip
     head = bytes(memoryview(_core.Map(path))[:11])  # which does not wait for a pipe
@@ -81,22 +84,23 @@ def _looks_like_text(head):
 
 
 def _open_remote(
-    url, cache, *, embedder, dim, dialect, generation, strict, embedding_cache
+    url, cache, redirects, *, embedder, dim, dialect, generation, strict, embedding_cache
 ) -> KnowledgeBase | PairFile:
     from ragfile.net.fetcher import mapped
 
-    there = mapped(url, cache)
+    there = mapped(url, cache, redirects)
     head = there.read(0, 11)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile.over(there, dim=dim, dialect=dialect, name=there.path)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return RemoteKnowledgeBase(
-            url, cache=cache, embedder=embedder, generation=generation, strict=strict, there=there,
-            embedding_cache=embedding_cache,
+            url, cache=cache, redirects=redirects, embedder=embedder, generation=generation, strict=strict,
+            there=there, embedding_cache=embedding_cache,
         )  # fmt: skip
     return RemoteTextKnowledgeBase(
-        url, cache=cache, embedder=embedder, there=there, embedding_cache=embedding_cache
-    )
+        url, cache=cache, redirects=redirects, embedder=embedder, there=there,
+        embedding_cache=embedding_cache,
+    )  # fmt: skip
 
 
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
@@ -105,13 +109,14 @@ Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
 class _Remote:
     """What a knowledge base behind a URL does in its own way: opening, and looking whether it has changed."""
 
-    def __init__(self, url, *, cache=None, there=None, **options):
+    def __init__(self, url, *, cache=None, redirects=False, there=None, **options):
         self._there = there  # what open() has begun with
-        self._url, self._folder = url, cache
+        self._url, self._folder, self._redirects = url, cache, redirects
         super().__init__(shown(url), **options)
 
     def __reduce__(self):
-        return _reopen, (type(self), self._url, {**self._options, "cache": self._folder})
+        options = {**self._options, "cache": self._folder, "redirects": self._redirects}
+        return _reopen, (type(self), self._url, options)
 
     def _identity(self):
         if self._there is None:
@@ -122,7 +127,7 @@ class _Remote:
         from ragfile.net.fetcher import mapped
 
         if self._there is None:
-            self._there = mapped(self._url, self._folder)
+            self._there = mapped(self._url, self._folder, self._redirects)
         try:
             super()._open()
         finally:

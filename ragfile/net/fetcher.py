@@ -36,12 +36,15 @@ PARALLEL = 8
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 4, 0.25, 30.0
 
 
-def mapped(url, cache=None):
-    """A file behind a URL as a map that is filled as it is read. cache is a folder that keeps what was fetched."""
-    return _core.Remote(Fetcher(url, cache))
+def mapped(url, cache=None, redirects=False):
+    """A file behind a URL as a map that is filled as it is read.
+
+    cache is a folder that keeps what was fetched; redirects allows those that lead to other hosts.
+    """
+    return _core.Remote(Fetcher(url, cache, redirects))
 
 
-def object_at(url):
+def object_at(url, redirects=False):
     """What speaks to the server that a URL names."""
     if not is_remote(url):
         raise ValueError(f"{url!r} is not a URL of http, https or s3")
@@ -51,15 +54,15 @@ def object_at(url):
         return S3Object(url)
     from ragfile.net.http import HttpObject
 
-    return HttpObject(url)
+    return HttpObject(url, redirects)
 
 
 class Fetcher:
     """The local file of one object, and what is there of it. Any number of threads; a fork goes on with a copy."""
 
-    def __init__(self, url, cache=None):
+    def __init__(self, url, cache=None, redirects=False):
         self.path = shown(url)
-        self._object = object_at(url)
+        self._object = object_at(url, redirects)
         self._there, self._flying = Spans(), []
         self._changed, self._is_inherited = threading.Condition(), False
         self.identity, at, ending = _persistently(self._object.open, WINDOW)

@@ -2,20 +2,22 @@
 
 Every answer must be the bytes that were asked for, of the object that was asked for: a range's place, length, encoding and
 identity are checked, and a request takes a time that depends on its size. Redirects are followed up to five times, never from
-https to http; where they led is remembered, so that they cost one request and not one for each.
+https to http, and to another host only where the caller allows it: a URL that somebody else gave must not make this machine
+ask servers of their choice. Where redirects led is remembered, so that they cost one request and not one for each.
 """
 
 import os
 import re
 import time
 from typing import NamedTuple
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.extras import optional
 from ragfile.ground.urls import shown
 from ragfile.net.json_client import RETRIED, TransientError, wait_of
+from ragfile.net.watchdog import Watchdog
 
 TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes a second, beyond the first minute
 REDIRECTS = 5
@@ -37,11 +39,12 @@ class Identity(NamedTuple):
 class HttpObject:
     """One URL. Threads may share it; a fork starts with fresh connections."""
 
-    def __init__(self, url):
+    def __init__(self, url, redirects=False):
         self._http = optional("httpx2", "opening a URL")
         self._url = self._place = url
         self._shown = shown(url)
-        self._client = self._process = None
+        self._is_led_anywhere = redirects or bool(os.environ.get("RAGFILE_REDIRECTS"))
+        self._client = self._process = self._watchdog = None
 
     def close(self):
         if self._client is not None and self._process == os.getpid():
@@ -177,9 +180,8 @@ class HttpObject:
     def _sent(self, url, headers, what):
         for _ in range(REDIRECTS + 1):
             try:
-                client = self._connected()
-                answer = client.send(client.build_request("GET", url, headers=headers), stream=True)
-            except self._http.TimeoutException as error:
+                answer = self._head(url, headers)
+            except (self._http.TimeoutException, TimeoutError) as error:
                 raise TransientError(
                     f"{self._shown}: {what}: no answer within {TIMEOUT:g} s"
                 ) from error
@@ -196,15 +198,33 @@ class HttpObject:
                 self._place = url
                 return answer
             answer.close()
-            before, url = url, urljoin(url, answer.headers["location"])
-            kind = url.partition("://")[0].lower()
-            if kind not in ("http", "https") or (
-                kind == "http" and before.lower().startswith("https")
-            ):
-                raise RemoteError(
-                    f"{self._shown}: the server redirects to {shown(url)}, which is not followed"
-                )
+            url = self._led(url, urljoin(url, answer.headers["location"]))
         raise RemoteError(f"{self._shown}: more than {REDIRECTS} redirects")
+
+    def _head(self, url, headers):
+        """An answer whose body is not read yet, its head within TIMEOUT seconds in all."""
+        client = self._connected()
+        trace = {"trace": self._watchdog.note}
+        request = client.build_request("GET", url, headers=headers, extensions=trace)
+        with self._watchdog.within(TIMEOUT):
+            return client.send(request, stream=True)
+
+    def _led(self, before, url):
+        """Where a redirect leads, if it is to be followed."""
+        there, here = urlsplit(url), urlsplit(before)
+        if there.scheme not in ("http", "https") or (there.scheme, here.scheme) == (
+            "http",
+            "https",
+        ):
+            raise RemoteError(
+                f"{self._shown}: the server redirects to {shown(url)}, which is not followed"
+            )
+        if not self._is_led_anywhere and _place(there) != _place(here):
+            raise RemoteError(
+                f"{self._shown}: the server redirects to another host, {shown(url)}: open that, "
+                "or allow it with redirects=True"
+            )
+        return url
 
     def _connected(self):
         """This process's client: connections of a parent are left alone."""
@@ -216,8 +236,14 @@ class HttpObject:
             self._client = self._http.Client(
                 headers=headers, timeout=limits, follow_redirects=False
             )
-            self._process = os.getpid()
+            self._process, self._watchdog = os.getpid(), Watchdog()
         return self._client
+
+
+def _place(parts):
+    """The host of a URL, and the port where it is not its scheme's own."""
+    port = parts.port
+    return parts.hostname, None if port in (80, 443) else port
 
 
 class _Open:

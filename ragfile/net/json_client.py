@@ -8,6 +8,7 @@ redirects are not followed (they would carry the key along), and neither keys no
 A streamed answer is tried again only until its first event: after that somebody has read a part of it.
 """
 
+import contextlib
 import email.utils
 import logging
 import math
@@ -23,6 +24,7 @@ from ragfile.errors import ProviderError
 from ragfile.ground import request_id as tracing
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.extras import optional
+from ragfile.net.watchdog import Watchdog
 
 log = logging.getLogger("ragfile.net.json_client")
 
@@ -75,8 +77,7 @@ class Caller:
         self.attempts = int(attempts)
         self.first_wait = float(first_wait)
         self.longest_wait = float(longest_wait)
-        self._client = None
-        self._process = None
+        self._client = self._process = self._watchdog = None
 
     def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
         """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
@@ -213,10 +214,8 @@ class Caller:
         started = time.perf_counter()
         most = max(min(self.timeout, until - time.monotonic()), 0.001)
         try:
-            with self._connected().stream(
-                "POST", self.base_url + path, json=question, headers={"X-Client-Request-Id": request_id},
-                timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
-            ) as response:  # fmt: skip
+            response = self._asked(path, question, request_id, most)
+            with contextlib.closing(response):
                 response = _whole(response, until)
         except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
@@ -226,6 +225,22 @@ class Caller:
             raise TransientError(f"the connection failed ({error})") from error
         self._record(path, request_id, started, response.status_code, server_request_id(response))
         return self._answer(response)
+
+    def _asked(self, path, question, request_id, most):
+        """The response to a question, its body not read yet, its head within so many seconds."""
+        import httpx2
+
+        client = self._connected()
+        request = client.build_request(
+            "POST",
+            self.base_url + path,
+            json=question,
+            headers={"X-Client-Request-Id": request_id},
+            timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
+            extensions={"trace": self._watchdog.note},
+        )
+        with self._watchdog.within(most):
+            return client.send(request, stream=True)
 
     def _answer(self, response):
         """The JSON of a good response; else TransientError or CallError."""
@@ -284,7 +299,7 @@ class Caller:
 
         if self._client is None or self._process != os.getpid():
             self._client = httpx2.Client(headers=self.headers, follow_redirects=False)
-            self._process = os.getpid()
+            self._process, self._watchdog = os.getpid(), Watchdog()
         return self._client
 
     def _record(self, path, request_id, started, outcome, server_id=None):
@@ -301,7 +316,7 @@ class Caller:
         )
 
     def __getstate__(self):
-        return {**self.__dict__, "_client": None, "_process": None}
+        return {**self.__dict__, "_client": None, "_process": None, "_watchdog": None}
 
     def __repr__(self):
         return f"Caller({self.base_url})"

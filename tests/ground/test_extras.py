@@ -36,7 +36,7 @@ def test_a_package_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):
     (tmp_path / "broken_one.py").write_text("import surely_not_there")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(
-        ImportError, match="needs broken_one, which cannot be imported: .*surely_not_there"
+        ImportError, match=r"needs broken_one, which cannot be imported: .*surely_not_there"
     ):
         optional("broken_one", "this")
 

@@ -40,7 +40,7 @@ def far(monkeypatch):
         os.pwrite(descriptor, os.urandom(self.size), 0)
         return file, descriptor
 
-    monkeypatch.setattr(fetcher, "object_at", Held)
+    monkeypatch.setattr(fetcher, "object_at", lambda url, redirects: Held(url))
     monkeypatch.setattr(fetcher.Fetcher, "_blank", noisy)
     for name, value in {
         "WINDOW": 2048,

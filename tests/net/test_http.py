@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import re
 import sys
 import time
@@ -14,6 +15,7 @@ import ragfile
 from ragfile.errors import ChangedError, CorruptError, FormatError, RagfileError, RemoteError
 from ragfile.net import fetcher
 from ragfile.net import http as remote_http
+from ragfile.net.watchdog import Watchdog
 
 pytest.importorskip("httpx2", reason="the http extra is not installed")
 
@@ -285,6 +287,32 @@ def test_a_server_that_drips_is_left(server, monkeypatch):
         _ask(server)
 
 
+def test_a_server_that_drips_headers_is_left(server, monkeypatch):
+    monkeypatch.setattr(fetcher, "ATTEMPTS", 1)
+    lines = []
+
+    def drip(handler, *_):
+        handler.wfile.write(b"HTTP/1.1 206 Partial Content\r\n")
+        for number in range(10_000):
+            handler.wfile.write(f"X-{number}: 1\r\n".encode())
+            lines.append(number)
+            time.sleep(0.05)
+        return True
+
+    server.behave = drip
+    with pytest.raises(RemoteError, match="no answer within"):
+        _ask(server)
+    assert len(lines) < 1000  # all of them take eight minutes
+
+
+def test_a_file_of_zeros_is_refused_after_few_of_them(data):
+    size = 200 << 20
+    with RangeServer({"kb": data[:4096] + bytes(size)}) as server:
+        with pytest.raises(FormatError, match="no commit in the last 16 MiB"):
+            ragfile.open(server.url("kb"))
+        assert server.sent < 40 << 20
+
+
 def test_a_server_that_is_not_there_is_an_error():
     with RangeServer({}) as server:
         url = server.url("kb")
@@ -393,13 +421,38 @@ def test_redirects_in_a_circle_or_to_elsewhere_are_refused(server):
             _ask(server)
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_redirect_to_another_host_or_port_is_followed_only_on_request(server, data, host):
+    with RangeServer({"kb": data}) as other:
+        place = other.url("kb").replace("127.0.0.1", host)
+        server.behave = lambda handler, *_: handler.plain(302, {"Location": place}) or True
+        with pytest.raises(RemoteError, match=r"redirects to another host, .* redirects=True"):
+            ragfile.open(server.url("kb"))
+        assert other.count == 0
+        with ragfile.open(server.url("kb"), redirects=True) as rf:
+            assert rf.search("word5 text99", mode="bm25")
+            again = pickle.loads(pickle.dumps(rf))
+        with again:
+            assert again.search("word5 text99", mode="bm25")
+
+
+def test_a_redirect_to_another_host_is_followed_where_the_environment_says_so(
+    server, data, monkeypatch
+):
+    monkeypatch.setenv("RAGFILE_REDIRECTS", "1")
+    with RangeServer({"kb": data}) as other:
+        place = other.url("kb")
+        server.behave = lambda handler, *_: handler.plain(302, {"Location": place}) or True
+        assert _ask(server)
+
+
 def test_a_redirect_from_https_to_http_is_not_followed(monkeypatch):
     asked = []
 
     class Redirecting:
         status_code, headers = 302, {"location": "http://elsewhere/kb"}
 
-        def build_request(self, method, url, headers):
+        def build_request(self, method, url, headers, extensions):
             asked.append(url)
 
         def send(self, request, stream):
@@ -408,7 +461,11 @@ def test_a_redirect_from_https_to_http_is_not_followed(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(remote_http.HttpObject, "_connected", lambda self: Redirecting())
+    def connected(self):
+        self._watchdog = Watchdog()
+        return Redirecting()
+
+    monkeypatch.setattr(remote_http.HttpObject, "_connected", connected)
     with pytest.raises(
         RemoteError, match="redirects to http://elsewhere/kb, which is not followed"
     ):
