@@ -121,16 +121,26 @@ def cache_option(command):
     )(command)
 
 
-def url_cache_option(command):
+def url_options(command):
+    """What every command that opens URLs takes."""
+    command = click.option(
+        "--redirects", is_flag=True, expose_value=False, callback=_allow_redirects,
+        help="Follow a URL's redirects to other hosts. [env: RAGFILE_REDIRECTS]",
+    )(command)  # fmt: skip
     return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(
         command
     )
 
 
+def _allow_redirects(context, parameter, is_allowed):
+    if is_allowed:
+        os.environ["RAGFILE_REDIRECTS"] = "1"
+
+
 @ragfile.command()
 @click.argument("file")
 @generation_option
-@url_cache_option
+@url_options
 @json_option
 def info(file, generation, cache, as_json):
     """What a file holds, at a glance."""
@@ -186,7 +196,7 @@ def condition(where):
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @generation_option
-@url_cache_option
+@url_options
 @json_option
 def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
     """Every section: where it lies, how much of the file it takes."""
@@ -418,7 +428,7 @@ class Progress:
 )
 @cache_option
 @generation_option
-@url_cache_option
+@url_options
 @offline_option
 @json_option
 def search(

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
-from ragfile.ground.offline import is_offline, why
 from ragfile.ground.extras import optional
+from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import shown
 from ragfile.net.json_client import RETRIED, TransientError, wait_of
 from ragfile.net.watchdog import Watchdog

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
 from ragfile.ground import request_id as tracing
-from ragfile.ground.offline import is_offline, why
 from ragfile.ground.extras import optional
+from ragfile.ground.offline import is_offline, why
 from ragfile.net.watchdog import Watchdog
 
 log = logging.getLogger("ragfile.net.json_client")
@@ -139,15 +139,9 @@ class Caller:
         """The response, of which the head has come."""
         import httpx2
 
-        client = self._connected()
-        limits = httpx2.Timeout(self.timeout, connect=min(self.timeout, 10.0))
-        headers = {"X-Client-Request-Id": request_id}
-        request = client.build_request(
-            "POST", self.base_url + path, json=question, headers=headers, timeout=limits
-        )
         try:
-            return client.send(request, stream=True)
-        except httpx2.TimeoutException as error:
+            return self._asked(path, question, request_id, self.timeout)
+        except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
             raise TransientError(f"no answer within {self.timeout:.3g} s") from error
         except httpx2.RequestError as error:

@@ -10,8 +10,8 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
-from ragfile.ground.offline import is_offline, why
 from ragfile.ground.extras import optional
+from ragfile.ground.offline import is_offline, why
 from ragfile.net.http import Identity
 from ragfile.net.json_client import TransientError
 
