@@ -15,7 +15,7 @@ from ragfile.cli.main import (
     moment,
     printable,
     readable,
-    url_options,
+    url_cache_option,
 )
 
 EMBEDDER = "The embedder for new chunks, where the file does not know it."
@@ -157,7 +157,7 @@ def compact(file, as_json):
 
 @click.command()
 @click.argument("file")
-@url_options
+@url_cache_option
 @json_option
 def log(file, cache, as_json):
     """The commits of a file, newest first. Any can be opened with --generation until compaction."""

@@ -121,7 +121,7 @@ def cache_option(command):
     )(command)
 
 
-def url_options(command):
+def url_cache_option(command):
     """What every command that opens URLs takes."""
     command = click.option(
         "--redirects", is_flag=True, expose_value=False, callback=_allow_redirects,
@@ -140,7 +140,7 @@ def _allow_redirects(context, parameter, is_allowed):
 @ragfile.command()
 @click.argument("file")
 @generation_option
-@url_options
+@url_cache_option
 @json_option
 def info(file, generation, cache, as_json):
     """What a file holds, at a glance."""
@@ -196,7 +196,7 @@ def condition(where):
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @generation_option
-@url_options
+@url_cache_option
 @json_option
 def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
     """Every section: where it lies, how much of the file it takes."""
@@ -428,7 +428,7 @@ class Progress:
 )
 @cache_option
 @generation_option
-@url_options
+@url_cache_option
 @offline_option
 @json_option
 def search(
