@@ -20,7 +20,7 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.command("convert")
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.option("--from-faiss", type=click.Path(), help="The index of a FAISS + JSON pair.")
-@click.option("--from-json", type=click.Path(), help="Its metadata.")
+@click.option("--from-json", type=click.Path(), help="The metadata of that pair.")
 @click.option("--from-ragmd", type=click.Path())
 @click.option("--from-ragfile", type=click.Path())
 @click.option("--to-faiss", type=click.Path())
@@ -30,21 +30,24 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.option(
     "--to",
     type=click.Choice([name for name, f in converting.FORMATS.items() if f.write]),
-    help="What OUT shall be.",
+    help="The format of OUT, if its suffix does not name it.",
 )
 @click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
 @click.option(
     "--allow-large",
     is_flag=True,
     default=None,
-    help="Put quantised and graph indexes into a text file.",
+    help="Write quantised and graph indexes into a .ragmd, too.",
 )
 @click.option(
-    "--trust-pickle", is_flag=True, default=None, help="Open the pickle of a LangChain folder."
+    "--trust-pickle",
+    is_flag=True,
+    default=None,
+    help="Load the pickle of a LangChain folder. A pickle can run code.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides):
-    """Convert IN to OUT, or between the stores that the flags name."""
+    """Convert IN to OUT, or between the stores that the options name."""
     source, target, named = _ends(paths, sides)
     options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
     with warnings.catch_warnings(record=True) as caught:

@@ -1,4 +1,4 @@
-"""`ragfile eval`: how good the answers over a judged collection are."""
+"""`ragfile eval`: the quality of retrieval over a judged collection."""
 
 import json
 
@@ -13,7 +13,7 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
     "--embedder",
     default="default",
     show_default=True,
-    help="default, none, st:…, onnx:…, openai:…, ollama:…",
+    help="The model: default, none, st:…, onnx:…, openai:…, ollama:…",
 )
 @click.option(
     "--rerank",
@@ -21,9 +21,11 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
     help="A cross-encoder for the re-ranked rows, instead of the built-in measure.",
 )
 @click.option(
-    "--split", default="test", show_default=True, help="Which judgements: qrels/SPLIT.tsv."
+    "--split", default="test", show_default=True, help="The judgements to use: qrels/SPLIT.tsv."
 )
-@click.option("--keep", type=click.Path(), help="Keep the file that is built (one collection).")
+@click.option(
+    "--keep", type=click.Path(), help="Keep the built file under this name (one collection only)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def eval_command(folders, embedder, reranker, split, keep, as_json):
     """Measure every mode on judged questions. FOLDERS are in BEIR layout: corpus.jsonl, queries.jsonl, qrels/."""

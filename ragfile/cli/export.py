@@ -21,11 +21,11 @@ SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duck
 @click.option(
     "--to",
     type=click.Choice(["jsonl", "duckdb", "parquet"]),
-    help="What OUT shall be, where its suffix does not say so; else jsonl.",
+    help="The format of OUT, if its suffix does not name it. Otherwise jsonl.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def export_command(file, out, to, as_json):
-    """Write chunks and vectors for other tools. JSON lines go to stdout if there is no OUT."""
+    """Write chunks and vectors for other tools. Without OUT, print JSON lines."""
     from ragfile.store import arrow
 
     to = to or SUFFIXES.get(os.path.splitext(out or "")[1].lower(), "jsonl")

@@ -18,11 +18,11 @@ from ragfile.cli.main import (
     url_cache_option,
 )
 
-EMBEDDER = "The embedder for new chunks, where the file does not know it."
+EMBEDDER = "The embedder for new chunks, if the file does not record one."
 
 
 def message_option(command):
-    return click.option("-m", "--message", default="", help="What the log will say.")(command)
+    return click.option("-m", "--message", default="", help="A message for the log.")(command)
 
 
 def _following(command):
@@ -32,10 +32,15 @@ def _following(command):
         cache_option,
         errors_option,
         message_option,
-        click.option("--tag", "tags", multiple=True, help="A tag for every document that is read."),
-        click.option("--chunking", help="Another chunk policy for the file, such as words:200/40."),
+        click.option(
+            "--tag",
+            "tags",
+            multiple=True,
+            help="A tag for every document that is read; can be repeated.",
+        ),
+        click.option("--chunking", help="A new chunk policy for the file, such as words:200/40."),
         click.option("--embedder", help=EMBEDDER),
-        click.option("-n", "--dry-run", is_flag=True, help="Say what would be done."),
+        click.option("-n", "--dry-run", is_flag=True, help="Show the changes and write nothing."),
         click.argument("sources", nargs=-1, required=True),
         click.argument("file"),
     ):
@@ -46,14 +51,14 @@ def _following(command):
 @click.command()
 @_following
 def add(file, sources, dry_run, as_json, **options):
-    """Add folders, globs and files. Documents of changed files are replaced, nothing is removed."""
+    """Add folders, globs and files. Documents of changed files are replaced; nothing is removed."""
     _follow("add", file, sources, dry_run, as_json, **options)
 
 
 @click.command()
 @_following
 def sync(file, sources, dry_run, as_json, **options):
-    """Make a file equal to its sources. Files may be new, changed, moved or gone."""
+    """Make a file equal to its sources: add, replace, move and remove documents."""
     _follow("sync", file, sources, dry_run, as_json, **options)
 
 
@@ -94,7 +99,7 @@ def _follow(way, file, sources, dry_run, as_json, **options):
 
 
 def _hint(file):
-    """Says when compaction pays; it is never done unasked."""
+    """Says when compaction pays; it never happens by itself."""
     from ragfile.store.archive import Archive
 
     with Archive(file) as archive:
@@ -112,13 +117,13 @@ def _hint(file):
 )
 @click.option(
     "--where",
-    help='Documents of which a chunk passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
+    help='Documents with a chunk that passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
 )
 @message_option
 @cache_option
 @json_option
 def delete(file, ids, checksums, where, message, embedding_cache, as_json):
-    """Delete documents by id, checksum or filter. Their texts' vectors leave the embedding cache, too."""
+    """Delete documents by id, checksum or filter, and their vectors from the embedding cache."""
     from ragfile.commit.editing import edit
 
     if not ids and not checksums and where is None:
@@ -144,7 +149,7 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 @click.argument("file")
 @json_option
 def compact(file, as_json):
-    """Rewrite a file without what was deleted and replaced."""
+    """Rewrite a file without deleted and replaced content."""
     from ragfile.commit.compacting import compact as compact_file
 
     before = os.path.getsize(file)
@@ -160,7 +165,7 @@ def compact(file, as_json):
 @url_cache_option
 @json_option
 def log(file, cache, as_json):
-    """The commits of a file, newest first. Any can be opened with --generation until compaction."""
+    """List the commits of a file, newest first. Open one with --generation, until compaction."""
     from ragfile.commit.history import log as commits
 
     found = commits(file, cache=cache)
@@ -179,7 +184,7 @@ def log(file, cache, as_json):
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
 def stale(file, chunking, embedder, as_json):
-    """Documents that another policy or model has made than the file's."""
+    """List documents made with another chunk policy or model than the file's."""
     from ragfile.commit.history import stale as stale_documents
 
     found = stale_documents(file, chunking=chunking, embedder=embedder)
@@ -192,13 +197,13 @@ def stale(file, chunking, embedder, as_json):
 
 @click.command()
 @click.argument("file")
-@click.option("--chunking", help="Another chunk policy for the file, such as words:200/40.")
-@click.option("--embedder", help="Another model for the file: everything is embedded again.")
+@click.option("--chunking", help="A new chunk policy for the file, such as words:200/40.")
+@click.option("--embedder", help="A new model for the file: embeds everything again.")
 @message_option
 @cache_option
 @json_option
 def reindex(file, chunking, embedder, message, embedding_cache, as_json):
-    """Cut and embed stale documents again. Their texts are in the file."""
+    """Chunk and embed stale documents again, from the texts in the file."""
     from ragfile.commit.reindexing import reindex as reindex_file
 
     report = reindex_file(

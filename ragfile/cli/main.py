@@ -1,4 +1,7 @@
-"""The ragfile command. Exit codes: 0 done, 1 wrong usage or a failure outside the file, 2 not a RAGFile or a damaged one."""
+"""The ragfile command.
+
+Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one.
+"""
 
 import importlib
 import json
@@ -18,7 +21,7 @@ WRONG, DAMAGED = 1, 2
 
 
 class Doors(click.Group):
-    """The commands; those that need more are imported when they are called."""
+    """The commands. Those that need more modules are imported when they are called."""
 
     LATER = {  # noqa: RUF012
         "ask": ("ragfile.cli.ask", "ask_command"),
@@ -103,13 +106,13 @@ def passages(rf):
 def errors_option(command):
     return click.option(
         "--errors", type=click.Choice(["strict", "replace"]), default="strict", show_default=True,
-        help="Text that is not UTF-8: an error, or U+FFFD for what is not.",
+        help="If text is not UTF-8: report an error, or read U+FFFD for each bad byte.",
     )(command)  # fmt: skip
 
 
 def generation_option(command):
     return click.option(
-        "--generation", default=0, metavar="N", help="An older commit, until compaction."
+        "--generation", default=0, metavar="N", help="Open an older commit; compaction ends this."
     )(command)
 
 
@@ -117,7 +120,7 @@ def cache_option(command):
     return click.option(
         "--embedding-cache",
         metavar="FOLDER",
-        help="Keep the vectors of slow embedders here. [env: RAGFILE_CACHE]",
+        help="Keep the vectors of slow embedders in this folder. [env: RAGFILE_CACHE]",
     )(command)
 
 
@@ -127,9 +130,9 @@ def url_cache_option(command):
         "--redirects", is_flag=True, expose_value=False, callback=_allow_redirects,
         help="Follow a URL's redirects to other hosts. [env: RAGFILE_REDIRECTS]",
     )(command)  # fmt: skip
-    return click.option("--cache", metavar="FOLDER", help="Keep what is fetched from a URL there.")(
-        command
-    )
+    return click.option(
+        "--cache", metavar="FOLDER", help="Keep bytes fetched from a URL in this folder."
+    )(command)
 
 
 def _allow_redirects(context, parameter, is_allowed):
@@ -143,7 +146,7 @@ def _allow_redirects(context, parameter, is_allowed):
 @url_cache_option
 @json_option
 def info(file, generation, cache, as_json):
-    """What a file holds, at a glance."""
+    """Show a file at a glance."""
     from ragfile.opening import open as open_file
 
     with open_file(file, generation=generation, cache=cache) as rf:
@@ -199,7 +202,7 @@ def condition(where):
 @url_cache_option
 @json_option
 def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
-    """Every section: where it lies, how much of the file it takes."""
+    """List the sections of a file with their places and sizes."""
     from ragfile.opening import open as open_file
 
     with open_file(file, generation=generation, cache=cache) as rf:
@@ -266,7 +269,7 @@ def _show_pairs(rf, name, as_json):
 
 @ragfile.command()
 @click.argument("file")
-@click.option("--full", is_flag=True, help="Walk every older commit too.")
+@click.option("--full", is_flag=True, help="Check every older commit, too.")
 @json_option
 def verify(file, full, as_json):
     """Check every byte of a file against its checksums."""
@@ -295,30 +298,30 @@ def verify(file, full, as_json):
 
 @ragfile.command()
 @click.argument("sources", nargs=-1)
-@click.option("-o", "--out", required=True, help="The file to make.")
+@click.option("-o", "--out", required=True, help="The file to write.")
 @click.option(
     "--embedder",
     default="default",
     show_default=True,
-    help="default, none, st:…, onnx:…, openai:…, ollama:…",
+    help="The model: default, none, st:…, onnx:…, openai:…, ollama:…",
 )
 @click.option(
     "--chunking",
     default="markdown",
     show_default=True,
-    help="A policy such as markdown or words:200/40.",
+    help="The chunk policy, such as markdown or words:200/40.",
 )
-@click.option("--tag", "tags", multiple=True, help="A tag for every document; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="A tag for every document; can be repeated.")
 @click.option(
     "--precision",
     type=click.Choice(["32", "16"]),
     default="32",
     show_default=True,
-    help="Bits a component.",
+    help="Bits of each vector component.",
 )
-@click.option("--dedupe", is_flag=True, help="Leave out files whose bytes were read before.")
+@click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
 @click.option(
-    "--no-resume", is_flag=True, help="Do not take up the vectors of a build that was killed."
+    "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
 )
 @errors_option
 @cache_option
@@ -337,7 +340,7 @@ def build(
     embedding_cache,
     as_json,
 ):
-    """Make a file from folders, globs and files. "-" reads a list of them from stdin."""
+    """Build a file from folders, globs and files. "-" reads a list of them from stdin."""
     from dataclasses import asdict
 
     from ragfile.commit.building import build as build_file
@@ -412,19 +415,22 @@ class Progress:
 @ragfile.command()
 @click.argument("file")
 @click.argument("question")
-@click.option("-k", default=5, show_default=True, help="How many passages.")
+@click.option("-k", default=5, show_default=True, help="The number of passages.")
 @click.option(
     "--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True,
-    help="By words and vectors, or one of them; keyword finds an id, a source or a listed keyword.",
+    help="Search by words and vectors, or by one of them. keyword finds ids, sources and keywords.",
 )  # fmt: skip
 @click.option("--where", help='A filter on metadata as JSON, such as \'{"year": {"$gte": 2020}}\'.')
-@click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
-@click.option("--embedder", help="The embedder for the question, where the file does not know it.")
 @click.option(
-    "--distinct", is_flag=True, help="Leave out passages that nearly repeat a better one."
+    "--tag",
+    "tags",
+    multiple=True,
+    help="Only passages with this tag; can be repeated to accept several.",
 )
+@click.option("--embedder", help="The embedder for the question, if the file does not record one.")
+@click.option("--distinct", is_flag=True, help="Skip passages that nearly repeat a better one.")
 @click.option(
-    "--explain", is_flag=True, help="Show the scores of each leg and where the time went."
+    "--explain", is_flag=True, help="Show the score of each retriever and where the time went."
 )
 @cache_option
 @generation_option
