@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.ingest.chunking import split
 from ragfile.ingest.loading import Loading
-from ragfile.query.fusion import blend, calibrated, rrf, sample_statistics
+from ragfile.query.fusion import blend, calibrated, rrf
 from ragfile.store.filters import Dicts, compile
 
 POLICIES = ("characters", "words", "sentences", "markdown")
@@ -76,12 +77,12 @@ def fusing():
     rng = np.random.default_rng(1)
     legs = [(rng.choice(100_000, 50, replace=False), rng.random(50)) for _ in range(2)]
     rows = np.union1d(legs[0][0], legs[1][0])
-    scores, sample = rng.random((2, len(rows))), rng.random(1024)
+    scores, sample = rng.random((2, len(rows))), rng.random(1024, np.float32)
     for name, function in {
         "rrf": lambda: rrf(legs),
         "blend": lambda: blend(legs, (0.5, 0.5)),
         "calibrated": lambda: calibrated(rows, *scores, mean=0.5, deviation=0.3, w=6),
-        "sample": lambda: sample_statistics(sample),
+        "sample": lambda: _core.moments(sample),
     }.items():
         print(f"fusion      {best(function, 2000) * 1e6:7.1f} µs   {name}")
 

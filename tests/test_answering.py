@@ -13,7 +13,6 @@ from ragfile.answering import prepare
 from ragfile.embedding.protocol import Model
 from ragfile.query.packing import estimate_tokens
 from ragfile.query.prompting import TEMPLATE
-from ragfile.query.reranking import cosine
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +150,10 @@ def test_a_rare_word_is_found_by_both_legs_together_and_not_by_vectors_alone(upl
         assert "E1234" not in rf.search("E1234 at night", 1, mode="vector")[0].text
 
 
+def _cosine(a, b):
+    return np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b))
+
+
 def test_stored_vectors_reorder_what_words_found_without_embedding_again(uploads, tmp_path):
     embedder = Topics()
     ragfile.build(uploads, tmp_path / "kb", embedder=embedder)
@@ -159,7 +162,7 @@ def test_stored_vectors_reorder_what_words_found_without_embedding_again(uploads
         asked, vector = len(embedder.asked), embedder.embed(["pod"], "query")[0]
         rows = [rf.row(hit.id) for hit in hits]
         scores = rf.score(rows, vector=vector)
-        assert scores == pytest.approx(cosine(vector, [rf.vector(row) for row in rows]))
+        assert scores == pytest.approx([_cosine(vector, rf.vector(row)) for row in rows])
         assert hits[int(np.argmax(scores))].doc_id == "pods.txt" != hits[0].doc_id
         assert len(embedder.asked) == asked + 1
 

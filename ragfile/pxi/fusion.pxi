@@ -1,5 +1,4 @@
-# Calibrated fusion in the core: what ragfile/query/fusion.py says in numpy, without its dozen small
-# arrays.
+# Calibrated fusion in the core: query/fusion.py's `calibrated` without its dozen small arrays.
 
 
 cdef class Calibration:

@@ -1,11 +1,13 @@
-"""What the two legs of a search propose, made one answer: the middle of searching.
+"""What the retrievers of a search propose, made one answer: the middle of searching.
 
     words ─ their vectors' scores ─ the least that a further row's vector must score ─ near rows ─ union ─ fusion ─ cut
 
-Words come first, for they cost least, and under calibrated fusion they say what the vector leg need not look for: k rows
-with both scores are known then, and a row that no word brought in would have to beat them by its vector alone (see
-fusion.least_dense). The answer is that of both legs in full, to the bit; the vector scan is two to three times faster.
+Words come first, for they cost least, and under calibrated fusion they say what the vector scan need not look for: k
+rows with both scores are known then, and a row that no word brought in would have to beat them by its vector alone. The
+answer is that of both in full, to the bit; the vector scan is two to three times faster.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,36 +17,41 @@ from ragfile.store import exact
 from ragfile.store.config import TRANSFORMER_WEIGHT
 
 
-class Asking:
-    """One call's questions, and how their legs are put together. `vectors` and `lexical` say which legs there are."""
+class Leg(NamedTuple):
+    """The ranked rows that one retriever hands to fusion, for one question."""
 
-    def __init__(self, base, queries, vectors, lexical, chosen, k, distinct):
-        self.base, self.queries, self.vectors, self.k, self.distinct = (
-            base,
-            queries,
-            vectors,
-            k,
-            distinct,
-        )
-        recorded = base.config.get("fusion") or {}
-        method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
-        self.method, self.params = (
-            method or recorded.get("method", "calibrated"),
-            {**recorded, **params},
-        )
-        fusion.check(self.method, params)
-        self.is_hybrid = vectors is not None and lexical
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+class Ranked(NamedTuple):
+    """An answer before it is fetched: `parts` are each row's scores by retriever."""
+
+    score_type: str
+    rows: list[int]
+    scores: list[float]
+    parts: list[dict[str, float]]
+
+
+class Fusing:
+    """One question's legs put together. `vectors` and `has_words` say which retrievers there are; `words` and `dense`
+    are what they found, as (rows, scores) of arrays [text, depth]."""
+
+    def __init__(self, base, question, vectors, has_words):
+        self.base, self.question, self.vectors = base, question, vectors
+        self.method, self.params = _method(question.fusion, base.config.get("fusion") or {})
+        self.is_hybrid = vectors is not None and has_words
         self.is_calibrated = self.is_hybrid and self.method == "calibrated"
-        self.words = self.near = self.scales = None
+        self.words = self.dense = self.near = self.scales = None
 
-    def take_words(self, leg, depth):
-        """The lexical leg as (rows, scores) of arrays [question, depth]. Returns what the vector leg must reach, or None."""
-        self.words = [_found(leg, i) for i in range(len(self.queries))]
+    def least(self):
+        """What the vector scan must reach for each text, given the words; None where that cannot be said."""
         if not self.is_hybrid:
             return None
+        legs = [_leg(self.words, i) for i in range(len(self.vectors))]
         self.near = [
-            self.base.score(rows, vector=v)
-            for (rows, _), v in zip(self.words, self.vectors, strict=True)
+            self.base.scores_of(leg.rows, vector=vector)
+            for leg, vector in zip(legs, self.vectors, strict=True)
         ]
         if not self.is_calibrated:
             return None
@@ -54,62 +61,55 @@ class Asking:
         self.near = [
             _known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)
         ]
-        if self.distinct:
-            return None  # rows behind the k best may take the places of near-duplicates
-        return np.array([self._least(i, depth) for i in range(len(self.queries))], dtype=np.float32)
+        if self.question.distinct:
+            return None  # rows after the k best can take the places of near-duplicates
+        return np.array([self._least(i, leg) for i, leg in enumerate(legs)], dtype=np.float32)
 
-    def _least(self, i, depth):
-        """For question i: a leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
-        rows, bm25 = self.words[i]
-        return self.scales[i].least(
-            bm25, self.near[i], self.k, bm25[-1] if len(rows) == depth > 0 else 0.0
-        )
+    def _least(self, i, leg):
+        """A leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
+        rest = leg.scores[-1] if len(leg.rows) == self.question.depth > 0 else 0.0
+        return self.scales[i].least(leg.scores, self.near[i], self.question.k, rest)
 
-    def answer(self, i, dense):
-        """(score type, rows, scores, scores by leg) of question i, given the vector leg or None."""
-        dense = None if dense is None else _found(dense, i)
+    def ranked(self, i) -> Ranked:
+        """The answer to text i."""
         if self.is_hybrid:
-            return self._fused(i, *dense)
-        if dense is None and self.words is None:
-            return "none", [], [], []
-        name, (rows, scores) = ("bm25", self.words[i]) if dense is None else ("vector", dense)
-        order, scores = self._cut(rows, np.arange(len(rows)), scores)
-        return name, rows[order].tolist(), scores, [{name: score} for score in scores]
+            return self._fused(i, _leg(self.words, i), _leg(self.dense, i))
+        if self.dense is None and self.words is None:
+            return Ranked("none", [], [], [])
+        name, found = ("bm25", self.words) if self.dense is None else ("vector", self.dense)
+        leg = _leg(found, i)
+        order, scores = self._cut(leg.rows, np.arange(len(leg.rows)), leg.scores)
+        return Ranked(name, leg.rows[order].tolist(), scores, [{name: score} for score in scores])
 
-    def _fused(self, i, dense_rows, dense_scores):
+    def _fused(self, i, words, dense) -> Ranked:
         """The union of both legs, each row with both exact scores, ranked."""
-        rows, bm25 = self.words[i]
+        rows, bm25 = words
         known = set(rows.tolist())
-        new = np.array([row not in known for row in dense_rows.tolist()], dtype=bool)
-        added = dense_rows[new]
+        new = np.array([row not in known for row in dense.rows.tolist()], dtype=bool)
+        added = dense.rows[new]
         if len(added):
             rows = np.concatenate([rows, added])
-            bm25 = np.concatenate([bm25, self.base.score(added, text=self.queries[i])])
-        near = np.concatenate([self.near[i], dense_scores[new]])
-        ties = self._ties(rows)
+            text = self.question.texts[i]
+            bm25 = np.concatenate([bm25, self.base.scores_of(added, text=text)])
+        near, ties = np.concatenate([self.near[i], dense.scores[new]]), self._ties(rows)
         if self.is_calibrated:
             order, scores = self.scales[i].rank(ties, bm25, near)
         else:
-            order, scores = self._by_rank(i, rows, ties, (dense_rows, dense_scores))
+            order, scores = self._by_rank(rows, ties, [dense, words])
         order, scores = self._cut(rows, order, scores)
         parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
-        return (
-            self.method,
-            rows[order].tolist(),
-            scores,
-            [{"bm25": b, "vector": v} for b, v in parts],
-        )
+        by_retriever = [{"bm25": b, "vector": v} for b, v in parts]
+        return Ranked(self.method, rows[order].tolist(), scores, by_retriever)
 
-    def _by_rank(self, i, rows, ties, dense):
+    def _by_rank(self, rows, ties, legs):
         """The same by the methods that look at the legs alone."""
         tie = dict(zip(rows.tolist(), ties.tolist(), strict=True))
-        ranked = [([tie[row] for row in leg[0].tolist()], leg[1]) for leg in (dense, self.words[i])]
+        ranked = [([tie[row] for row in leg.rows.tolist()], leg.scores) for leg in legs]
         if self.method == "rrf":
             found, scores = fusion.rrf(ranked, self.params.get("rrf_k", fusion.RRF_K))
         else:
-            found, scores = fusion.blend(
-                ranked, fusion.alpha_weights(self.params.get("alpha", 0.5))
-            )
+            weights = fusion.alpha_weights(self.params.get("alpha", 0.5))
+            found, scores = fusion.blend(ranked, weights)
         return np.argsort(ties)[np.searchsorted(np.sort(ties), found)], scores
 
     def _ties(self, rows):
@@ -117,25 +117,30 @@ class Asking:
         segments = self.base.segments
         if len(segments) == 1:
             return rows
+        by_key = sorted(range(len(rows)), key=lambda at: exact.key(segments, rows[at]))
         ties = np.empty(len(rows), dtype=np.int64)
-        ties[sorted(range(len(rows)), key=lambda at: exact.key(segments, rows[at]))] = np.arange(
-            len(rows)
-        )
+        ties[by_key] = np.arange(len(rows))
         return ties
 
     def _cut(self, rows, order, scores):
         """The k best of rows[order]; with distinct, those that do not repeat a better one."""
-        if self.distinct and len(order):
-            if self.base.has_vectors:
-                kept = reranking.distinct_vectors(
-                    np.array([self.base.vector(row) for row in rows[order]])
-                )
-            else:
-                kept = reranking.distinct_texts(
-                    [self.base.chunk(row).content for row in rows[order]]
-                )
+        if self.question.distinct and len(order):
+            kept = self._distinct(rows[order])
             order, scores = order[kept], scores[kept]
-        return order[: self.k], scores[: self.k].tolist()
+        return order[: self.question.k], scores[: self.question.k].tolist()
+
+    def _distinct(self, rows):
+        if self.base.has_vectors:
+            return reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows]))
+        return reranking.distinct_texts([self.base.chunk(row).content for row in rows])
+
+
+def _method(chosen, recorded):
+    """(method, parameters): the caller's choice before the file's."""
+    method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
+    method = method or recorded.get("method", "calibrated")
+    fusion.check(method, params)
+    return method, {**recorded, **params}
 
 
 def _known(scores, unknown):
@@ -144,8 +149,8 @@ def _known(scores, unknown):
     return np.where(missing, np.float32(unknown), scores) if missing.any() else scores
 
 
-def _found(leg, i):
-    """A leg's (rows, scores) for question i, without what is left over."""
-    rows, scores = leg[0][i], leg[1][i]
+def _leg(found, i) -> Leg:
+    """What a retriever found for text i, without what fills up the array."""
+    rows, scores = found[0][i], found[1][i]
     count = int(np.count_nonzero(rows >= 0))
-    return rows[:count], scores[:count]
+    return Leg(rows[:count], scores[:count])

@@ -12,7 +12,6 @@ that the same input gives the same bits anywhere. `fuse` does the same on lists 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from ragfile.types import Fields, FuseMethod
 
 RRF_K = 60
-LARGEST = 1e38  # of scores that are looked at here, inside binary32
 PARAMETERS = {
     "rrf": {"rrf_k"},
     "blend": {"alpha"},
@@ -76,7 +74,7 @@ def blend(legs, weights):
 def calibrated(rows, bm25, dense, *, mean, deviation, w):
     """Lexical evidence as a share of the best, dense evidence in deviations of a sample's scores.
 
-    `mean` and `deviation` are `sample_statistics` of the query against the collection's sample. w says how
+    `mean` and `deviation` are those of the query's scores over the collection's sample. w says how
     many deviations weigh as much as the best lexical match: 6 for static models, 4 for transformers.
     """
     bm25, dense = _finite(bm25), _finite(dense)
@@ -86,36 +84,6 @@ def calibrated(rows, bm25, dense, *, mean, deviation, w):
     lexical = bm25 / best if best > 0 else np.zeros(len(bm25))
     z = (dense - mean) / deviation if deviation > 0 else np.zeros(len(dense))
     return _best_first(np.asarray(rows, dtype=np.int64), lexical + z / w)
-
-
-def least_dense(bm25, dense, *, rest, k, mean, deviation, w):
-    """What a row's vector must score to be among the k best of `calibrated` though its BM25 score is `rest` at most; -inf if anything may do.
-
-    bm25 and dense are both scores of the best rows by words, one of which has the largest BM25 score of all; the k best of
-    them must be beaten. A fused score grows with each of its parts, however they are rounded, so that it is enough to see
-    that the next smaller dense score falls short: then all below it do.
-    """
-    best = float(bm25.max(initial=0.0))
-    if not (0 < k <= len(bm25) and best > 0 and deviation > 0):
-        return -math.inf
-    bm25, dense = bm25.astype(np.float64), dense.astype(np.float64)
-    bar = float(np.sort(bm25 / best + (dense - mean) / deviation / w)[-k])
-    share = float(rest) / best
-    wanted = mean + (bar - share) * w * deviation
-    if not abs(wanted) < LARGEST:
-        return -math.inf
-    least = np.nextafter(np.float32(wanted), -np.float32(np.inf))
-    below = float(np.nextafter(least, -np.float32(np.inf)))
-    return float(least) if share + (below - mean) / deviation / w < bar else -math.inf
-
-
-def sample_statistics(scores):
-    """(mean, deviation) of a sample's scores, summed exactly, so that neither order nor machine matters."""
-    values = _finite(scores)
-    if not len(values):
-        return 0.0, 0.0
-    mean = math.fsum(values.tolist()) / len(values)
-    return mean, math.sqrt(math.fsum(np.square(values - mean).tolist()) / len(values))
 
 
 def unit_range(scores):

@@ -3,8 +3,6 @@ are left alone.
 
 rerank(query, candidates)                       by the built-in lexical measure, no model needed
 rerank(query, candidates, CrossEncoder(name))   by a model that reads query and text together
-cosine(query_vector, vectors)                   scores from vectors that are already there
-mmr(query_vector, vectors, k)                   an order that trades likeness to the query for variety
 distinct_vectors(vectors), distinct_texts(texts)    positions left when near-duplicates are dropped
 """
 
@@ -114,35 +112,10 @@ def _cross_encoder(name):
     return library.CrossEncoder(name)
 
 
-def cosine(query_vector, vectors):
-    """float64[n]: the cosine of the query to each row. A zero vector is like nothing: 0."""
-    return _unit(vectors) @ _unit(np.atleast_2d(query_vector))[0]
-
-
 def _unit(vectors):
     vectors = np.asarray(vectors, dtype=np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-
-
-def mmr(query_vector, vectors, k, *, relevance=0.5):
-    """Positions of k rows: each next one has the best `relevance`·(cosine to the query) − (1 −
-    relevance)·(cosine to the nearest already chosen); ties by position."""
-    if not 0 <= relevance <= 1:
-        raise ValueError(f"relevance lies between 0 and 1, not {relevance}")
-    rows = _unit(vectors)
-    like = rows @ _unit(np.atleast_2d(query_vector))[0]
-    nearest = np.zeros(len(rows))
-    left = np.ones(len(rows), dtype=bool)
-    chosen = []
-    for _ in range(min(k, len(rows))):
-        gain = np.where(left, relevance * like - (1 - relevance) * nearest, -np.inf)
-        best = int(np.argmax(gain))
-        chosen.append(best)
-        left[best] = False
-        to_best = rows @ rows[best]
-        nearest = to_best if len(chosen) == 1 else np.maximum(nearest, to_best)
-    return chosen
 
 
 def distinct_vectors(vectors, threshold=SAME_COSINE):

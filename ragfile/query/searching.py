@@ -1,29 +1,26 @@
-"""From a question to passages: the legs that a mode asks for, one fusion, and what a caller wants to know of them.
+"""From a question to passages, one way:
 
-    query ─ [bm25 leg ─ vector leg] under one filter ─ union, both exact scores for every row ─ fusion ─ hits
+    options ─ Question ─ rows that pass ─ [bm25 ─ vector] ─ both exact scores for every row ─ fusion ─ hits
 
-A leg that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded` says why.
+A retriever that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded`
+says why.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from dataclasses import replace
-from operator import index
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.embedding.protocol import embedded, embedder_of_file, open_embedder
-from ragfile.errors import ModelError, ProviderError
-from ragfile.ground import offline as network
 from ragfile.ground import request_id as tracing
 from ragfile.ground.lru import Recent
-from ragfile.query.fusing_legs import Asking
-from ragfile.records import Hits
+from ragfile.query.fusing_legs import Fusing, Ranked
+from ragfile.query.question import Question
+from ragfile.query.question_vectors import QuestionVectors
+from ragfile.records import Hit, Hits
 from ragfile.store import prefetch
 from ragfile.store.archive import Archive, of_one_commit
 
@@ -38,10 +35,8 @@ if TYPE_CHECKING:
     from ragfile.query.asking import AskOptions
     from ragfile.types import FusionChoice, Mode, Rows, StrPath, TagFilter, Vector, Vectors, Where
 
-MODES = ("hybrid", "vector", "bm25", "keyword")
 SAMPLE = 1024
-NO_EMBEDDER = "the file does not record its embedder: name one (embedder=, --embedder), or give the question's vector"
-REMEMBERED = 256  # questions' vectors, and whole answers
+REMEMBERED = 256  # whole answers
 
 log = logging.getLogger("ragfile.search")
 
@@ -57,7 +52,7 @@ class KnowledgeBase(Archive):
     ) -> None:  # fmt: skip
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._given, self._cache, self._model = embedder, embedding_cache, ...
-        self._is_offline, self._unopened = offline, ""
+        self._is_offline = offline
         super().__init__(path, generation=generation, strict=strict)
         self._options |= {
             "embedder": embedder,
@@ -69,30 +64,26 @@ class KnowledgeBase(Archive):
         super()._open()
         self._answers = Recent(REMEMBERED)
         model = self.config.get("model"), self.dim
-        if self._model == model:
-            return
-        self._model, self._asked = (
-            model,
-            Recent(REMEMBERED),
-        )  # vectors of another model are of no use
-        self._opened = {}
-        if self._given is not None:
-            self._opened["embedder"] = self._checked(self._open_given())
-
-    def _open_given(self):
-        """The embedder that was named; None, with the reason kept, for one that offline leaves no way to."""
-        with network.offline(self._is_offline):
-            try:
-                return open_embedder(self._given, cache=self._cache)
-            except ProviderError as error:
-                if not network.is_offline():
-                    raise
-                self._unopened = str(error)
-                return None
+        if self._model != model:  # vectors of another model are of no use
+            self._model = model
+            self._question_vectors = QuestionVectors(
+                self.path,
+                *model,
+                given=self._given,
+                cache=self._cache,
+                counters=self.counters,
+                offline=self._is_offline,
+            )
 
     def close(self) -> None:
         super().close()
         self._answers = Recent(REMEMBERED)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What turns questions into vectors: the one given, else the model that the file records, where it is on this
+        machine. A file never makes anybody talk to a server."""
+        return self._question_vectors.embedder
 
     # ---------------------------------------------------------------------------------------------------- asking --
 
@@ -105,33 +96,23 @@ class KnowledgeBase(Archive):
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
-        where is a filter on metadata, or a bool for each row, or row numbers; all filters are applied before ranking. pool is
-        how many candidates each leg proposes. fusion is "calibrated" (what files record), "rrf" or "blend", or such a name
-        with a dict of parameters. vector is the question's own vector, where it is known. distinct leaves out passages that
-        nearly repeat a better one. cache=False makes the answer anew; a commit that refresh() finds forgets all answers.
-        request_id names the request in the log and to the embedding provider.
+        where is a filter on metadata, or a bool for each row, or row numbers; all filters are applied before ranking.
+        pool is how many rows each retriever proposes. fusion is "calibrated" (what files record), "rrf" or "blend",
+        or such a name with a dict of parameters. vector is the question's own vector, where it is known. distinct
+        leaves out passages that nearly repeat a better one. cache=False makes the answer anew; a commit that
+        refresh() finds forgets all answers. request_id names the request in the log and to the embedding provider.
         """
-        request_id = request_id or tracing.new()
-        key = (
-            self._answer_key(
-                query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct
-            )
-            if cache
-            else None
-        )
-        if key is not None and (known := self._answers.get(key)) is not None:
-            self.counters["cached"] += 1
-            clock, hits = _Clock(), _copied(known, request_id)
-            clock.note("cache")
-            hits.timings = clock.spent
-            return self._logged(hits, query, k, mode)
-        vectors = None if vector is None else np.asarray(vector, dtype=np.float32).reshape(1, -1)
-        hits = self.search_batch(
-            [query], k, mode=mode, where=where, tags_any=tags_any, tags_all=tags_all, pool=pool, fusion=fusion,
-            vectors=vectors, distinct=distinct, threads=1 if threads is None else threads, request_id=request_id,
-        )[0]  # fmt: skip
+        question = Question(
+            [query], k, mode, where, tags_any, tags_all, pool, fusion,
+            None if vector is None else [vector], distinct, 1 if threads is None else threads,
+        )  # fmt: skip
+        key = question.key() if cache else None
+        known = None if key is None else self._answers.get(key)
+        if known is not None:
+            return self._kept(known, question, request_id or tracing.new())
+        hits = self._answered(question, request_id)[0]
         if key is not None and not hits.degraded:
-            self._answers.put(key, _copied(hits, request_id))
+            self._answers.put(key, _copied(hits))
         return hits
 
     @overload
@@ -159,177 +140,95 @@ class KnowledgeBase(Archive):
         fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
         threads: int | None = None, request_id: str | None = None,
     ) -> list[Hits]:  # fmt: skip
-        """As search, for many questions: each leg is one call into the core. Answers are not kept."""
-        if mode not in MODES:
-            raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
-        k, pool = min(index(k), len(self)), min(index(pool), len(self))
-        if k < 0 or pool < 0:
-            raise ValueError(f"k and pool must not be negative, not {k} and {pool}")
-        queries, clock = _questions(queries), _Clock()
-        if vectors is not None and len(vectors) != len(queries):
-            raise ValueError(
-                f"{len(queries)} questions have a vector each, not {len(vectors)} together"
-            )
+        """As search, for many questions: each retriever is one call into the core. Answers are not kept."""
+        question = Question(
+            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads
+        )
+        return self._answered(question, request_id)
+
+    def _kept(self, known, question, request_id):
+        """An answer that was given before."""
+        self.counters["cached"] += 1
+        clock, hits = _Clock(), _copied(known)
+        clock.note("cache")
+        hits.timings, hits.request_id = clock.spent, request_id
+        self._log(question, 0, hits)
+        return hits
+
+    def _answered(self, question, request_id) -> list[Hits]:
+        clock = _Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
-            if mode == "keyword":
-                found = [
-                    self._keyword(query, k, self.mask(where, tags_any, tags_all))
-                    for query in queries
-                ]
-                clock.note("fetch")
-            else:
-                chosen = self.mask(where, tags_any, tags_all)
-                clock.note("filter")
-                found = self._fused(
-                    queries,
-                    k,
-                    mode,
-                    chosen,
-                    max(k, pool),
-                    fusion,
-                    vectors,
-                    distinct,
-                    threads,
-                    clock,
-                )
-        for query, hits in zip(queries, found, strict=True):
+            ask = self._by_name if question.mode == "keyword" else self._by_content
+            found = ask(question.limited(len(self)), clock)
+        for i, hits in enumerate(found):
             hits.timings, hits.request_id = clock.spent, request_id
-            self._logged(hits, query, k, mode)
+            self._log(question, i, hits)
         return found
 
-    def _fused(self, queries, k, mode, chosen, depth, fusion, vectors, distinct, threads, clock):
-        vectors, lexical, degraded = self._legs(queries, mode, vectors)
+    def _by_content(self, question, clock):
+        rows = self.row_set(question.where, question.tags_any, question.tags_all)
+        clock.note("filter")
+        vectors, has_words, degraded = self._retrievers(question)
         clock.note("embed")
-        asking = Asking(self, queries, vectors, lexical, fusion, k, distinct)
-        least = dense = None
-        if lexical:
-            words = self.match(queries, depth, where=chosen, threads=threads)
+        fusing = Fusing(self, question, vectors, has_words)
+        depth, threads, least = question.depth, question.threads, None
+        if has_words:
+            fusing.words = self.match(question.texts, depth, where=rows, threads=threads)
             clock.note("bm25")
-            least = asking.take_words(words, depth)
+            least = fusing.least()
             clock.note("fuse")
         if vectors is not None:
-            dense = self.nearest(vectors, depth, where=chosen, threads=threads, least=least)
+            fusing.dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
             clock.note("vector")
-        answers = [asking.answer(i, dense) for i in range(len(queries))]
+        answers = [fusing.ranked(i) for i in range(len(question.texts))]
         clock.note("fuse")
         found = [self._hits(answer, degraded) for answer in answers]
         clock.note("fetch")
         return found
 
-    def _legs(self, queries, mode, vectors):
-        """(the questions' vectors or None, whether BM25 is asked, why a leg of this mode is left out or "")."""
-        degraded = ""
-        if mode == "bm25":
+    def _retrievers(self, question):
+        """(the questions' vectors or None, whether BM25 is asked, why a retriever of this mode is left out or "")."""
+        vectors, degraded = question.vectors, ""
+        if question.mode == "bm25":
             vectors = None
         elif not self.has_vectors:
             vectors, degraded = None, "the file has no vectors"
         elif vectors is None:
-            vectors, degraded = self._question_vectors(queries)
-        lexical = mode != "vector" or vectors is None
-        if lexical and not self.has_bm25:
-            lexical, degraded = False, degraded or "the file has no BM25 index"
-        return vectors, lexical, degraded
+            vectors, degraded = self._question_vectors.of(question.texts)
+        has_words = question.mode != "vector" or vectors is None
+        if has_words and not self.has_bm25:
+            has_words, degraded = False, degraded or "the file has no BM25 index"
+        return vectors, has_words, degraded
 
-    def _answer_key(
-        self, query, k, mode, where, tags_any, tags_all, pool, fusion, vector, distinct
-    ):
-        """What an answer depends on, for a commit; None for questions that have no short form."""
-        if not (where is None or isinstance(where, dict)):
-            return None
-        raw = None if vector is None else np.asarray(vector, dtype=np.float32).tobytes()
-        if where is None and not tags_any and not tags_all and not isinstance(fusion, tuple):
-            return query, k, mode, pool, fusion, raw, distinct
-        try:
-            options = json.dumps([where, list(tags_any), list(tags_all), fusion], sort_keys=True)
-        except (TypeError, ValueError):
-            return None
-        return query, k, mode, pool, options, raw, distinct
+    def _by_name(self, question, clock):
+        chosen = self.mask(question.where, question.tags_any, question.tags_all)
+        found = [self._named(text, question.k, chosen) for text in question.texts]
+        clock.note("fetch")
+        return found
 
-    def _logged(self, hits, query, k, mode):
-        self.counters["searches"] += 1
-        if log.isEnabledFor(logging.INFO):
-            log.info("search", extra={"ragfile": _record(self, query, k, mode, hits)})
-        return hits
+    def _named(self, name, k, chosen):
+        """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
+        mask = self.mask({"keywords": {"$contains": name}})
+        if (there := self.find(name)) is not None:
+            mask[there.file_rows.start : there.file_rows.stop] = True
+        if (row := self.row(name)) is not None:
+            mask[row] = True
+        for segment in self.segments:
+            mask[segment.base : segment.base + segment.rows] &= segment.live_mask()
+        rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k].tolist()
+        scores = [1.0] * len(rows)
+        return self._hits(Ranked("keyword", rows, scores, [{"keyword": 1.0} for _ in rows]), "")
 
     def _hits(self, answer, degraded):
-        kind, rows, scores, by_leg = answer
-        prefetch.passages(self.segments, rows)
-        hits = [
-            self.hit(row, score, kind, parts)
-            for row, score, parts in zip(rows, scores, by_leg, strict=True)
-        ]
+        prefetch.passages(self.segments, answer.rows)
+        found = zip(answer.rows, answer.scores, answer.parts, strict=True)
+        hits = [self.hit(row, score, answer.score_type, parts) for row, score, parts in found]
         return Hits(hits, degraded=degraded)
 
-    def _keyword(self, query, k, chosen):
-        """Rows whose metadata lists the query among its "keywords", or whose id, document or source it is."""
-        mask = self.mask({"keywords": {"$contains": query}})
-        if (there := self.find(query)) is not None:
-            mask[there.file_rows.start : there.file_rows.stop] = True
-        if (row := self.row(query)) is not None:
-            mask[row] = True
-        for s in self.segments:
-            mask[s.base : s.base + s.rows] &= s.live_mask()
-        rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
-        prefetch.passages(self.segments, rows)
-        return Hits([self.hit(int(row), 1.0, "keyword", {"keyword": 1.0}) for row in rows])
-
-    # ------------------------------------------------------------------------------------------------- embedding --
-
-    @property
-    def embedder(self) -> Embedder | None:
-        """What turns questions into vectors: the one given, else the model that the file records, where it is on this
-        machine. A file never makes anybody talk to a server."""
-        if self._opened.get("embedder") is None and not self._wants_none:
-            spec = (self.config.get("model") or {}).get("spec")
-            if spec:
-                self._opened["embedder"] = self._checked(embedder_of_file(spec, cache=self._cache))
-        return self._opened.get("embedder")
-
-    @property
-    def _wants_none(self):
-        return isinstance(self._given, str) and self._given == "none"
-
-    def _checked(self, embedder):
-        recorded = self.config.get("model")
-        if embedder is None or not recorded:
-            return embedder
-        model = embedder.model
-        if model.name != recorded["name"] or (
-            model.dims is not None and self.dim is not None and model.dims != self.dim
-        ):
-            raise ModelError(
-                f"{self.path} was built with {recorded['name']} ({self.dim} dimensions), not {model.name} ({model.dims})"
-            )
-        return embedder
-
-    def _question_vectors(self, queries):
-        """(vectors, "") or (None, why there are none)."""
-        try:
-            if self._wants_none:
-                return None, "the embedder none was asked for"
-            if self._unopened:
-                return None, self._unopened
-            if self.embedder is None:
-                return None, NO_EMBEDDER
-            with network.offline(self._is_offline):
-                return self._remembered(queries), ""
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - anybody may write an embedder, and it may raise anything
-            return None, f"no embedding: {str(error) or type(error).__name__}"
-
-    def _remembered(self, queries):
-        """Vectors of questions; the last few hundred are kept."""
-        known = {query: self._asked.get(query) for query in queries}
-        new = [query for query, vector in known.items() if vector is None]
-        if new:
-            self.counters["embedding_calls"] += 1
-            for query, vector in zip(new, embedded(self.embedder, new, "query"), strict=True):
-                known[query] = vector
-                self._asked.put(query, vector)
-        return np.array([known[query] for query in queries], dtype=np.float32).reshape(
-            len(queries), -1
-        )
+    def _log(self, question, i, hits):
+        self.counters["searches"] += 1
+        if log.isEnabledFor(logging.INFO):
+            log.info("search", extra={"ragfile": _record(self, question, i, hits)})
 
     # -------------------------------------------------------------------------------------------------- the sample --
 
@@ -360,17 +259,6 @@ class KnowledgeBase(Archive):
         return sample.moments(vector)
 
 
-def _questions(queries):
-    """The questions as a list, if they are texts."""
-    if isinstance(queries, str):
-        raise TypeError("questions are a list of texts, not one text: that is what search is for")
-    queries = list(queries)
-    for query in queries:
-        if not isinstance(query, str):
-            raise TypeError(f"a question is a str, not {type(query).__name__}")
-    return queries
-
-
 class _Clock:
     """Milliseconds by stage."""
 
@@ -383,21 +271,21 @@ class _Clock:
         self._last = now
 
 
-def _copied(hits, request_id):
+def _copied(hits):
     """Hits that their taker may change."""
-    copies = Hits(
-        replace(hit, scores=dict(hit.scores), metadata=dict(hit.metadata)) for hit in hits
-    )
-    copies.degraded, copies.timings, copies.request_id = (
-        hits.degraded,
-        dict(hits.timings),
-        request_id,
-    )
-    return copies
+    return Hits([_copy(hit) for hit in hits], degraded=hits.degraded, timings=dict(hits.timings))
 
 
-def _record(base, query, k, mode, hits):
+def _copy(hit):
+    return Hit(
+        hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
+        hit.tags, dict(hit.metadata), hit.source, hit.start, hit.end,
+    )  # fmt: skip
+
+
+def _record(base, question, i, hits):
     return {
-        "request_id": hits.request_id, "path": base.path, "generation": base.generation, "query": query, "k": k, "mode": mode, "found": len(hits),
+        "request_id": hits.request_id, "path": base.path, "generation": base.generation,
+        "query": question.texts[i], "k": question.k, "mode": question.mode, "found": len(hits),
         "degraded": hits.degraded, "scores": [hit.score for hit in hits], "timings": hits.timings,
     }  # fmt: skip

@@ -17,8 +17,18 @@ from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
-from ragfile.store import arrow, config, custom_sections, exact, filters, metadata_columns, prefetch
+from ragfile.store import (
+    arrow,
+    config,
+    custom_sections,
+    exact,
+    filters,
+    metadata_columns,
+    prefetch,
+    row_sets,
+)  # fmt: skip
 from ragfile.store.row_segment import Segment, StoredDocument
+from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -375,6 +385,12 @@ class Archive:
         segment = self.segments[exact.place(self.segments, row)]
         return RowPlace(segment, int(row - segment.base))
 
+    def _live_place(self, row) -> RowPlace:
+        found = self.place(row)
+        if not found.segment.is_live(found.local):
+            raise _deleted(row)
+        return found
+
     def chunk(self, row: int) -> Chunk:
         """The Chunk of a row; its metadata includes the document's."""
         hit = self.hit(row)
@@ -390,7 +406,7 @@ class Archive:
         scores: dict[str, float] | None = None,
     ) -> Hit:
         """The Hit of a row."""
-        segment, local = self.place(row)
+        segment, local = self._live_place(row)
         hit = segment.hit(local)
         hit.score, hit.score_type = score, score_type
         if scores:
@@ -445,7 +461,7 @@ class Archive:
 
     def vector(self, row: int) -> NDArray[np.floating[Any]]:
         """The stored vector of a row, a view of the map."""
-        segment, local = self.place(row)
+        segment, local = self._live_place(row)
         vectors = segment.stored_vectors(local, 1)
         if vectors is None:
             raise ValueError(f"{self.path} has no vectors")
@@ -468,27 +484,48 @@ class Archive:
         self, where: Where | Rows | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
     ) -> NDArray[np.bool_] | None:
         """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
+        return self.row_set(where, tags_any, tags_all).mask
+
+    def row_set(
+        self,
+        where: Where | Rows | RowSet | None = None,
+        tags_any: TagFilter = (),
+        tags_all: TagFilter = (),
+    ) -> RowSet:
+        """The same as all retrievers take it: made once a question."""
+        if isinstance(where, RowSet):
+            return where
         if isinstance(where, dict) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
-            return chosen.mask(self.columns) if chosen else None
+            return RowSet(chosen.mask(self.columns) if chosen else None)
         rows = np.asarray(where)
-        if (
-            isinstance(where, str | bytes)
-            or rows.ndim != 1
-            or (rows.size and rows.dtype.kind not in "biu")
-        ):
+        is_other = rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu")
+        if isinstance(where, str | bytes) or is_other:
             raise TypeError(
                 f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}"
             )
-        if rows.dtype == np.bool_:
-            if rows.shape != (self.rows,):
-                raise ValueError(
-                    f"a mask has a bool for each of the {self.rows} rows, not shape {list(rows.shape)}"
-                )
-            return rows
-        mask = np.zeros(self.rows, dtype=bool)
-        mask[rows.astype(np.int64)] = True
-        return mask
+        mask, tags = row_sets.mask_of(rows, self.rows), self.mask(None, tags_any, tags_all)
+        return RowSet(mask if tags is None else mask & tags)
+
+    def live_rows(self) -> Int64s:
+        """The numbers of the rows that are not deleted, in order, as int64. There are len(rf) of them."""
+        return np.flatnonzero(self._live)
+
+    @property
+    def _live(self):
+        """bool[rows]: what is not deleted."""
+        found = self._made.get("live")
+        if found is None:
+            masks = [segment.live_mask() for segment in self.segments]
+            found = np.concatenate(masks) if masks else np.empty(0, bool)
+            self._made["live"] = found
+        return found
+
+    def _check_live(self, rows):
+        if len(self) < self.rows:
+            dead = rows[~self._live[rows]]
+            if len(dead):
+                raise _deleted(dead[0])
 
     @property
     def has_vectors(self) -> bool:
@@ -524,9 +561,8 @@ class Archive:
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
-        return exact.nearest(
-            segments, queries, k, exact.row_sets(segments, self.mask(where)), threads, least
-        )
+        sets = self.row_set(where).words(segments)
+        return exact.nearest(segments, queries, k, sets, threads, least)
 
     @of_one_commit
     def match(
@@ -534,23 +570,39 @@ class Archive:
         threads: int | None = None, k1: float | None = None, b: float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
-        segments, texts = (
-            self._searched("rag.terms"),
-            [texts] if isinstance(texts, str) else list(texts),
-        )
+        segments = self._searched("rag.terms")
+        texts = [texts] if isinstance(texts, str) else list(texts)
         if not segments:
             return _nothing(len(texts), k)
         prefetch.terms(segments)
-        return exact.match(
-            segments, texts, k, exact.row_sets(segments, self.mask(where)), threads, k1, b
-        )
+        sets = self.row_set(where).words(segments)
+        return exact.match(segments, texts, k, sets, threads, k1, b)
 
     @of_one_commit
     def score(
         self, rows: Rows, *, text: str | None = None, vector: Vector | None = None, k1: float | None = None,
         b: float | None = None,
     ) -> Float32s:  # fmt: skip
-        """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric."""
+        """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric.
+
+        The rows of an answer can be given as they are: -1, which fills it up, scores -inf. Deleted rows are refused.
+        """
+        wanted = np.asarray(rows)
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise TypeError(f"rows are a list of row numbers, not {rows!r:.80}")
+        if (text is None) == (vector is None):
+            raise ValueError("score needs a text or a vector: give text= or vector=")
+        self._check_live(row_sets.checked_rows(wanted, self.rows))
+        named = wanted != -1
+        scores = np.full(len(wanted), exact.NOTHING, np.float32)
+        scores[named] = self.scores_of(wanted[named], text=text, vector=vector, k1=k1, b=b)
+        return scores
+
+    def scores_of(
+        self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
+        k1: float | None = None, b: float | None = None,
+    ) -> Float32s:  # fmt: skip
+        """The same of live rows that a search found."""
         if vector is not None:
             segments = self._searched("vector")
             prefetch.vector_rows(segments, rows)
@@ -604,6 +656,10 @@ class Archive:
         if chunk.start < 0 or not document.text:
             return chunk.content
         return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+
+def _deleted(row):
+    return IndexError(f"row {row} is deleted: live_rows() lists the rows that are left")
 
 
 def _nothing(count, k):

@@ -18,15 +18,9 @@ BATCH = 4096
 BATCH_BYTES = 64 << 20  # of text, about
 
 
-def live_rows(archive):
-    """Numbers of the rows that are not deleted, in order, as an array."""
-    masks = [segment.live_mask() for segment in archive.segments]
-    return np.flatnonzero(np.concatenate(masks)) if masks else np.empty(0, np.int64)
-
-
 def records(archive):
     """A dict for each live chunk, ready for JSON."""
-    for row in live_rows(archive).tolist():
+    for row in archive.live_rows().tolist():
         hit = archive.hit(row)
         record = {
             "node_id": hit.id, "uuid": hit.uuid, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
@@ -52,7 +46,7 @@ def arrow_stream(archive):
 
 
 def _batches(archive):
-    rows, first = live_rows(archive).tolist(), 0
+    rows, first = archive.live_rows().tolist(), 0
     while first < len(rows):
         hits, size = [], 0
         while first + len(hits) < len(rows) and len(hits) < BATCH and size < BATCH_BYTES:

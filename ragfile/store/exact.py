@@ -51,20 +51,6 @@ class Segments(list):
         return known
 
 
-def words(mask):
-    """A bool for each row as uint64 words."""
-    packed = np.packbits(mask, bitorder="little")
-    return np.pad(packed, (0, -len(packed) % 8)).view("<u8")
-
-
-def row_sets(segments, mask):
-    """For each segment the rows that live and pass, as words, or None for all of them."""
-    if mask is None:
-        return [segment.alive for segment in segments]
-    sets = [words(mask[s.base : s.base + s.rows]) for s in segments]
-    return [w if s.alive is None else w & s.alive for s, w in zip(segments, sets, strict=True)]
-
-
 def nearest(segments, queries, k, sets, threads, least=None):
     """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
     if len(segments) == 1:

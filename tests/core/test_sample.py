@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.fusion import sample_statistics
 from oracles.vectors import METRICS, canonical_scores
 
 from ragfile import _core
 from ragfile.errors import ModelError
-from ragfile.query import fusion
 
 
 def expected(rows, query, metric):
     with np.errstate(all="ignore"):
         scores = canonical_scores(query, rows, metric)
-    return fusion.sample_statistics(scores[np.isfinite(rows).all(axis=1)])
+    return sample_statistics(scores[np.isfinite(rows).all(axis=1)])
 
 
 @given(

@@ -257,7 +257,7 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
 
 
 def contents(rf, doc_id):
-    return [in_context(c) for c in map(rf.chunk, range(rf.rows)) if c.doc_id == doc_id]
+    return [in_context(c) for c in map(rf.chunk, rf.live_rows().tolist()) if c.doc_id == doc_id]
 
 
 @pytest.mark.parametrize(

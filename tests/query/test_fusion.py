@@ -7,15 +7,14 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from oracles.fusion import least_dense, sample_statistics
 
 from ragfile import _core
 from ragfile.query.fusion import (
     blend,
     calibrated,
     fuse,
-    least_dense,
     rrf,
-    sample_statistics,
     unit_range,
 )
 from ragfile.records import Candidate, Plan

@@ -9,10 +9,8 @@ import pytest
 
 from ragfile.query.reranking import (
     CrossEncoder,
-    cosine,
     distinct_texts,
     distinct_vectors,
-    mmr,
     rerank,
     simhash,
 )
@@ -77,20 +75,6 @@ def test_a_model_that_does_not_score_every_text_is_refused(scores):
 
 def test_no_candidates_give_none_without_asking_the_model():
     assert rerank("q", [], model=object()) == []
-
-
-def test_cosine_ignores_length_and_a_zero_vector_is_like_nothing():
-    assert cosine([2, 0], [[1, 0], [0, 3], [1, 1], [0, 0]]) == pytest.approx([1, 0, 0.5**0.5, 0])
-
-
-def test_mmr_takes_the_nearest_first_and_then_something_else():
-    vectors, query = [[1, 0.1], [1, 0.05], [0.2, 0.8]], [1, 0.3]
-    assert mmr(query, vectors, 3) == [0, 2, 1]
-    assert mmr(query, vectors, 3, relevance=1.0) == [0, 1, 2]
-    assert mmr(query, vectors, 99) == [0, 2, 1]
-    assert mmr([1, 0], np.empty((0, 2)), 5) == []
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        mmr([1], [[1]], 1, relevance=2)
 
 
 def test_near_equal_vectors_leave_the_first():

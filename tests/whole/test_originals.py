@@ -69,7 +69,7 @@ def assert_original(rf, names=tuple(FILES)):
         document = rf.document(name)
         assert document.original == decoded(name)
         assert document.text == normalize(decoded(name)).text
-    for row in range(rf.rows):
+    for row in rf.live_rows().tolist():
         chunk = rf.chunk(row)
         assert rf.document(chunk.doc_id).text[chunk.start : chunk.end] == chunk.content
     assert all(document.original == decoded(document.id) for document in rf.documents())

@@ -31,11 +31,11 @@ def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began
 ):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, mask = ragfile.open(path), Archive.mask
+    kb, row_set = ragfile.open(path), Archive.row_set
 
     def overtaken(self, *args):
-        found = mask(self, *args)
-        monkeypatch.setattr(Archive, "mask", mask)
+        found = row_set(self, *args)
+        monkeypatch.setattr(Archive, "row_set", row_set)
         with ragfile.edit(path) as w:
             w.delete(["a0"])
             w.add(_chunks("b", 5), np.ones((5, 2), np.float32))
@@ -44,7 +44,7 @@ def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began
         thread.join()
         return found
 
-    monkeypatch.setattr(Archive, "mask", overtaken)
+    monkeypatch.setattr(Archive, "row_set", overtaken)
     hits = kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})
     assert [hit.doc_id for hit in hits] == ["a0", "a1", "a2"]
     assert [hit.doc_id for hit in kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})] == [
@@ -259,7 +259,7 @@ def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_p
     with ragfile.create(path, embedder=Fixed("old", [1.0, 0.0])) as w:
         w.add_documents([{"id": "a", "text": "pods"}])
     bound, free = ragfile.open(path, embedder=Fixed("old", [1.0, 0.0])), ragfile.open(path)
-    free._opened["embedder"] = Fixed("old", [1.0, 0.0])
+    free._question_vectors._embedder = Fixed("old", [1.0, 0.0])
     assert free.search("pods", mode="vector")[0].score == 1
     bound.search("pods")
     ragfile.reindex(path, embedder=Fixed("new", [0.0, 3.0, 4.0]))
@@ -268,5 +268,5 @@ def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_p
     assert bound.search("pods", mode="vector", cache=False)[0].score == 1
     assert free.refresh()
     assert "does not record its embedder" in free.search("pods", mode="vector").degraded
-    free._opened["embedder"] = Fixed("new", [0.0, 3.0, 4.0])
+    free._question_vectors._embedder = Fixed("new", [0.0, 3.0, 4.0])
     assert free.search("pods", mode="vector")[0].score == 1

@@ -1,0 +1,120 @@
+"""What is asked and how, checked once, before anything is read or embedded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from operator import index
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import FusionChoice, Mode, TagFilter
+
+MODES = ("hybrid", "vector", "bm25", "keyword")
+
+
+@dataclass(slots=True)
+class Question:
+    """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
+
+    The fields are the options of KnowledgeBase.search_batch, which explains them.
+    """
+
+    texts: list[str]
+    k: int = 12
+    mode: Mode = "hybrid"
+    where: Any = None
+    tags_any: TagFilter = ()
+    tags_all: TagFilter = ()
+    pool: int = 50
+    fusion: FusionChoice | None = None
+    vectors: NDArray[np.float32] | None = None
+    distinct: bool = False
+    threads: int | None = None
+
+    def __post_init__(self):
+        if self.mode not in MODES:
+            raise ValueError(f"unknown mode {self.mode!r}: use one of {', '.join(MODES)}")
+        self.k, self.pool = index(self.k), index(self.pool)
+        if self.k < 0 or self.pool < 0:
+            raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
+        self.texts = _checked_texts(self.texts)
+        if self.vectors is not None:
+            self.vectors = _checked_vectors(self.vectors, len(self.texts))
+
+    def limited(self, rows: int) -> Question:
+        """The same question of a file of so many rows: asking for more would only take memory."""
+        self.k, self.pool = min(self.k, rows), min(self.pool, rows)
+        return self
+
+    @property
+    def depth(self) -> int:
+        """How many rows each retriever hands to fusion."""
+        return max(self.k, self.pool)
+
+    def key(self) -> tuple | None:
+        """What the answer to one text depends on, for a commit; None where that has no short form."""
+        if not (self.where is None or isinstance(self.where, dict)):
+            return None
+        raw = None if self.vectors is None else self.vectors.tobytes()
+        options: Any = self.fusion
+        if self.where is not None or self.tags_any or self.tags_all or isinstance(options, tuple):
+            told = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
+            try:
+                options = json.dumps(told, sort_keys=True)
+            except (TypeError, ValueError):
+                return None
+        return *self.texts, self.k, self.mode, self.pool, options, raw, self.distinct
+
+    def by_filter(self) -> list[tuple[list[int], Question]]:
+        """Where each text has a filter of its own: questions with one filter, and which texts they are."""
+        groups: list[tuple[Any, list[int]]] = []
+        for i, where in enumerate(self.where):
+            same = next((places for other, places in groups if _is_same(other, where)), None)
+            if same is None:
+                groups.append((where, [i]))
+            else:
+                same.append(i)
+        return [(places, self._part(places, where)) for where, places in groups]
+
+    def _part(self, places, where):
+        vectors = None if self.vectors is None else self.vectors[places]
+        return replace(self, texts=[self.texts[i] for i in places], where=where, vectors=vectors)
+
+
+def _is_same(one, other):
+    """Whether two filters say the same, where 1 is not true: as JSON tells it."""
+    if one is other:
+        return True
+    try:
+        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    except (TypeError, ValueError):
+        return False
+
+
+def _checked_texts(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError("questions are a list of texts, not one text: use search for a single one")
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a question is a str, not {type(text).__name__}")
+    return texts
+
+
+def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
+    """A float32 row for each question."""
+    if len(vectors) != count:
+        raise ValueError(f"{count} questions have a vector each, not {len(vectors)} together")
+    found = np.asarray(vectors)
+    if found.size and found.dtype.kind not in "fiu":
+        raise ValueError(f"vectors must be real numbers, not {found.dtype}")
+    with np.errstate(over="ignore"):  # infinity is refused where it is searched
+        return np.ascontiguousarray(found, dtype=np.float32).reshape(count, -1) if count else found

@@ -1,0 +1,57 @@
+"""Which rows a question may find, made once for all who look for them.
+
+A caller says it as a filter, as a bool for each row, as row numbers, or as ids of chunks and documents. Out comes a
+RowSet: one mask over the file, and the words of 64 bits that the core wants for each segment.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragfile import _core
+
+Words = np.ndarray  # uint64, a bit for each row of a segment
+
+
+class RowSet:
+    """The rows that a condition lets through; `mask` is None where there is no condition."""
+
+    __slots__ = ("_words", "mask")
+
+    def __init__(self, mask: np.ndarray | None):
+        self.mask, self._words = mask, None
+
+    def words(self, segments: Sequence) -> list[Words | None]:
+        """For each of the searched segments the rows that live and pass, or None for all of them."""
+        if self.mask is None:
+            return [segment.alive for segment in segments]
+        if self._words is None:
+            self._words = [_living(segment, self.mask) for segment in segments]
+        return self._words
+
+
+def _living(segment, mask):
+    words = _core.row_set(mask[segment.base : segment.base + segment.rows], segment.rows)
+    return words if segment.alive is None else words & segment.alive
+
+
+def mask_of(rows: np.ndarray, count: int) -> np.ndarray:
+    """bool[count] of a mask, which is passed on, or of row numbers, where -1 fills up and names no row."""
+    if rows.dtype == np.bool_:
+        if rows.shape != (count,):
+            raise ValueError(
+                f"where: a mask has a bool for each of the {count} rows, not shape {list(rows.shape)}"
+            )
+        return rows
+    mask = np.zeros(count, dtype=bool)
+    mask[checked_rows(rows, count)] = True
+    return mask
+
+
+def checked_rows(rows: np.ndarray, count: int) -> np.ndarray:
+    """Row numbers as int64 without the -1 that an answer is filled up with. Others outside are refused."""
+    named = rows[rows != -1].astype(np.int64)
+    outside = named[(named < 0) | (named >= count)]
+    if len(outside):
+        raise IndexError(f"row {outside[0]} is outside the file's {count} rows")
+    return named
