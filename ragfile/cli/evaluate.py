@@ -4,7 +4,16 @@ import json
 
 import click
 
-MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR"))
+MEASURES = {
+    "ndcg@10": "nDCG@10",
+    "recall@100": "Recall@100",
+    "mrr": "MRR",
+    "mrr@10": "MRR@10",
+    "first": "first",
+    "titles ndcg@10": "titles nDCG",
+    "titles mrr@10": "titles MRR",
+    "titles first": "first",
+}
 
 
 @click.command("eval")
@@ -26,16 +35,26 @@ MEASURES = (("ndcg@10", "nDCG@10"), ("recall@100", "Recall@100"), ("mrr", "MRR")
 @click.option(
     "--keep", type=click.Path(), help="Keep the built file under this name (one collection only)."
 )
+@click.option(
+    "--anchors",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Judge a folder of pages by its own links: questions, answers, pages to leave out.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def eval_command(folders, embedder, reranker, split, keep, as_json):
+def eval_command(folders, embedder, reranker, split, keep, anchors, as_json):
     """Measure every mode on judged questions. FOLDERS are in BEIR layout: corpus.jsonl, queries.jsonl, qrels/."""
+    from ragfile.evaluation.anchors import judge_anchors
     from ragfile.evaluation.benchmark import judge
 
     if keep and len(folders) > 1:
         raise click.UsageError("--keep takes one collection")
-    reports = [
-        judge(f, embedder=embedder, reranker=reranker, split=split, keep=keep) for f in folders
-    ]
+    if anchors and (len(folders) > 1 or reranker):
+        raise click.UsageError("--anchors takes one folder, and no --rerank")
+    if anchors:
+        reports = [judge_anchors(folders[0], anchors, embedder=embedder, keep=keep)]
+    else:
+        options = {"embedder": embedder, "reranker": reranker, "split": split, "keep": keep}
+        reports = [judge(folder, **options) for folder in folders]
     if as_json:
         click.echo(json.dumps(reports, indent=2))
         return
@@ -47,6 +66,7 @@ def _show(report):
     click.echo(
         f"{report['collection']}: {report['documents']} documents, {report['queries']} judged queries"
     )
-    click.echo(f"  {'':<16}" + "".join(f"{title:>12}" for _, title in MEASURES))
+    shown = list(next(iter(report["modes"].values())))
+    click.echo(f"  {'':<16}" + "".join(f"{MEASURES[name]:>12}" for name in shown))
     for mode, scores in report["modes"].items():
-        click.echo(f"  {mode:<16}" + "".join(f"{scores[name]:>12.4f}" for name, _ in MEASURES))
+        click.echo(f"  {mode:<16}" + "".join(f"{scores[name]:>12.4f}" for name in shown))

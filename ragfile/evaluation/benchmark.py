@@ -2,7 +2,7 @@
 
     report = judge("beir/scifact")      {"collection": …, "modes": {"bm25": {"ndcg@10": …, "recall@100": …, "mrr": …}, …}}
 
-Each document is one passage, as the published baselines index them; queries with a judged relevant document count.
+Each document is one passage whose title is its path, as `ragfile build` makes of JSON lines; queries with a judged relevant document count.
 """
 
 import os
@@ -11,6 +11,7 @@ import time
 
 from ragfile.commit.building import build_from
 from ragfile.evaluation.measures import evaluate, read_collection
+from ragfile.ingest.paths import title_of
 from ragfile.opening import open as open_file
 from ragfile.query.reranking import rerank
 from ragfile.records import Candidate, Chunk
@@ -43,8 +44,10 @@ def judge(path, *, embedder="default", reranker=None, split="test", keep=None):
 
 
 def _whole(document):
-    """A document as one chunk."""
-    return document, [Chunk(document.id, 0, document.text, (), {}, 0, len(document.text))]
+    """A document as one chunk, whose path is the title."""
+    title = title_of(document)
+    path = {"headers": title} if title else {}
+    return document, [Chunk(document.id, 0, document.text, (), path, 0, len(document.text))]
 
 
 def _measured(rf, collection, reranker):

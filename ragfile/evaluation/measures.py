@@ -2,7 +2,7 @@
 
     collection = read_collection("scifact/")          corpus.jsonl, queries.jsonl, qrels/<split>.tsv
     run = {query_id: [doc_id, …] best first}
-    scores = evaluate(run, collection.qrels)          {"ndcg@10": …, "recall@100": …, "mrr": …}
+    scores = evaluate(run, collection.qrels)          {"ndcg@10": …, "recall@100": …, "mrr": …, "mrr@10": …, "first": …}
 
 The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a document
 counts as relevant from 1; a query with judgements but without a relevant one is left out; a query without an
@@ -27,11 +27,10 @@ class Collection:
     qrels: dict = field(default_factory=dict)  # query id → {document id: judgement}
 
     def documents(self) -> Iterator[Document]:
-        """Title and text as one text, as BEIR's baselines index them, also where a text repeats its title."""
+        """Each text with its title in the metadata, as the loader of JSON lines gives them."""
         for record in _records(os.path.join(self.path, "corpus.jsonl")):
             title, text = record.get("title") or "", record.get("text") or ""
-            whole = "\n\n".join(part for part in (title, text) if part)
-            yield Document(str(record["_id"]), whole, metadata={"title": title} if title else {})
+            yield Document(str(record["_id"]), text, metadata={"title": title} if title else {})
 
 
 def read_collection(path, split="test"):
@@ -100,6 +99,8 @@ def evaluate(run, qrels, *, ndcg_at=10, recall_at=100):
         f"ndcg@{ndcg_at}": [ndcg(ranked[q], judged[q], ndcg_at) for q in judged],
         f"recall@{recall_at}": [recall(ranked[q], judged[q], recall_at) for q in judged],
         "mrr": [reciprocal_rank(ranked[q], judged[q]) for q in judged],
+        "mrr@10": [reciprocal_rank(ranked[q][:10], judged[q]) for q in judged],
+        "first": [reciprocal_rank(ranked[q][:1], judged[q]) for q in judged],
     }
     return {
         name: math.fsum(values) / len(values) if values else 0.0

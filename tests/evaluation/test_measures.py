@@ -29,7 +29,9 @@ def test_recall_and_reciprocal_rank_equal_values_computed_by_hand():
 
 def test_a_query_without_an_answer_counts_zero_and_one_without_relevant_documents_not_at_all():
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 0}}
-    assert evaluate({"1": ["a"]}, qrels) == {"ndcg@10": 0.5, "recall@100": 0.5, "mrr": 0.5}
+    assert evaluate({"1": ["a"]}, qrels) == dict.fromkeys(
+        ("ndcg@10", "recall@100", "mrr", "mrr@10", "first"), 0.5
+    )
     assert evaluate({}, {}) == {"ndcg@10": 0.0, "recall@100": 0.0, "mrr": 0.0}
 
 
@@ -77,8 +79,8 @@ def test_a_collection_in_beir_layout_is_read(collection):
     assert read.queries == {"q1": "one"}
     assert read.qrels == {"q1": {"1": 2, "3": -1}}
     assert [(d.id, d.text) for d in read.documents()] == [
-        ("1", "T\n\nbody"),
-        ("2", "T\n\nT again"),
+        ("1", "body"),
+        ("2", "T again"),
         ("3", "x"),
     ]
 
