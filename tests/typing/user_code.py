@@ -1,0 +1,243 @@
+"""A program such as a user writes: it touches every public name, type checkers pass it, and it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ragfile
+from ragfile.answering import prepare
+from ragfile.embedding import Model as ModelByItsModule
+from ragfile.types import Mode, SearchOptions, Where
+
+CREATED = 1_700_000_000_000_000_000
+
+
+# ---------------------------------------------------------------------------------------- an embedder of one's own
+
+
+class Lengths:
+    """Embeds a text by how long it is: enough for a test, and for nothing else."""
+
+    model = ragfile.Model("lengths-1", 2)
+
+    def embed(self, texts: Sequence[str], role: str = "document") -> NDArray[np.float32]:
+        angles = np.array([len(text) % 90 for text in texts], dtype=np.float32) * np.pi / 180
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def named(embedder: ragfile.Embedder) -> str:
+    model: ragfile.Model = embedder.model
+    return f"{model.name} ({model.dims})"
+
+
+# ---------------------------------------------------------------------------------------------- building and asking
+
+
+def written(folder: Path) -> Path:
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "keys.md").write_text("# Keys\n\nTo rotate the keys, run the rotation job.\n")
+    (docs / "pods.md").write_text(
+        "---\ntags: [ops]\n---\n# Pods\n\nA pod restarts when it fails.\n"
+    )
+    return docs
+
+
+def built(folder: Path) -> Path:
+    out = folder / "kb.ragfile"
+    report: ragfile.BuildReport = ragfile.build(
+        [written(folder)],
+        out,
+        chunking=ragfile.Policy("words", 100, 10),
+        analysis=ragfile.Analysis(stemmer="english", k1=1.2),
+        limits=ragfile.Limits(max_bytes=1 << 20),
+        tags=["docs"],
+        metadata={"lang": "en", "year": 2024},
+        precision=16,
+        created=CREATED,
+        progress=lambda documents, chunks, share: None,
+    )
+    assert report.documents == 2
+    assert not report.failures
+    print(f"{report.chunks} chunks, {report.file_bytes} bytes in {report.seconds:.1f} s")
+    return out
+
+
+def asked(path: Path) -> list[str]:
+    recent: Where = {"year": {"$gte": 2020}, "lang": "en"}
+    with ragfile.open(path) as rf:
+        first: ragfile.Hit = rf.search("How do I rotate the keys?")[0]
+        hits: ragfile.Hits = rf.search("pods", 5, where=recent, tags_any=["docs"], mode="bm25")
+        many = rf.search_batch(["keys", "pods"], k=1, fusion=("rrf", {"rrf_k": 30}))
+        lines = [f"{hit.doc_id}: {hit.text[:20]} {hit.score:.2f} {hit.scores}" for hit in hits]
+        lines += [f"{hits.request_id} {hits.timings.get('bm25', 0.0):.1f}", hits.degraded]
+        lines += [found[0].source for found in many]
+        lines.append(rf.context(first.id, before=20, after=20))
+        assert rf.search("keys", where={"$or": [{"year": 2024}, {"lang": {"$in": ["de", "fr"]}}]})
+        return lines + details(rf, first)
+
+
+def details(rf: ragfile.KnowledgeBase, hit: ragfile.Hit) -> list[str]:
+    document: ragfile.Document | None = rf.document(hit.doc_id)
+    row = rf.row(hit.id)
+    assert document is not None
+    assert row is not None
+    chunk: ragfile.Chunk = rf.chunk(row)
+    assert document.text[chunk.start : chunk.end] == chunk.content
+    rows, scores = rf.nearest(rf.vector(row), 1)
+    assert rows.shape == scores.shape == (1, 1)
+    assert rf.score([row], text="keys")[0] > 0
+    if rf.embedder is not None:
+        print(named(rf.embedder))
+    names: list[str] = rf.strategies
+    listed = [one.source for one in rf.documents()]
+    return [*names, *listed, *document.tags, str(rf.info["chunks"]), chunk.uuid, document.original]
+
+
+def every_mode(rf: ragfile.KnowledgeBase, question: str) -> Iterator[tuple[str, int]]:
+    modes: list[Mode] = ["hybrid", "vector", "bm25", "keyword"]
+    for mode in modes:
+        options: SearchOptions = {"mode": mode, "distinct": True, "pool": 20}
+        yield mode, len(rf.search(question, 3, **options))
+
+
+def answered(path: Path) -> str:
+    with ragfile.open(path, embedder="default", strict=True) as rf:
+        ready: ragfile.Ready = prepare(
+            rf, "When does a pod restart?", k=4, budget=500, mode="hybrid"
+        )
+        print(dict(every_mode(rf, "pods")), ready.tokens, len(ready.dropped))
+        return ready.prompt + "".join(str(source["file_id"]) for source in ready.sources)
+
+
+# ----------------------------------------------------------------------------------------------------- the blocks
+
+
+def by_blocks(folder: Path) -> list[str]:
+    store = folder / "blocks.ragfile"
+    chunks: list[ragfile.Chunk] = ragfile.chunk("Pods restart. Keys rotate.", "sentences:60/10")
+    counts: dict[str, int] = ragfile.index(chunks, store)
+    assert counts["inserted"] == len(chunks)
+    plan = ragfile.Plan(k=3, fusion="rrf", where={"lang": {"$exists": False}})
+    found: list[ragfile.Candidate] = ragfile.retrieve("pods", plan, store)
+    fused = ragfile.fuse([found, found], "rrf", {"k": 2})
+    better = ragfile.rerank("pods", fused)
+    spans: list[dict[str, Any]] = ragfile.compress("pods", better, {"sentences": 1})
+    return [span["text"] for span in spans]
+
+
+# -------------------------------------------------------------------------------------------------------- changing
+
+
+def made(folder: Path) -> Path:
+    path = folder / "made.ragfile"
+    with ragfile.create(path, embedder=Lengths(), metric="cosine", created=CREATED) as writer:
+        fill(writer)
+        assert len(writer) == 3
+    return path
+
+
+def fill(writer: ragfile.Writer) -> None:
+    writer.add([{"doc_id": "a", "chunk_index": 0, "content": "one"}], vectors=[[0.6, 0.8]])
+    writer.add([ragfile.Chunk("b", 0, "three", tags=("x",))], np.array([[0.8, 0.6]], np.float32))
+    writer.add_documents([ragfile.Document("c", "A text that is cut here.", metadata={"n": 1})])
+    writer.add_section("my.notes", b"hello", items=1)
+
+
+class Notes:
+    """A strategy: what makes sense of a section's bytes."""
+
+    def __init__(self, section: Any, rf: ragfile.KnowledgeBase) -> None:
+        self.text = bytes(section).decode()
+
+
+def changed(path: Path) -> dict[str, int]:
+    editor: ragfile.Editor = ragfile.edit(
+        path, embedder=Lengths(), message="an edit", created=CREATED
+    )
+    with editor as writer:
+        writer.upsert([{"id": "c", "text": "Another text.", "metadata": {"n": 2}}])
+        gone: list[str] = writer.delete(["a"], where={"n": {"$gt": 5}})
+    assert gone == ["a"]
+    ragfile.register("my.notes", Notes)
+    with ragfile.open(path, embedder=Lengths()) as rf:
+        assert rf.strategy("my.notes").text == "hello"
+        assert rf.generation == 2
+    return editor.report
+
+
+def kept_up(path: Path, docs: Path) -> list[str]:
+    (docs / "new.md").write_text("# New\n\nSomething new.\n")
+    plan: ragfile.SyncReport = ragfile.sync(path, [docs], dry_run=True)
+    assert plan.added == ["new.md"]
+    done = ragfile.add(path, docs / "new.md", message="one more", errors="replace")
+    assert not done.is_empty
+    recut = ragfile.reindex(path, chunking="words:50/5")
+    ragfile.compact(path, created=CREATED)
+    faults, counts = ragfile.verify(path)
+    assert not faults
+    messages = [commit["message"] for commit in ragfile.log(path)]
+    return [*messages, *ragfile.stale(path), f"{recut['recut']} {counts['sections']}"]
+
+
+# ------------------------------------------------------------------------------------------------ other files, errors
+
+
+def as_pairs(folder: Path) -> list[str]:
+    path = folder / "pairs.ragfile"
+    keywords = [("key", "a text")]
+    ragfile.write_pairs(
+        path, keywords, [([0.6, 0.8], "key")], padding=8, precision=32, byteorder="little"
+    )
+    with ragfile.open(path, dialect="strict") as pairs:
+        texts = pairs.lookup("key")
+    with ragfile.PairFile(path, dim=2) as same:
+        rows, _ = same.nearest([0.6, 0.8], k=1, metric="ip")
+        assert rows[0, 0] == 0
+        assert same.vectors().shape == (1, 2)
+    return texts
+
+
+def converted(path: Path, folder: Path) -> int:
+    return len(ragfile.convert(path, folder / "kb.ragmd", to="ragmd"))
+
+
+def explained(path: Path) -> str:
+    try:
+        ragfile.open(path).close()
+    except ragfile.VersionError:
+        return "update ragfile"
+    except ragfile.CorruptError as error:
+        return f"damaged in {error.section}"
+    except ragfile.FormatError as error:
+        return f"not a RAGFile, says byte {error.at}"
+    except (ragfile.LockedError, ragfile.ModelError, ragfile.ProviderError):
+        return "try again"
+    except ragfile.ChangedError:
+        return "fetch it again"
+    except ragfile.RemoteError as error:
+        return f"the server says {error.status}"
+    except ragfile.RagfileError as error:
+        return str(error)
+    return "fine"
+
+
+def main(folder: Path) -> list[str]:
+    path = built(folder)
+    lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
+    lines += kept_up(path, folder / "docs")
+    lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
+    (folder / "other.ragfile").write_bytes(b"something else")
+    lines.append(explained(folder / "other.ragfile"))
+    assert ModelByItsModule is ragfile.Model
+    return [*lines, ragfile.__version__]
+
+
+if __name__ == "__main__":
+    print("\n".join(main(Path(sys.argv[1]))))
