@@ -1,6 +1,6 @@
 """A real folder of documents, from one command to exact answers.
 
-    python tests/check_folder.py FOLDER [--questions 1000]
+    python tests/checks/folder.py FOLDER [--questions 1000]
 
 1. `ragfile build FOLDER -o kb.ragfile` under several locales, hash seeds, numbers of CPUs and SIMD targets: the same bytes.
 2. Questions that were cut from the folder's own texts, in every mode: each hit has a source, its document is the file's text after
