@@ -32,7 +32,7 @@ def test_a_query_without_an_answer_counts_zero_and_one_without_relevant_document
     assert evaluate({"1": ["a"]}, qrels) == dict.fromkeys(
         ("ndcg@10", "recall@100", "mrr", "mrr@10", "first"), 0.5
     )
-    assert evaluate({}, {}) == {"ndcg@10": 0.0, "recall@100": 0.0, "mrr": 0.0}
+    assert set(evaluate({}, {}).values()) == {0.0}
 
 
 def test_chunks_of_a_document_count_where_its_best_one_stands():
