@@ -634,14 +634,19 @@ class _Reference:
         return self.found[name]
 
     def _readings(self, name):
-        """Those that explain every surviving byte; the smallest padding of several, as it doubts the most."""
+        """Those that explain every surviving byte; the smallest padding of several, as it doubts the most.
+
+        A component that is not a finite number speaks against none of them: the script wrote what it was given.
+        """
         opened = self.opened[name]
+        if opened.size == 0:
+            return [(opened.precision or None, None, [])]
         readings, first = [], []
         for precision, dim in self._shapes(opened) if name == "vector" else [(0, 0)]:
             for padding in [opened.padding] if opened.padding else PADDINGS:
                 clean, remnants = opened.shaped(padding, precision, dim).walk()
                 first.append((precision, dim, remnants))
-                if clean and self._finite(precision, dim, remnants):
+                if clean:
                     readings.append((precision, dim, remnants))
                     break
         certain_shape = name == "keyword" or (self.given_dim is not None and opened.precision)
@@ -670,17 +675,6 @@ class _Reference:
                 "too many dimensions could fit: pass dim", at=opened.start, section="vector"
             )
         return shapes
-
-    def _finite(self, precision, dim, remnants):
-        if not precision:
-            return True
-        dtype = _row_dtype(precision, self.directory.big_endian)
-        rows = (
-            np.frombuffer(self.data, dtype, dim, at)
-            for kind, at, *_ in remnants
-            if kind == "certain"
-        )
-        return all(np.isfinite(row).all() for row in rows)
 
     def verify(self, strategy):
         """Nothing beyond the walk: the dialect has neither counts nor hashes."""
