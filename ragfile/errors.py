@@ -26,6 +26,11 @@ class FormatError(RagfileError, ValueError):
         self.at = at
         self.section = section
 
+    def name_file(self, path: str) -> None:
+        """Puts the file's name before the message, unless it is in it."""
+        if path not in str(self):
+            self.args = (f"{path}: {self}",)
+
 
 class VersionError(FormatError):
     """Written by a newer ragfile, or needs a part that this one does not know."""

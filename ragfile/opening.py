@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+import warnings
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
@@ -19,6 +21,8 @@ from ragfile.store.pairs import PairFile
 if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.types import Dialect, StrPath
+
+HEAD = 1 << 16  # bytes that tell what a file is
 
 
 @overload
@@ -62,10 +66,10 @@ def open(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
             embedding_cache=embedding_cache,
         )  # fmt: skip
-    head = bytes(memoryview(_core.Map(path))[:11])  # which does not wait for a pipe
+    head = bytes(memoryview(_core.Map(path))[:HEAD])  # which does not wait for a pipe
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
-    if head[:7] == b"RAGFILE" or not _looks_like_text(head):
+    if head[:7] == b"RAGFILE":
         return KnowledgeBase(
             path,
             embedder=embedder,
@@ -74,13 +78,50 @@ def open(
             embedding_cache=embedding_cache,
             offline=offline,
         )
-    return TextKnowledgeBase(
-        path, embedder=embedder, embedding_cache=embedding_cache, offline=offline
-    )
+    options = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
+    if _looks_like_text(head):
+        return TextKnowledgeBase(path, **options)
+    if _is_half_of_a_pair(path, head):
+        return PairKnowledgeBase(path, **options)
+    raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
 
 
 def _looks_like_text(head):
     return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
+
+
+def _is_half_of_a_pair(path, head):
+    """Whether a file is the index or the metadata of a FAISS + JSON pair whose other half lies beside it."""
+    from ragfile.exchange.faiss.json_pair import pair_paths
+
+    path = os.fspath(path)
+    suffix = os.path.splitext(path)[1]
+    if suffix not in (".faiss", ".json") or head.lstrip()[:1] not in (b"I", b"{"):
+        return False
+    index, metadata = pair_paths(path)
+    other = metadata if suffix == ".faiss" else index
+    if not os.path.exists(other) and suffix == ".faiss":
+        raise FormatError(f"{path}: a FAISS index without its metadata: {other} is not there", at=0)
+    return os.path.exists(other)
+
+
+def _content(path, head):
+    """What a file is, and how to make a RAGFile of it."""
+    from ragfile.exchange.converting import format_of
+    from ragfile.ingest.loaders import LoadError, sniff
+
+    path = os.fspath(path)
+    if not head:
+        return "the file is empty"
+    with contextlib.suppress(FormatError), warnings.catch_warnings(action="ignore"):
+        kind = format_of(path)
+        if kind != "faiss+json":  # any JSON looks like half of one
+            return f"it holds {kind}; ragfile.convert({path!r}, 'kb.ragfile') makes one of it"
+    try:
+        kind = sniff(head, os.path.splitext(path)[1].lower())
+    except LoadError:
+        return "the first seven bytes are not RAGFILE"
+    return f"it is a source ({kind}); ragfile.build({path!r}, 'kb.ragfile') makes one of it"
 
 
 def _open_remote(
@@ -165,19 +206,38 @@ class TextKnowledgeBase(KnowledgeBase):
             knowledge_base.write(self._collection(), path)
             return _core.Map(path)
 
+    _format = "ragmd"
+
     def _collection(self):
-        from ragfile.exchange.ragmd.reading import load
+        from ragfile.exchange.ragmd.reading import NotARagmd, load
 
         self._size = os.path.getsize(self.path)
-        return load(self.path)
+        try:
+            return load(self.path)
+        except NotARagmd as error:
+            hint = f"ragfile.build({self.path!r}, 'kb.ragfile') makes a RAGFile of Markdown"
+            raise NotARagmd(f"{error}; {hint}", at=error.at) from None
 
     @property
     def info(self):
-        return super().info | {"format": "ragmd", "size": self._size}
+        return super().info | {"format": self._format, "size": self._size}
 
     @property
     def strategies(self):
         return ["vector", "bm25"]
+
+
+class PairKnowledgeBase(TextKnowledgeBase):
+    """A FAISS index and its JSON, named by either of them, opened for asking."""
+
+    _format = "faiss+json"
+
+    def _collection(self):
+        from ragfile.exchange.faiss import json_pair
+
+        paths = json_pair.pair_paths(self.path)
+        self._size = sum(map(os.path.getsize, paths))
+        return json_pair.read(*paths)
 
 
 class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):

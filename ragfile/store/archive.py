@@ -110,7 +110,11 @@ def of_one_commit(
 
     @functools.wraps(method)
     def call(self: Opened, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
+        try:
+            return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
+        except CorruptError as error:  # found in a section, which does not know its file
+            error.name_file(self.path)
+            raise
 
     return call
 

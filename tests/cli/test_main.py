@@ -217,6 +217,9 @@ def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(
     data[at + 900] ^= 1
     kb.write_bytes(data)
     code, _, err = run("search", kb, "keys")
-    assert (code, err) == (2, "ragfile: block checksum does not match (byte 0 of section vector)\n")
+    assert (code, err) == (
+        2,
+        f"ragfile: {kb}: block checksum does not match (byte 0 of section vector)\n",
+    )
     for full in ([], ["--full"]):
         assert run("verify", kb, *full)[1].count("block checksum does not match") == 1
