@@ -62,7 +62,7 @@ FAILED = 1
 @url_cache_option
 @json_option
 def ask_command(file, question, model, where, stream, as_json, allow_ungrounded, **options):
-    """Answer a question, with sources that open at the exact characters."""
+    """Answer a question with its sources. They open at the exact characters."""
     if stream and not as_json:
         raise click.UsageError(
             "--stream goes with --json: without it an answer always comes as it is written"

@@ -58,7 +58,7 @@ def add(file, sources, dry_run, as_json, **options):
 @click.command()
 @_following
 def sync(file, sources, dry_run, as_json, **options):
-    """Make a file equal to its sources: add, replace, move and remove documents."""
+    """Make a file equal to its sources. Documents are added, replaced, moved and removed."""
     _follow("sync", file, sources, dry_run, as_json, **options)
 
 
@@ -123,7 +123,7 @@ def _hint(file):
 @cache_option
 @json_option
 def delete(file, ids, checksums, where, message, embedding_cache, as_json):
-    """Delete documents by id, checksum or filter, and their vectors from the embedding cache."""
+    """Delete documents by id, checksum or filter. Their vectors leave the embedding cache, too."""
     from ragfile.commit.editing import edit
 
     if not ids and not checksums and where is None:
@@ -184,7 +184,7 @@ def log(file, cache, as_json):
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
 def stale(file, chunking, embedder, as_json):
-    """List documents made with another chunk policy or model than the file's."""
+    """List documents of another chunk policy or model. `reindex` makes them again."""
     from ragfile.commit.history import stale as stale_documents
 
     found = stale_documents(file, chunking=chunking, embedder=embedder)
@@ -203,7 +203,7 @@ def stale(file, chunking, embedder, as_json):
 @cache_option
 @json_option
 def reindex(file, chunking, embedder, message, embedding_cache, as_json):
-    """Chunk and embed stale documents again, from the texts in the file."""
+    """Chunk and embed stale documents again. Their texts are in the file."""
     from ragfile.commit.reindexing import reindex as reindex_file
 
     report = reindex_file(

@@ -452,7 +452,7 @@ def search(
     cache,
     as_json,
 ):
-    """Ask a file a question."""
+    """Find the passages that answer a question."""
     from dataclasses import asdict
 
     from ragfile.opening import open as open_file

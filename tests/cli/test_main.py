@@ -223,3 +223,10 @@ def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(
     )
     for full in ([], ["--full"]):
         assert run("verify", kb, *full)[1].count("block checksum does not match") == 1
+
+
+def test_the_list_of_commands_cuts_no_sentence(run):
+    _, out, _ = run("--help")
+    commands = out.partition("Commands:")[2].strip().splitlines()
+    assert len(commands) > 10
+    assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
