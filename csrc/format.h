@@ -74,6 +74,37 @@ enum {
     FOOTER_IDENTITY = 48,
     FOOTER_HASH = 56,
 
+    CHUNK_DOCUMENT = 0, /* u32: number of its document */
+    CHUNK_INDEX = 4,    /* u32 */
+    CHUNK_START = 8,    /* u32: first byte in the document's blob */
+    CHUNK_BYTES = 12,   /* u32 */
+    CHUNK_CHAR = 16,    /* u32: first code point in the document's text, or RAG_NO_SPAN */
+    CHUNK_CHARS = 20,   /* u32 */
+    CHUNK_META = 24,    /* u64: offset of its JSON << META_SIZE_BITS | bytes of it */
+    META_SIZE_BITS = 24,
+
+    DOCUMENT_BLOB = 0,        /* u64: offset of its texts in rag.text */
+    DOCUMENT_TEXT_BYTES = 8,  /* u32 */
+    DOCUMENT_BLOB_BYTES = 12, /* u32 */
+    DOCUMENT_META = 16,       /* u64: offset of its JSON in rag.meta */
+    DOCUMENT_META_BYTES = 24, /* u32 */
+    DOCUMENT_FLAGS = 28,      /* u32: DOCUMENT_HAS_TEXT */
+    DOCUMENT_ROW = 32,        /* u64: its first row */
+    DOCUMENT_ROWS = 40,       /* u32 */
+    DOCUMENT_CHARS = 44,      /* u32: code points of its text */
+    DOCUMENT_ZERO = 48,
+    DOCUMENT_HAS_TEXT = 1,
+
+    STRINGS_COUNT = 0,   /* u64 */
+    STRINGS_OFFSETS = 8, /* u64 each: count + 1 of them, then the bytes */
+
+    STREAM_RAW_SIZE = 8,    /* of the trailer */
+    STREAM_BLOCK_SIZE = 16, /* raw size of a block; the last can be shorter */
+    STREAM_BLOCKS = 24,
+    STREAM_TABLE_AT = 32,
+    STREAM_ZERO = 40,
+    STREAM_ALIGN = 8, /* of the table, which follows the blocks */
+
     NAME_MAX_SIZE = 64,
     MESSAGE_MAX_SIZE = 4096,
     ENTRIES_MAX = 65536,
@@ -86,6 +117,8 @@ enum {
 #define HEAD_NAME "rag.head"
 #define TOC_NAME "rag.toc"
 #define TOMBS_NAME "rag.tombs"
+#define STREAM_MAGIC "RAGBLK01"
+#define STREAM_COMPRESSED ((uint64_t)1 << 63) /* in a block's end: the block is one zstd frame */
 
 #define TOC_SIZE_MAX ((uint64_t)64 << 20)
 #define FILE_SIZE_MAX ((uint64_t)1 << 60)

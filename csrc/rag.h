@@ -244,11 +244,13 @@ enum rag_status rag_writer_create(const char *path, struct rag_writer **writer,
                                   struct rag_fault *fault);
 
 /* The next commit of the file at path. Takes the writer's lock (RAG_LOCKED: fault->at is the
- * holder's pid) and opens the newest commit; reader, borrowed until the writer goes, is that
- * commit. */
+ * holder's pid) and opens the newest commit. */
 enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer,
                                 struct rag_fault *fault);
-const struct rag_reader *rag_writer_reader(const struct rag_writer *writer);
+
+/* Hands over the reader of that commit and the map that it reads; the reader is closed first. */
+struct rag_reader *rag_writer_take_reader(struct rag_writer *writer);
+struct rag_map rag_writer_take_map(struct rag_writer *writer);
 
 /* A new file to be renamed over the one that editor holds locked: compaction. */
 enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer,
@@ -352,7 +354,11 @@ void rag_chunk_store(uint8_t *out, const struct rag_chunk *chunk);
 void rag_document_store(uint8_t *out, const struct rag_document *document);
 
 /* A list of byte strings: u64 count, count + 1 u64 offsets from the end of the offsets, the
- * bytes. */
+ * bytes. head writes all but the bytes: RAG_STRINGS_HEAD + 8 * count of them. The offset of string
+ * i lies at byte rag_strings_offset(i), its end in the eight bytes that follow. */
+enum { RAG_STRINGS_HEAD = 16 };
+uint64_t rag_strings_offset(uint64_t i);
+void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
 enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
                                 size_t *size, struct rag_fault *fault);
 
@@ -382,8 +388,10 @@ enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i,
 enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i,
                                  struct rag_block *block, struct rag_fault *fault);
 
-/* What closes a stream, behind its table of block ends: u64 each, the highest bit set on a
- * compressed block. */
+/* What a writer puts after the blocks: zeros up to the table, the table, which says where each block
+ * ends and whether it is compressed, and the trailer. */
+size_t rag_stream_gap(uint64_t end);
+void rag_stream_end(uint8_t out[8], uint64_t end, bool compressed);
 void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size,
                         uint64_t blocks, uint64_t table_at);
 
@@ -758,7 +766,14 @@ size_t rag_first_not_finite(const float *values, size_t count);
 /* Row sets: bit i % 64 of word i / 64. pack reads one byte a row, 0 for absent; bits past count are
  * zero. */
 void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words);
+void rag_bits_unpack(const uint64_t *words, uint64_t count, uint8_t *bytes);
 uint64_t rag_bits_count(const uint64_t *words, uint64_t count);
+
+/* Bitmaps in files, rag.tombs and rag.gone: bit i % 8 of byte i / 8. store writes ceil(count / 8)
+ * bytes; rest is the row set of those that a bitmap of whole words does not name. */
+void rag_bitmap_store(uint8_t *out, const uint8_t *bytes, uint64_t count);
+bool rag_bitmap_has(const uint8_t *bitmap, uint64_t i);
+void rag_bitmap_rest(const uint8_t *bitmap, uint64_t count, uint64_t *words);
 
 /* --------------------------------------------------------------------------------------- fusion */
 /* Calibrated fusion of two exact scores: the best BM25 score of all rows, and how the question's

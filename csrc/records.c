@@ -16,9 +16,8 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "format.h"
 #include "internal.h"
-
-enum { HAS_TEXT = 1, META_SIZE_BITS = 24 };
 
 static enum rag_status checked(const struct rag_guard *guard, uint64_t at, size_t size,
                                struct rag_fault *fault) {
@@ -26,6 +25,13 @@ static enum rag_status checked(const struct rag_guard *guard, uint64_t at, size_
 }
 
 /* -------------------------------------------------------------------------------------- strings */
+
+uint64_t rag_strings_offset(uint64_t i) { return STRINGS_OFFSETS + 8 * i; }
+
+void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count) {
+    store_u64(out + STRINGS_COUNT, count);
+    for (uint64_t i = 0; i <= count; i++) store_u64(out + rag_strings_offset(i), offsets[i]);
+}
 
 static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
     if (guard->size < 16) return false;
@@ -41,13 +47,12 @@ static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, u
     if (status != RAG_OK) return status;
     if (!strings_count(guard, &count) || i >= count)
         return rag_fail(fault, RAG_CORRUPT, i, "no such string");
-    const uint64_t base = 16 + 8 * count;
-    status = checked(guard, 8 + 8 * i, 16, fault);
+    const uint64_t base = rag_strings_offset(count + 1), entry = rag_strings_offset(i);
+    status = checked(guard, entry, 16, fault);
     if (status != RAG_OK) return status;
-    const uint64_t from = load_u64(guard->bytes + 8 + 8 * i),
-                   to = load_u64(guard->bytes + 16 + 8 * i);
+    const uint64_t from = load_u64(guard->bytes + entry), to = load_u64(guard->bytes + entry + 8);
     if (from > to || to > guard->size - base)
-        return rag_fail(fault, RAG_CORRUPT, 8 + 8 * i, "a string lies outside its section");
+        return rag_fail(fault, RAG_CORRUPT, entry, "a string lies outside its section");
     *at = base + from;
     *size = to - from;
     return RAG_OK;
@@ -86,15 +91,12 @@ enum rag_status rag_records_chunk(const struct rag_records *r, uint64_t row,
     enum rag_status status = checked(&r->chunks, at, RAG_CHUNK_SIZE, fault);
     if (status != RAG_OK) return status;
     const uint8_t *c = r->chunks.bytes + at;
-    const uint64_t meta = load_u64(c + 24);
-    *chunk = (struct rag_chunk){load_u32(c),
-                                load_u32(c + 4),
-                                load_u32(c + 8),
-                                load_u32(c + 12),
-                                load_u32(c + 16),
-                                load_u32(c + 20),
-                                meta >> META_SIZE_BITS,
-                                (uint32_t)(meta & ((1u << META_SIZE_BITS) - 1))};
+    const uint64_t meta = load_u64(c + CHUNK_META);
+    *chunk = (struct rag_chunk){
+        load_u32(c + CHUNK_DOCUMENT), load_u32(c + CHUNK_INDEX),
+        load_u32(c + CHUNK_START),    load_u32(c + CHUNK_BYTES),
+        load_u32(c + CHUNK_CHAR),     load_u32(c + CHUNK_CHARS),
+        meta >> META_SIZE_BITS,       (uint32_t)(meta & ((1u << META_SIZE_BITS) - 1))};
     if (chunk->document >= r->count)
         return rag_fail(fault, RAG_CORRUPT, at, "a chunk of a document that is not there");
     return RAG_OK;
@@ -111,16 +113,17 @@ enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struc
     d->id = r->ids.bytes + *id_at;
     const uint8_t *b = r->documents.bytes + at;
     d->id_size = (uint32_t)id_size;
-    d->blob_at = load_u64(b);
-    d->text_size = load_u32(b + 8);
-    d->blob_size = load_u32(b + 12);
-    d->meta_at = load_u64(b + 16);
-    d->meta_size = load_u32(b + 24);
-    d->has_text = load_u32(b + 28) & HAS_TEXT;
-    d->first_row = load_u64(b + 32);
-    d->rows = load_u32(b + 40);
-    d->text_chars = load_u32(b + 44);
-    if ((load_u32(b + 28) & ~(uint32_t)HAS_TEXT) != 0 || (load_u64(b + 48) | load_u64(b + 56)) != 0)
+    d->blob_at = load_u64(b + DOCUMENT_BLOB);
+    d->text_size = load_u32(b + DOCUMENT_TEXT_BYTES);
+    d->blob_size = load_u32(b + DOCUMENT_BLOB_BYTES);
+    d->meta_at = load_u64(b + DOCUMENT_META);
+    d->meta_size = load_u32(b + DOCUMENT_META_BYTES);
+    d->has_text = load_u32(b + DOCUMENT_FLAGS) & DOCUMENT_HAS_TEXT;
+    d->first_row = load_u64(b + DOCUMENT_ROW);
+    d->rows = load_u32(b + DOCUMENT_ROWS);
+    d->text_chars = load_u32(b + DOCUMENT_CHARS);
+    if ((load_u32(b + DOCUMENT_FLAGS) & ~(uint32_t)DOCUMENT_HAS_TEXT) != 0 ||
+        (load_u64(b + DOCUMENT_ZERO) | load_u64(b + DOCUMENT_ZERO + 8)) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a document's record has bits of a newer version");
     if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX ||
         d->rows > r->rows || d->first_row > r->rows - d->rows)
@@ -183,26 +186,26 @@ enum rag_status rag_records_row(const struct rag_records *r, uint64_t document, 
 }
 
 void rag_chunk_store(uint8_t *out, const struct rag_chunk *c) {
-    store_u32(out, c->document);
-    store_u32(out + 4, c->index);
-    store_u32(out + 8, c->start);
-    store_u32(out + 12, c->size);
-    store_u32(out + 16, c->char_start);
-    store_u32(out + 20, c->char_size);
-    store_u64(out + 24, c->meta_at << META_SIZE_BITS | c->meta_size);
+    store_u32(out + CHUNK_DOCUMENT, c->document);
+    store_u32(out + CHUNK_INDEX, c->index);
+    store_u32(out + CHUNK_START, c->start);
+    store_u32(out + CHUNK_BYTES, c->size);
+    store_u32(out + CHUNK_CHAR, c->char_start);
+    store_u32(out + CHUNK_CHARS, c->char_size);
+    store_u64(out + CHUNK_META, c->meta_at << META_SIZE_BITS | c->meta_size);
 }
 
 void rag_document_store(uint8_t *out, const struct rag_document *d) {
     memset(out, 0, RAG_DOCUMENT_SIZE);
-    store_u64(out, d->blob_at);
-    store_u32(out + 8, d->text_size);
-    store_u32(out + 12, d->blob_size);
-    store_u64(out + 16, d->meta_at);
-    store_u32(out + 24, d->meta_size);
-    store_u32(out + 28, d->has_text ? HAS_TEXT : 0);
-    store_u64(out + 32, d->first_row);
-    store_u32(out + 40, d->rows);
-    store_u32(out + 44, d->text_chars);
+    store_u64(out + DOCUMENT_BLOB, d->blob_at);
+    store_u32(out + DOCUMENT_TEXT_BYTES, d->text_size);
+    store_u32(out + DOCUMENT_BLOB_BYTES, d->blob_size);
+    store_u64(out + DOCUMENT_META, d->meta_at);
+    store_u32(out + DOCUMENT_META_BYTES, d->meta_size);
+    store_u32(out + DOCUMENT_FLAGS, d->has_text ? DOCUMENT_HAS_TEXT : 0);
+    store_u64(out + DOCUMENT_ROW, d->first_row);
+    store_u32(out + DOCUMENT_ROWS, d->rows);
+    store_u32(out + DOCUMENT_CHARS, d->text_chars);
 }
 
 /* --------------------------------------------------------------------------------------- sample */

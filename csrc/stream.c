@@ -9,21 +9,27 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "format.h"
 #include "internal.h"
 
-#define STREAM_MAGIC "RAGBLK01"
-#define COMPRESSED ((uint64_t)1 << 63)
 #define BLOCK_RAW_MAX ((uint64_t)16 << 20)
 #define RATIO_MAX 1000
+
+/* The table has one u64 a block, so a writer can store each as soon as the block is written. */
+void rag_stream_end(uint8_t out[8], uint64_t end, bool compressed) {
+    store_u64(out, end | (compressed ? STREAM_COMPRESSED : 0));
+}
+
+size_t rag_stream_gap(uint64_t end) { return (size_t)(align_up(end, STREAM_ALIGN) - end); }
 
 void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size,
                         uint64_t blocks, uint64_t table_at) {
     memset(out, 0, RAG_STREAM_TRAILER);
     memcpy(out, STREAM_MAGIC, 8);
-    store_u64(out + 8, raw_size);
-    store_u64(out + 16, block_size);
-    store_u64(out + 24, blocks);
-    store_u64(out + 32, table_at);
+    store_u64(out + STREAM_RAW_SIZE, raw_size);
+    store_u64(out + STREAM_BLOCK_SIZE, block_size);
+    store_u64(out + STREAM_BLOCKS, blocks);
+    store_u64(out + STREAM_TABLE_AT, table_at);
 }
 
 enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
@@ -33,22 +39,22 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
     enum rag_status status = rag_guard_check(&s->guard, at, RAG_STREAM_TRAILER, fault);
     if (status != RAG_OK) return status;
     const uint8_t *t = s->guard.bytes + at;
-    s->raw_size = load_u64(t + 8);
-    s->block_size = load_u64(t + 16);
-    s->blocks = load_u64(t + 24);
-    s->table_at = load_u64(t + 32);
+    s->raw_size = load_u64(t + STREAM_RAW_SIZE);
+    s->block_size = load_u64(t + STREAM_BLOCK_SIZE);
+    s->blocks = load_u64(t + STREAM_BLOCKS);
+    s->table_at = load_u64(t + STREAM_TABLE_AT);
     if (memcmp(t, STREAM_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a stream without its trailer");
-    for (size_t i = 40; i < RAG_STREAM_TRAILER; i += 8)
+    for (size_t i = STREAM_ZERO; i < RAG_STREAM_TRAILER; i += 8)
         if (load_u64(t + i) != 0)
             return rag_fail(fault, RAG_FORMAT, at + i, "reserved bytes are not zero");
     if (s->block_size == 0 || s->block_size > BLOCK_RAW_MAX)
-        return rag_fail(fault, RAG_LIMIT, at + 16, "a block of more than 16 MiB");
-    if (s->table_at > at || s->table_at % 8 != 0 || at - s->table_at != 8 * s->blocks ||
+        return rag_fail(fault, RAG_LIMIT, at + STREAM_BLOCK_SIZE, "a block of more than 16 MiB");
+    if (s->table_at > at || s->table_at % STREAM_ALIGN != 0 || at - s->table_at != 8 * s->blocks ||
         (at - s->table_at) / 8 != s->blocks)
-        return rag_fail(fault, RAG_FORMAT, at + 24, "a stream's table does not add up");
+        return rag_fail(fault, RAG_FORMAT, at + STREAM_BLOCKS, "a stream's table does not add up");
     if (s->raw_size / s->block_size + (s->raw_size % s->block_size != 0) != s->blocks)
-        return rag_fail(fault, RAG_FORMAT, at + 8, "a stream's size does not add up");
+        return rag_fail(fault, RAG_FORMAT, at + STREAM_RAW_SIZE, "a stream's size does not add up");
     return RAG_OK;
 }
 
@@ -59,14 +65,14 @@ enum rag_status rag_stream_place(const struct rag_stream *s, uint64_t i, struct 
     const uint64_t entry = s->table_at + 8 * i, before = i ? 8 : 0;
     enum rag_status status = rag_guard_check(&s->guard, entry - before, 8 + before, fault);
     if (status != RAG_OK) return status;
-    const uint64_t from = i ? load_u64(s->guard.bytes + entry - 8) & ~COMPRESSED : 0,
+    const uint64_t from = i ? load_u64(s->guard.bytes + entry - 8) & ~STREAM_COMPRESSED : 0,
                    mark = load_u64(s->guard.bytes + entry);
-    const uint64_t to = mark & ~COMPRESSED, last = s->raw_size - i * s->block_size;
+    const uint64_t to = mark & ~STREAM_COMPRESSED, last = s->raw_size - i * s->block_size;
     if (from > to || to > s->table_at)
         return rag_fail(fault, RAG_CORRUPT, entry, "a block lies outside its stream");
-    *block =
-        (struct rag_block){s->guard.bytes + from, to - from,
-                           last < s->block_size ? last : s->block_size, (mark & COMPRESSED) != 0};
+    *block = (struct rag_block){s->guard.bytes + from, to - from,
+                                last < s->block_size ? last : s->block_size,
+                                (mark & STREAM_COMPRESSED) != 0};
     if (!block->compressed && block->size != block->raw_size)
         return rag_fail(fault, RAG_CORRUPT, entry, "a plain block of the wrong size");
     if ((block->raw_size + RATIO_MAX - 1) / RATIO_MAX > block->size)

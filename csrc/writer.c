@@ -166,7 +166,17 @@ enum rag_status rag_writer_edit(const char *path, struct rag_writer **out,
     return status;
 }
 
-const struct rag_reader *rag_writer_reader(const struct rag_writer *w) { return w->reader; }
+struct rag_reader *rag_writer_take_reader(struct rag_writer *w) {
+    struct rag_reader *taken = w->reader;
+    w->reader = NULL;
+    return taken;
+}
+
+struct rag_map rag_writer_take_map(struct rag_writer *w) {
+    const struct rag_map taken = w->map;
+    w->map = (struct rag_map){0};
+    return taken;
+}
 
 void rag_writer_discard(struct rag_writer *w) {
     if (!w) return;

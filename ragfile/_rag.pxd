@@ -132,6 +132,8 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_writer_create(const char *path, rag_writer **writer, rag_fault *fault)
     rag_status rag_writer_edit(const char *path, rag_writer **writer, rag_fault *fault)
+    rag_reader *rag_writer_take_reader(rag_writer *writer)
+    rag_map rag_writer_take_map(rag_writer *writer)
     rag_status rag_writer_replace(rag_writer *editor, rag_writer **writer, rag_fault *fault)
     rag_status rag_writer_segment(rag_writer *writer, uint32_t *number, rag_fault *fault)
     rag_status rag_writer_rows(rag_writer *writer, uint32_t segment, uint64_t rows, uint64_t live,
@@ -192,6 +194,9 @@ cdef extern from "rag.h" nogil:
                      double *deviation)
     void rag_chunk_store(uint8_t *out, const rag_chunk *chunk)
     void rag_document_store(uint8_t *out, const rag_document *document)
+    const size_t RAG_STRINGS_HEAD
+    uint64_t rag_strings_offset(uint64_t i)
+    void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count)
 
     # streams
     struct rag_stream:
@@ -208,6 +213,9 @@ cdef extern from "rag.h" nogil:
                                 rag_fault *fault)
     rag_status rag_stream_place(const rag_stream *stream, uint64_t i, rag_block *block,
                                 rag_fault *fault)
+    const size_t RAG_STREAM_TRAILER
+    size_t rag_stream_gap(uint64_t end)
+    void rag_stream_end(uint8_t *out, uint64_t end, cbool compressed)
     void rag_stream_trailer(uint8_t *out, uint64_t raw_size, uint64_t block_size, uint64_t blocks,
                             uint64_t table_at)
 
@@ -215,6 +223,8 @@ cdef extern from "rag.h" nogil:
     struct rag_vectors:
         uint32_t dim, bits
         uint64_t rows, stride, at
+
+    const size_t RAG_VECTOR_HEAD
 
     void rag_vector_head(uint8_t *out, uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows)
     void rag_vector_rows(uint8_t *out, const uint8_t *components, size_t row_size, uint64_t first,
@@ -411,6 +421,10 @@ cdef extern from "rag.h" nogil:
                                   double *deviation, rag_fault *fault)
     size_t rag_first_not_finite(const float *values, size_t count)
     void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words)
+    void rag_bits_unpack(const uint64_t *words, uint64_t count, uint8_t *bytes)
+    void rag_bitmap_store(uint8_t *out, const uint8_t *bytes, uint64_t count)
+    cbool rag_bitmap_has(const uint8_t *bitmap, uint64_t i)
+    void rag_bitmap_rest(const uint8_t *bitmap, uint64_t count, uint64_t *words)
 
     # fusion
     struct rag_calibration:

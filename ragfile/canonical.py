@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from ragfile.commit.editing import Editor
-from ragfile.commit.staging import to_utf8
+from ragfile.commit.fields import to_utf8
 from ragfile.commit.upserting import counts, upsert
 from ragfile.commit.writing import Writer, create
 from ragfile.embedding.protocol import open_embedder
@@ -88,7 +88,7 @@ def _content(segment):
 
 
 def index(
-    chunks: Iterable[Chunk | Fields], store: StrPath | KnowledgeBase | Writer
+    chunks: Iterable[Chunk | Fields], store: StrPath | KnowledgeBase | Writer | Editor
 ) -> dict[str, int]:
     """Upserts chunks by (doc_id, chunk_index), and says how many came, changed and stayed, and which commit holds them.
 
@@ -99,7 +99,7 @@ def index(
     _check_keys(chunks)
     if isinstance(store, Editor):
         told = upsert(store, chunks)
-        return {**told, "generation": store._archive.generation + bool(store._staging.documents)}
+        return {**told, "generation": store.generation}
     if isinstance(store, Writer):
         store.add(chunks)
         return counts(inserted=len(chunks), generation=1)
@@ -109,9 +109,9 @@ def index(
             writer.add(chunks)
         return counts(inserted=len(chunks), generation=1)
     with Editor(path) as editor:
-        editor.embedder = _embedder(store, editor)
+        editor.vectors.embedder = _embedder(store, editor)
         told = upsert(editor, chunks)
-        generation = editor._archive.generation + bool(editor._staging.documents)
+        generation = editor.generation
     if isinstance(store, KnowledgeBase):
         store.refresh()
     return {**told, "generation": generation}
@@ -161,9 +161,9 @@ def _embedder(store, editor):
     """What makes vectors for a file: the reader's embedder, or the model that the file records, if it can run here."""
     if isinstance(store, KnowledgeBase):
         return store.embedder if store.has_vectors or not len(store) else None
-    recorded = editor.record.get("model")
+    recorded = editor.archive.config.get("model")
     if not recorded:
-        if editor._archive.has_vectors:
+        if editor.archive.has_vectors:
             raise ModelError(
                 f"{store} has vectors of a model that it does not name: open it with embedder= and pass that"
             )

@@ -175,7 +175,7 @@ def _document(segment, number):
     text = segment.text(record, 0, record.text_size)
     meta = segment.fields(record.meta_at, record.meta_size)
     found = {
-        "id": record.id, "deleted": not segment.document_is_live(number), "own_text": record.has_text,
+        "id": record.id, "deleted": not segment.document(number).is_live, "own_text": record.has_text,
         "text": text if record.has_text else None, "meta": meta if record.meta_size else None,
         "chunks": chunks,
     }  # fmt: skip

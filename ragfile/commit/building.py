@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile.commit.writing import Writer
-from ragfile.embedding.protocol import open_embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest.analysis import Analysis
-from ragfile.ingest.chunking import Policy, split
+from ragfile.ingest.chunking import split
 from ragfile.ingest.loading import Limits, Loading
 
 if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.chunking import Policy
     from ragfile.ingest.loading import Duplicate, Failure, Skipped
     from ragfile.types import Errors, Fields, Metadata, Precision, Progress, Sources, StrPath, Tags
 
@@ -99,25 +99,12 @@ def build_from(documents, out, *, embedder="default", spec=None, chunking=None, 
     spec is the name to record for an embedder that is open already, config what else the file records. share() says how much of the
     documents has come, for progress; why() why there is nothing to build, where there is not.
     """
-    spec = embedder if isinstance(embedder, str) else spec
-    made, policy = open_embedder(embedder, cache=embedding_cache), Policy.of(chunking)
-    options = {
-        "embedder": made,
-        "spec": spec,
-        "chunking": policy,
-        "analysis": analysis,
-        "precision": precision,
-    }
-    with Writer(out, portable=portable, created=created, config=config, **options) as writer:
-        work = _Work(
-            writer,
-            made,
-            _stash(out, made, resume),
-            policy,
-            BuildReport(os.fspath(out)),
-            progress,
-            share,
-        )
+    with Writer(
+        out, embedder=embedder, spec=spec, chunking=chunking, analysis=analysis,
+        precision=precision, portable=portable, created=created, config=config,
+        embedding_cache=embedding_cache,
+    ) as writer:  # fmt: skip
+        work = _Work(writer, _stash(out, writer.embedder, resume), out, progress, share)
         for document in documents:
             work.take(*(document if isinstance(document, tuple) else (document, None)))
         work.flush()
@@ -176,18 +163,13 @@ def _why_nothing(sources, loading):
 class _Work:
     """Documents on their way, embedded in batches that cross documents."""
 
-    def __init__(self, writer, embedder, stash, policy, report, progress, share):
-        self.writer, self.embedder, self.stash, self.policy = writer, embedder, stash, policy
-        self.report, self.progress, self.share, self.pending, self.waiting = (
-            report,
-            progress,
-            share,
-            [],
-            0,
-        )
+    def __init__(self, writer, stash, out, progress, share):
+        self.writer, self.embedder, self.stash = writer, writer.embedder, stash
+        self.report, self.progress, self.share = BuildReport(os.fspath(out)), progress, share
+        self.pending, self.waiting = [], 0
 
     def take(self, document, chunks=None):
-        chunks = split(document, self.policy) if chunks is None else chunks
+        chunks = split(document, self.writer.policy) if chunks is None else chunks
         self.pending.append((document, chunks))
         self.waiting += len(chunks)
         self.report.documents += 1

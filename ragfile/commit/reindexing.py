@@ -2,127 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from ragfile.commit.editing import BATCH, Editor
 from ragfile.commit.history import stale_in
 from ragfile.commit.writing import fusion_record, model_record
-from ragfile.embedding.context import Context
-from ragfile.embedding.protocol import open_embedder
+from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.errors import CorruptError
-from ragfile.records import Segment
+from ragfile.ingest.chunking import Policy
+from ragfile.records import Chunk, Document, Segment
 
 if TYPE_CHECKING:
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.chunking import Policy
     from ragfile.types import Fields, StrPath
 
 
 def reindex(
-    path: StrPath, *, chunking: Policy | str | Fields | None = None, embedder: str | Embedder | None = None,
-    message: str = "", created: int | None = None, embedding_cache: StrPath | bool | None = None,
+    path: StrPath, *, chunking: Policy | str | Fields | None = None,
+    embedder: str | Embedder | None = None, message: str = "", created: int | None = None,
+    embedding_cache: StrPath | bool | None = None,
 ) -> dict[str, int]:  # fmt: skip
-    """Cuts stale documents again from the texts that the file holds, and embeds what is new; with another embedder, everything.
+    """Cuts stale documents again from the texts that the file holds, and embeds what is new.
 
-    One commit. Returns {"recut": documents, "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync
-    with the sources is more exact.
+    With another embedder, everything is embedded. One commit. Returns {"recut": documents,
+    "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync with the
+    sources is more exact.
     """
-    spec, made = (
-        embedder if isinstance(embedder, str) else None,
-        open_embedder(embedder, cache=embedding_cache),
-    )
-    options = {
-        "chunking": chunking,
-        "message": message,
-        "created": created,
-        "embedding_cache": embedding_cache,
-    }
-    with _Reindexer(path, made, spec, **options) as writer:
-        return writer.run()
+    spec = embedder if isinstance(embedder, str) else None
+    made = open_embedder(embedder, cache=embedding_cache)
+    with Editor(
+        path, chunking=chunking, message=message, created=created, embedding_cache=embedding_cache
+    ) as editor:
+        is_new_model = made is not None and _change_model(editor, made, spec)
+        recut = _cut_stale(editor)
+        if is_new_model:
+            _embed_the_rest(editor)
+        return {"recut": recut, "embedded": editor.embedded}
 
 
-class _Reindexer(Editor):
-    """An edit that may change the model, for it leaves no vector of the old one."""
+def _change_model(editor: Editor, embedder: Embedder, spec: str | None) -> bool:
+    """Gives the file another model: no vector of the old one can stay."""
+    if not editor.vectors.change_model(embedder):
+        return False
+    editor.draft.record |= {
+        "model": model_record(embedder, spec), "fusion": fusion_record(embedder),
+        **editor.vectors.context.record(),
+    }  # fmt: skip
+    editor.draft.staging.dim = embedder.model.dims
+    return True
 
-    def __init__(self, path, embedder, spec, **options):
-        super().__init__(path, embedder=embedder, **options)
-        if self._is_new_model:
-            self.record |= {
-                "model": model_record(embedder, spec),
-                "fusion": fusion_record(embedder),
-                **Context.for_embedder(embedder).record(),
-            }
-            self.context = Context.recorded(self.record)
-            self._staging.dim, self._is_changed = embedder.model.dims, True
 
-    def _fitting(self, embedder):
-        recorded = self._archive.config.get("model") or {}
-        self._is_new_model = embedder is not None and (
-            embedder.model.name != recorded.get("name")
-            or Context.for_embedder(embedder) != Context.recorded(self._archive.config)
-        )
-        return embedder if self._is_new_model else super()._fitting(embedder)
-
-    def _check_vectors(self):
-        if not self._is_new_model:
-            super()._check_vectors()
-
-    def _vectors_for(self, old, document, chunks):
-        if self._is_new_model:
-            return None
-        return super()._vectors_for(old, document, chunks)
-
-    def run(self):
-        wanted = stale_in(self._archive, self.policy)
-        for doc_id in wanted:
-            if (old := self._take(doc_id)) is None:
-                raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")
-            self._cut_again(old)
-        if self._is_new_model:
-            self._embed_the_rest()
-        return {"recut": len(wanted), "embedded": self.embedded}
-
-    def _cut_again(self, old):
+def _cut_stale(editor: Editor) -> int:
+    """Cuts the documents again that another policy has cut. Returns how many."""
+    wanted = stale_in(editor.archive, editor.policy)
+    for doc_id in wanted:
+        if (old := editor.take(doc_id)) is None:
+            raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")
         document = old.read()
-        document.segments = tuple(_parts(document, self._old_chunks(old)))
-        self.upsert([document])
-
-    def _embed_the_rest(self):
-        """Documents go over as they are, also those without chunks: no segment of the old model stays."""
-        waiting = []
-        for segment in self._archive.segments:
-            for there in segment.live_documents():
-                old = self._take(there.id)
-                if old is None:
-                    continue
-                waiting += self._old_keys(old)
-                self._carried.add(self._carry(old))
-                if len(waiting) >= BATCH:
-                    waiting = self._flush(waiting)
-        self._flush(waiting)
-
-    def _carry(self, old):
-        self._staging.carry(*old)
-        self._remove(*old)
-        return old.id
-
-    def _flush(self, texts):
-        if texts:
-            self._staging.add_vectors(self._embed(texts), len(texts))
-        return []
+        document.segments = tuple(_parts(document, editor.chunks(old)))
+        editor.upsert([document])
+    return len(wanted)
 
 
-def _parts(document, chunks):
-    """The pages, slides or rows of a document, as far as its chunks tell: runs with the same metadata of their own."""
-    parts = []
+def _embed_the_rest(editor: Editor) -> None:
+    """Carries the other documents over: no segment of the old model stays."""
+    waiting: list[Hashable] = []
+    for segment in editor.archive.segments:
+        for old in segment.live_documents():
+            if editor.take(old.id) is None:
+                continue
+            waiting += editor.vectors.keys(old)
+            editor.carry(old, with_vectors=False)
+            if len(waiting) >= BATCH:
+                _embed(editor, waiting)
+                waiting = []
+    _embed(editor, waiting)
+
+
+def _embed(editor: Editor, keys: list[Hashable]) -> None:
+    if keys:
+        editor.draft.staging.add_vectors(editor.vectors.embed(keys), len(keys))
+
+
+def _parts(document: Document, chunks: Iterable[Chunk]) -> list[Segment]:
+    """The pages, slides or rows of a document, as far as its chunks tell.
+
+    They are runs of chunks with the same metadata of their own.
+    """
+    parts: list[Segment] = []
     for chunk in chunks:
-        own = {
-            k: v
-            for k, v in chunk.metadata.items()
-            if k != "headers" and (k, v) not in document.metadata.items()
-        }
         if chunk.start < 0:
             continue
+        shared = document.metadata.items()
+        own = {k: v for k, v in chunk.metadata.items() if k != "headers" and (k, v) not in shared}
         if parts and parts[-1].metadata == own:
             parts[-1].end = max(parts[-1].end, chunk.end)
         else:

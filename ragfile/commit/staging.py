@@ -1,50 +1,43 @@
-"""What is being added to a file, kept until its order is known.
+"""Documents, chunks and vectors that are being added to a file, kept until their order is known.
 
-Rows of a segment lie in order of (document id, chunk index), and things arrive in any order; so texts, metadata and vectors
-go to temporary files without names, and what stays in memory is 36 bytes a chunk and the ids.
+Rows of a segment lie in order of (document id, chunk index), and they arrive in any order. So
+texts, metadata and vectors go to temporary files without names. What stays in memory is the ids, 36
+bytes a chunk, and 8 more for each field of metadata that BM25 reads.
 """
 
-import contextlib
-import json
-import os
-import tempfile
 from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from ragfile import _core
+from ragfile.commit.fields import IndexedFields, check_fields, to_json, to_utf8
+from ragfile.commit.spool import Spool
 from ragfile.errors import CorruptError
-from ragfile.store import config
+from ragfile.records import Chunk, Document
+from ragfile.store.row_segment import Segment, StoredDocument
 from ragfile.text import restored
 
-LOOSE = (
-    1 << 63
-)  # a place with this bit is an offset in the spool; without it, in the document's own text
+# A place with this bit is an offset in the spool; without it, one in the document's own text.
+LOOSE = 1 << 63
 NO_SPAN = 0xFFFFFFFF
-OWN_BITS = 24  # of the size of a chunk's own metadata; the rest is where it lies
+# Stretches of the spool: where one begins, and in the low bits its size.
+OWN_BITS, FIELD_BITS = 24, 25
+AS_DOCUMENT, NO_TEXT = 0, (1 << 64) - 1  # of a field: what the document says; nothing
 
 
-def to_utf8(text):
-    """UTF-8 that keeps lone surrogates."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
+def stretch(own: int) -> tuple[int, int]:
+    """(offset, size) of a chunk's own metadata."""
+    return own >> OWN_BITS, own & (1 << OWN_BITS) - 1
 
 
-def to_json(value):
-    """One line of JSON, or nothing for nothing."""
-    if config.is_too_deep(value):
-        raise ValueError(f"metadata may nest {config.DEPTH} deep")
-    if config.has_other_keys(value):
-        raise TypeError("a key in it is not a string")
-    return (
-        to_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-        if value
-        else b""
-    )
+def field_stretch(place: int) -> tuple[int, int] | None:
+    """(offset, size) of the text of a field, or None where it has none."""
+    return None if place == NO_TEXT else (place >> FIELD_BITS, place & (1 << FIELD_BITS) - 1)
 
 
-def byte_offsets(text, raw, positions):
+def byte_offsets(text: str, raw: bytes, positions: Iterable[int]) -> dict[int, int]:
     """Where code points lie in the UTF-8 of text, for positions in any order."""
     if len(raw) == len(text):
         return {p: p for p in positions}
@@ -55,284 +48,251 @@ def byte_offsets(text, raw, positions):
     return found
 
 
-def check_fields(metadata, tags, whose):
-    """Refuses what a reader would call damage: metadata is an object, tags are a list of strings."""
-    if not isinstance(metadata, dict):
-        raise TypeError(f"metadata of {whose} is a dict, not {type(metadata).__name__}")
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
-        raise TypeError(f"tags of {whose} are a list of strings, not {tags!r:.80}")
-
-
-def described(fields, whose):
-    """to_json, naming what it cannot write."""
-    try:
-        return to_json(fields)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"metadata of {whose} is no JSON: {error}") from None
-
-
-def _checked(document):
-    """The edits of a document, if they lead to an original, and its body if it has one."""
+def _checked_edits(document: Document) -> list:
+    """The edits of a document, if they lead to an original, and its body lies in its text."""
     if document.edits:
         restored(document.text, document.edits)
     if not 0 <= document.body <= len(document.text):
         raise ValueError(
-            f"the body of document {document.id!r} begins within its text, not at {document.body}"
+            f"the body of document {document.id!r} begins outside its text, at {document.body}"
         )
     return list(document.edits)
 
 
-class Spool:
-    """A temporary file that is appended to and read at random."""
-
-    def __init__(self, folder):
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115 - closed by close()
-        self._clean, self.folder = True, folder
-        self.size = 0
-
-    def append(self, data):
-        """Returns where data begins."""
-        at = self.size
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise self._named(error) from None
-        self.size += len(data)
-        self._clean = False
-        return at
-
-    def read(self, at, size):
-        self._flush()
-        return os.pread(self._file.fileno(), size, at) if size else b""
-
-    def matrix(self, dtype, width):
-        """All that was appended, as rows, mapped."""
-        self._flush()
-        if not self.size:
-            return np.empty((0, width), dtype)
-        return np.memmap(self._file, dtype=dtype, mode="r").reshape(-1, width)
-
-    def _flush(self):
-        if not self._clean:
-            try:
-                self._file.flush()
-            except OSError as error:
-                raise self._named(error) from None
-            self._clean = True
-
-    def _named(self, error):
-        """The error with the folder of the file, which has no name."""
-        return OSError(error.errno, f"{error.strerror} (temporary file)", self.folder)
-
-    def close(self):
-        with contextlib.suppress(OSError):  # what could not be written is not needed any more
-            self._file.close()
+def _stored_fields(document: Document) -> dict[str, Any]:
+    """What the metadata stream says of a document."""
+    fields = {
+        "source": document.source, "metadata": document.metadata, "tags": list(document.tags),
+        "original": _checked_edits(document), "body": document.body,
+    }  # fmt: skip
+    return {name: value for name, value in fields.items() if value}
 
 
 class StagedDocument:
-    __slots__ = ("chars", "has_text", "json", "number", "tags", "text_at", "text_size")
+    """A document that will be written. Its fields are stretches of the spool, one for each name."""
 
-    def __init__(self, number):
-        self.number, self.text_at, self.text_size, self.chars, self.has_text = (
-            number,
-            0,
-            0,
-            0,
-            False,
-        )
-        self.json, self.tags = (0, 0), ()
+    __slots__ = (
+        "chars", "fields", "has_text", "is_carried", "json", "number", "tags", "text_at",
+        "text_size",
+    )  # fmt: skip
+
+    def __init__(self, number: int, fields: int) -> None:
+        self.number, self.text_at, self.text_size, self.chars = number, 0, 0, 0
+        self.has_text = self.is_carried = False
+        self.json: tuple[int, int] = (0, 0)
+        self.tags: tuple[str, ...] = ()
+        self.fields: list[tuple[int, int] | None] = [None] * fields
 
 
 class Staging:
     """Documents, chunks and vectors in order of arrival."""
 
-    def __init__(self, folder, dim=None, dtype=np.float32):
+    def __init__(
+        self, folder: str, dim: int | None = None, dtype: Any = np.float32,
+        fields: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.folder, self.dim, self.dtype = folder, dim, np.dtype(dtype)
         self.texts, self.vectors = Spool(folder), Spool(folder)
-        self.documents = {}
+        self.documents: dict[str, StagedDocument] = {}
         self._document, self._index = array("I"), array("I")
         self._place, self._json = array("Q"), array("Q")
         self._size, self._char_start, self._char_size = array("I"), array("I"), array("I")
+        self._indexed = IndexedFields(fields)
+        self._fields = [array("Q") for _ in fields]
+        self._last = [(b"", NO_TEXT) for _ in fields]  # of each field the text that came last
         self.vector_rows = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._index)
 
-    def document(self, doc_id):
+    def document(self, doc_id: str) -> StagedDocument:
         """The entry of this id, made when it is new."""
         entry = self.documents.get(doc_id)
         if entry is None:
             if not isinstance(doc_id, str) or not doc_id:
-                raise ValueError(f"a document id is a string that is not empty, not {doc_id!r}")
-            entry = self.documents[doc_id] = StagedDocument(len(self.documents))
+                raise ValueError(
+                    f"a document id must be a string that is not empty, not {doc_id!r}"
+                )
+            entry = StagedDocument(len(self.documents), len(self._indexed))
+            self.documents[doc_id] = entry
         return entry
 
-    def add_document(self, document, has_text=True):
-        """A document's own text and metadata. Its chunks follow through add_chunks."""
+    def add_document(self, document: Document, has_text: bool = True) -> bytes:
+        """A document's own text and metadata; returns its UTF-8 for the add_chunks that follows."""
         check_fields(document.metadata, document.tags, whose := f"document {document.id!r}")
         if document.id in self.documents:
             raise ValueError(f"document {document.id!r} was added before")
         entry, raw = self.document(document.id), to_utf8(document.text)
         if len(raw) >= NO_SPAN:
-            raise ValueError(
-                f"document {document.id!r} has {len(raw)} bytes of text; the limit is 4 GiB"
-            )
-        entry.text_at, entry.text_size = self.texts.append(raw), len(raw)
+            raise ValueError(f"{whose} has {len(raw)} bytes of text; the limit is 4 GiB")
+        entry.text_at, entry.text_size = self._stretch(raw)
         entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
-        fields = {
-            "source": document.source,
-            "metadata": document.metadata,
-            "tags": list(document.tags),
-        }
-        fields |= {"original": _checked(document), "body": document.body}
-        packed = described({name: value for name, value in fields.items() if value}, whose)
-        entry.json = self.texts.append(packed), len(packed)
+        entry.json = self._stretch(to_json(_stored_fields(document), whose))
+        for field, text in self._indexed.of(document.metadata).items():
+            entry.fields[field] = self._stretch(text)
         return raw
 
-    def add_chunks(self, chunks, text="", raw=b""):
-        """Chunks in order of arrival: spans of the text that is given, or loose where they have no start in it."""
+    def _stretch(self, raw: bytes) -> tuple[int, int]:
+        return self.texts.append(raw), len(raw)
+
+    def add_chunks(self, chunks: Sequence[Chunk], text: str = "", raw: bytes = b"") -> None:
+        """Chunks in order of arrival: spans of the text that is given, or loose without a start."""
         spans = [c for c in chunks if text and c.start >= 0]
         at = byte_offsets(text, raw, [p for c in spans for p in (c.start, c.end)])
         for c in chunks:
             if not isinstance(c.content, str):
-                raise TypeError(
-                    f"content of chunk {c.chunk_index} of {c.doc_id!r} is a str, not {type(c.content).__name__}"
-                )
+                what = f"must be a str, not {type(c.content).__name__}"
+                raise TypeError(f"content of chunk {c.chunk_index} of {c.doc_id!r} {what}")
             if text and c.start >= 0:
                 if text[c.start : c.end] != c.content:
-                    raise ValueError(
-                        f"chunk {c.chunk_index} of {c.doc_id!r} is not text[{c.start}:{c.end}]"
-                    )
+                    place = f"text[{c.start}:{c.end}]"
+                    raise ValueError(f"chunk {c.chunk_index} of {c.doc_id!r} is not {place}")
                 self._add(c, at[c.start], at[c.end] - at[c.start])
             else:
-                data = to_utf8(c.content)
-                if len(data) >= NO_SPAN:
-                    raise ValueError(
-                        f"chunk {c.chunk_index} of {c.doc_id!r} is over the limit of 4 GiB"
-                    )
-                self._add(c, LOOSE | self.texts.append(data), len(data))
+                self._add_loose(c)
 
-    def _add(self, chunk, place, size):
+    def _add_loose(self, chunk: Chunk) -> None:
+        data = to_utf8(chunk.content)
+        if len(data) >= NO_SPAN:
+            what = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
+            raise ValueError(f"{what} is over the limit of 4 GiB")
+        self._add(chunk, LOOSE | self.texts.append(data), len(data))
+
+    def _add(self, chunk: Chunk, place: int, size: int) -> None:
         entry = self.document(chunk.doc_id)
-        if not 0 <= chunk.chunk_index < NO_SPAN:
-            raise ValueError(
-                f"chunk index {chunk.chunk_index} of {chunk.doc_id!r} is not in 0 … 2**32 - 2"
-            )
         whose = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
+        if not 0 <= chunk.chunk_index < NO_SPAN:
+            what = f"chunk index {chunk.chunk_index} of {chunk.doc_id!r}"
+            raise ValueError(f"{what} is not in 0 … 2**32 - 2")
         check_fields(chunk.metadata, chunk.tags, whose)
-        own = {}
-        if chunk.metadata:
-            own["metadata"] = chunk.metadata
+        raw = self._own_json(chunk, entry, whose)
+        start = chunk.start if chunk.start >= 0 else NO_SPAN
+        self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), raw)
+        self._append_fields(self._indexed.of(chunk.metadata))
+
+    def _own_json(self, chunk: Chunk, entry: StagedDocument, whose: str) -> bytes:
+        """What a chunk says beside its document."""
+        own: dict[str, Any] = {"metadata": chunk.metadata} if chunk.metadata else {}
         if tuple(chunk.tags) != entry.tags:
             own["tags"] = list(chunk.tags)
-        raw = described(own, whose)
+        raw = to_json(own, whose)
         if len(raw) >> OWN_BITS:
-            raise ValueError(
-                f"metadata of {whose} is over the limit of 16 MiB: {len(raw)} bytes as JSON"
-            )
-        own = self.texts.append(raw) << OWN_BITS | len(raw) if raw else 0
-        start = chunk.start if chunk.start >= 0 else NO_SPAN
-        self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), own)
+            size = f"{len(raw)} bytes as JSON"
+            raise ValueError(f"metadata of {whose} is over the limit of 16 MiB: {size}")
+        return raw
 
-    def _append(self, entry, index, place, size, char_start, char_size, own):
+    def _append(
+        self, entry: StagedDocument, index: int, place: int, size: int, char_start: int,
+        char_size: int, own: bytes,
+    ) -> None:  # fmt: skip
         self._document.append(entry.number)
         self._index.append(index)
         self._place.append(place)
         self._size.append(size)
         self._char_start.append(char_start)
         self._char_size.append(char_size)
-        self._json.append(own)
+        self._json.append(self.texts.append(own) << OWN_BITS | len(own) if own else 0)
 
-    def carry(self, segment, number):
-        """A document of an open file as it is, byte for byte. Returns its rows there."""
-        record = segment.records.document(number)
+    def _append_fields(self, said: dict[int, bytes]) -> None:
+        """What the chunk added last says itself of each field. Neighbours often say the same."""
+        for field, column in enumerate(self._fields):
+            text = said.get(field)
+            if text is not None and text != self._last[field][0]:
+                place = self.texts.append(text) << FIELD_BITS | len(text) if text else NO_TEXT
+                self._last[field] = text, place
+            column.append(AS_DOCUMENT if text is None else self._last[field][1])
+
+    def carry(self, old: StoredDocument) -> StagedDocument:
+        """A document of an open file as it is, byte for byte."""
+        record, segment = old.record, old.segment
         if not record.id or record.id in self.documents:
-            raise CorruptError(
-                f"document {record.id!r} is in the file twice, or has no id", section="rag.ids"
-            )
-        entry, at, text_size = self.document(record.id), record.blob_at, record.text_size
-        entry.text_at, entry.text_size = (
-            self.texts.append(segment.texts.read(at, text_size)),
-            text_size,
-        )
+            what = f"document {record.id!r} is in the file twice, or has no id"
+            raise CorruptError(what, section="rag.ids")
+        entry = self.document(record.id)
+        entry.is_carried = True
+        text = segment.texts.read(record.blob_at, record.text_size)
+        entry.text_at, entry.text_size = self._stretch(text)
         entry.chars, entry.has_text = record.text_chars, record.has_text
-        entry.json = (
-            self.texts.append(segment.meta.read(record.meta_at, record.meta_size)),
-            record.meta_size,
-        )
+        raw = segment.meta.read(record.meta_at, record.meta_size)
+        entry.json = self._stretch(raw)
+        for field, said in self._indexed.of_json(raw).items():
+            entry.fields[field] = self._stretch(said)
         for row in record.rows:
             self._carry_chunk(entry, segment, segment.records.chunk(row), record)
-        return record.rows
+        return entry
 
-    def _carry_chunk(self, entry, segment, chunk, record):
-        place, own = chunk.start, 0
+    def _carry_chunk(
+        self, entry: StagedDocument, segment: Segment, chunk: _core.ChunkRecord,
+        record: _core.DocumentRecord,
+    ) -> None:  # fmt: skip
+        place, own = chunk.start, b""
         if chunk.start + chunk.size > record.text_size:
-            place = LOOSE | self.texts.append(
-                segment.texts.read(record.blob_at + chunk.start, chunk.size)
-            )
+            data = segment.texts.read(record.blob_at + chunk.start, chunk.size)
+            place = LOOSE | self.texts.append(data)
         if chunk.meta_size:
-            own = (
-                self.texts.append(segment.meta.read(chunk.meta_at, chunk.meta_size)) << OWN_BITS
-                | chunk.meta_size
-            )
+            own = segment.meta.read(chunk.meta_at, chunk.meta_size)
         start = NO_SPAN if chunk.char_start is None else chunk.char_start
         self._append(entry, chunk.index, place, chunk.size, start, chunk.char_size, own)
+        self._append_fields(self._indexed.of_json(own))
 
-    def carry_vectors(self, rows):
+    def carry_vectors(self, rows: np.ndarray) -> None:
         """Stored vectors of the chunks carried last."""
         self.dim = rows.shape[1]
-        self.vectors.append(np.ascontiguousarray(rows, dtype=self.dtype).tobytes())
-        self.vector_rows += len(rows)
+        self._append_rows(np.ascontiguousarray(rows, dtype=self.dtype))
 
-    def add_vectors(self, vectors, count):
+    def add_vectors(self, vectors: Any, count: int) -> None:
         """Vectors of the chunks added last."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
-            raise ValueError(
-                f"{count} chunks need {count} vectors, not an array of shape {np.shape(vectors)}"
-            )
+            shape = f"not an array of shape {np.shape(vectors)}"
+            raise ValueError(f"{count} chunks need {count} vectors, {shape}")
         if self.dim is None:
             self.dim = rows.shape[1]
         if rows.shape[1] != self.dim:
-            raise ValueError(
-                f"vectors of dimension {rows.shape[1]} do not fit a file of dimension {self.dim}"
-            )
+            what = f"vectors of dimension {rows.shape[1]}"
+            raise ValueError(f"{what} do not fit a file of dimension {self.dim}")
         stored = rows.astype(self.dtype)
         bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
         if len(bad):
-            raise ValueError(
-                f"vector {self.vector_rows + int(bad[0])} has a component that is not finite as {self.dtype}"
-            )
-        self.vectors.append(stored.data.cast("B") if stored.size else b"")
-        self.vector_rows += count
+            what = f"vector {self.vector_rows + int(bad[0])}"
+            raise ValueError(f"{what} has a component that is not finite as {self.dtype}")
+        self._append_rows(stored)
 
-    def ordered(self):
+    def _append_rows(self, rows: np.ndarray) -> None:
+        self.vectors.append(rows.data.cast("B") if rows.size else b"")
+        self.vector_rows += len(rows)
+
+    def ordered(self) -> tuple[list[str], dict[str, np.ndarray], np.ndarray]:
         """(documents by id, columns in row order, arrival number of each row)."""
         ids = sorted(self.documents, key=to_utf8)
         rank = np.empty(len(ids), np.uint32)
         for place, doc_id in enumerate(ids):
             rank[self.documents[doc_id].number] = place
-        columns = {
-            name: np.frombuffer(column, dtype=column.typecode)
-            for name, column in (
-                ("document", self._document), ("index", self._index), ("place", self._place), ("json", self._json),
-                ("size", self._size), ("char_start", self._char_start), ("char_size", self._char_size),
-            )
-        }  # fmt: skip
+        columns = self._columns()
         documents = rank[columns["document"]] if len(self) else columns["document"]
         order = np.lexsort((columns["index"], documents))
         columns = {name: column[order] for name, column in columns.items()}
         columns["document"] = documents[order]
-        same = (np.diff(columns["document"].astype(np.int64)) == 0) & (
-            np.diff(columns["index"].astype(np.int64)) == 0
-        )
-        if same.any():
-            row = int(np.flatnonzero(same)[0])
-            raise ValueError(
-                f"chunk {columns['index'][row]} of {ids[columns['document'][row]]!r} was added twice"
-            )
+        _refuse_doubles(ids, columns)
         return ids, columns, order
 
-    def close(self):
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {
+            "document": self._document, "index": self._index, "place": self._place,
+            "size": self._size, "char_start": self._char_start, "char_size": self._char_size,
+            "json": self._json,
+        }  # fmt: skip
+        columns |= {f"field {i}": column for i, column in enumerate(self._fields)}
+        return {name: np.asarray(column) for name, column in columns.items()}
+
+    def close(self) -> None:
         self.texts.close()
         self.vectors.close()
+
+
+def _refuse_doubles(ids: list[str], columns: dict[str, np.ndarray]) -> None:
+    documents, indexes = (columns[name].astype(np.int64) for name in ("document", "index"))
+    same = (np.diff(documents) == 0) & (np.diff(indexes) == 0)
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        raise ValueError(f"chunk {indexes[row]} of {ids[documents[row]]!r} was added twice")

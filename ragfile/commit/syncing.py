@@ -109,9 +109,9 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
         }
         with Editor(path, embedder=embedder, **options) as writer:
             plan = _Plan(
-                writer._archive, loading, report, removes, set(stale_in(writer._archive, chunking))
+                writer.archive, loading, report, removes, set(stale_in(writer.archive, chunking))
             )
-            labels = writer._archive.config.get("labels", {})
+            labels = writer.archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
             _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
         with Archive(path) as archive:

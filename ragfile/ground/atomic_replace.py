@@ -65,7 +65,7 @@ class Lock:
         self._file: Replacement | None = Replacement(path)
 
     def write(self, render_to: Callable[[Write], object]) -> None:
-        """Fills the file through render_to(write) and makes it the target, which also ends the lock."""
+        """Fills the file through render_to(write) and makes it the target, which ends the lock."""
         file, self._file = self._file or Replacement(self._path), None
         try:
             render_to(file.write)

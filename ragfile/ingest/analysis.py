@@ -94,6 +94,11 @@ class Analysis:
         """The weight of each field."""
         return tuple(weight for _, weight in self.fields)
 
+    @property
+    def metadata_fields(self) -> tuple[str, ...]:
+        """The fields that are not the text: names in the metadata."""
+        return tuple(name for name, _ in self.fields if name != "text")
+
     @cached_property
     def stopped(self) -> frozenset[str]:
         """The stop words."""

@@ -10,6 +10,7 @@ cdef bytes path_bytes(path):
 
 
 cdef class Replacement
+cdef class Writer
 
 
 cdef class Map:
@@ -18,7 +19,7 @@ cdef class Map:
     cdef rag_map map
     cdef readonly str path
 
-    def __cinit__(self, path, Replacement made=None):
+    def __cinit__(self, path, Replacement made=None, Writer edited=None):
         cdef rag_fault fault
         self.path = os.fspath(path)
         name = path_bytes(path)
@@ -26,6 +27,9 @@ cdef class Map:
         cdef rag_status status
         if made is not None:  # what was written so far, which has no name yet
             check(rag_file_map(made.alive(), &self.map, &fault), &fault, self.path)
+            return
+        if edited is not None:
+            self.map = rag_writer_take_map(edited.alive())
             return
         with nogil:
             status = rag_map_open(raw, &self.map, &fault)
@@ -166,7 +170,7 @@ cdef class Reader:
     cdef readonly str path
     cdef dict sections
 
-    def __cinit__(self, owner not None, uint64_t generation=0):
+    def __cinit__(self, owner not None, uint64_t generation=0, Writer edited=None):
         cdef rag_fault fault
         cdef rag_status status
         cdef const uint8_t *start
@@ -175,6 +179,11 @@ cdef class Reader:
         self.owner = owner
         self.sections = {}
         self.path = getattr(owner, "path", None)
+        if edited is not None:
+            self.bytes, self.reader = owner, rag_writer_take_reader(edited.alive())
+            if self.reader == NULL:
+                raise ValueError(f"{self.path}: the writer's reader was taken before")
+            return
         if isinstance(owner, Remote):
             remote = owner
             with nogil:
@@ -316,6 +325,10 @@ cdef class Writer:
     @staticmethod
     def edit(path):
         return open_writer(path, True)
+
+    def take_reader(self):
+        """A Reader of the commit that this writer edits, for one caller."""
+        return Reader(Map(self.path, None, self), 0, self)
 
     def replacement(self):
         """A new file to be renamed over the one that this writer edits."""

@@ -3,6 +3,55 @@
 cdef const char *SURROGATES = "surrogatepass"
 CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
 DOCUMENT_RECORD_SIZE = RAG_DOCUMENT_SIZE
+IDS_HEAD = RAG_STRINGS_HEAD
+VECTOR_HEAD = RAG_VECTOR_HEAD
+
+
+def id_offsets(uint64_t document):
+    """(offset, size) in rag.ids of the two numbers that say where a document's id lies."""
+    return rag_strings_offset(document), rag_strings_offset(2) - rag_strings_offset(0)
+
+
+def bitmap(flags, bint in_words=False):
+    """Flags as a file's bitmap, in whole bytes (rag.gone) or in whole words (rag.tombs)."""
+    cdef const uint8_t[::1] view = memoryview(flags).cast("B")
+    cdef uint64_t count = view.shape[0]
+    out = bytearray((count + 63) // 64 * 8 if in_words else (count + 7) // 8)
+    cdef uint8_t[::1] room = out
+    if count:
+        rag_bitmap_store(&room[0], &view[0], count)
+    return out
+
+
+def bitmap_has(Section section not None, uint64_t i):
+    """Whether a bitmap of the file names an item."""
+    section.check()
+    return i // 8 < section.guard.size and rag_bitmap_has(section.guard.bytes, i)
+
+
+def rows_outside(Section section not None, uint64_t rows):
+    """The row set of those that a bitmap of whole words does not name, as uint64 words."""
+    import numpy
+
+    section.check()
+    found = numpy.empty((rows + 63) // 64, numpy.uint64)
+    if section.guard.size < 8 * <uint64_t>len(found):
+        what = f"a bitmap of {section.guard.size} bytes is too small for {rows} rows"
+        raise CorruptError(what, section=section.name)
+    rag_bitmap_rest(section.guard.bytes, rows, <uint64_t *>address_of(found))
+    return found
+
+
+def flags_of(const uint64_t[::1] words not None, uint64_t count):
+    """A row set as one bool a row."""
+    import numpy
+
+    found = numpy.empty(count, numpy.uint8)
+    if <uint64_t>words.shape[0] < (count + 63) // 64:
+        raise ValueError("the row set has fewer bits than there are rows")
+    if count:
+        rag_bits_unpack(&words[0], count, <uint8_t *>address_of(found))
+    return found.view(bool)
 
 
 cdef str text_of(const uint8_t *start, size_t size):
@@ -304,8 +353,12 @@ cdef class RecordsBuilder:
 
     def tables(self):
         """(chunks, documents, ids): the bytes of the three sections."""
-        head = array("Q", [self.count])
-        return self.chunks, self.documents, head.tobytes() + self.ends.tobytes() + bytes(self.ids)
+        ids = bytearray(RAG_STRINGS_HEAD + 8 * <size_t>self.count)
+        cdef uint8_t[::1] head = ids
+        cdef const uint64_t[::1] ends = self.ends
+        rag_strings_head(&head[0], &ends[0], self.count)
+        del head  # a bytearray that is looked at cannot grow
+        return self.chunks, self.documents, ids + self.ids
 
 
 cdef class Stream:
@@ -383,22 +436,23 @@ cdef class StreamBuilder:
     """Cuts what is written into blocks, packs each, and passes all on to `write`."""
 
     cdef object write_out, pack
-    cdef bytearray pending
-    cdef object table
+    cdef bytearray pending, table
     cdef readonly uint64_t size
     cdef uint64_t stored, block_size
 
     def __cinit__(self, write, pack, uint64_t block_size):
         self.write_out, self.pack, self.block_size = write, pack, block_size
-        self.pending, self.table = bytearray(), array("Q")
+        self.pending, self.table = bytearray(), bytearray()
 
     cdef put(self, bytes raw):
         packed = self.pack(raw) if self.pack is not None else None
         cdef bint smaller = packed is not None and len(packed) < len(raw)
+        cdef uint8_t end[8]
         data = packed if smaller else raw
         self.write_out(data)
         self.stored += len(data)
-        self.table.append(self.stored | (<uint64_t>1 << 63 if smaller else 0))
+        rag_stream_end(end, self.stored, smaller)
+        self.table += (<const char *>end)[:8]
 
     def write(self, data):
         """Returns the offset in the run at which data begins."""
@@ -421,10 +475,11 @@ cdef class StreamBuilder:
         cdef uint8_t trailer[64]
         if self.pending:
             self.put(bytes(self.pending))
-        self.write_out(bytes(-self.stored % 8))
-        rag_stream_trailer(trailer, self.size, self.block_size, len(self.table),
-                           self.stored + -self.stored % 8)
-        self.write_out(self.table.tobytes() + (<const char *>trailer)[:64])
+        gap = rag_stream_gap(self.stored)
+        self.write_out(bytes(gap))
+        rag_stream_trailer(trailer, self.size, self.block_size, len(self.table) // 8,
+                           self.stored + gap)
+        self.write_out(bytes(self.table) + (<const char *>trailer)[:RAG_STREAM_TRAILER])
 
 
 def vector_head(uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows):

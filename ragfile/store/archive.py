@@ -133,10 +133,23 @@ class Archive:
         self._swap = Lock()
         self._open()
 
+    @classmethod
+    def over(cls, reader: _core.Reader, path, *, strict: bool = False) -> Archive:
+        """The commit that a reader has open already."""
+        archive = cls.__new__(cls)
+        archive.path, archive._options = os.fspath(path), {"generation": 0, "strict": strict}
+        archive._swap, archive._map = Lock(), reader.owner
+        archive._seen = reader.owner.identity
+        archive._read(reader)
+        return archive
+
     def _open(self):
         self._seen = self._identity()
         self._map = self._mapped()
-        self.reader = _core.Reader(self._map, self._options["generation"])
+        self._read(_core.Reader(self._map, self._options["generation"]))
+
+    def _read(self, reader: _core.Reader) -> None:
+        self.reader = reader
         self._commit = self.reader.commit
         if self._options["strict"] and self._commit["lost_generation"]:
             raise CorruptError(

@@ -6,6 +6,7 @@ other programs would stumble over, and lone surrogates in the configuration, whi
 
 import json
 import math
+from typing import Any
 
 from ragfile.errors import CorruptError, VersionError
 
@@ -52,13 +53,20 @@ def is_too_deep(value):
     return True
 
 
-def has_other_keys(value):
-    """Whether a dict in it has a key that is no string: JSON would make one of it, and nothing would find it as it was."""
+def check_json(value: Any, room: int = DEPTH + 1) -> None:
+    """Refuses what a reader would refuse: deeper nesting, and keys that JSON would make strings."""
+    if not isinstance(value, dict | list | tuple):
+        return
+    if not room:
+        raise ValueError(f"it nests more than {DEPTH} deep")
     if isinstance(value, dict):
-        return any(not isinstance(key, str) for key in value) or any(
-            map(has_other_keys, value.values())
-        )
-    return isinstance(value, list | tuple) and any(map(has_other_keys, value))
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is not a string")
+        value = value.values()
+    for part in value:
+        if isinstance(part, dict | list | tuple):
+            check_json(part, room - 1)
 
 
 def is_policy(value):

@@ -94,7 +94,8 @@ def _unless_empty(items):
     return chain(first, items) if first else None
 
 
-def _aligned(at):
+def aligned(at: int) -> int:
+    """The next place for pairs to start."""
     return -(-at // ALIGNMENT) * ALIGNMENT
 
 
@@ -142,7 +143,7 @@ class _Draft:
 
     def _open(self, name):
         """Where the pairs of the section that begins here start: aligned, and behind at least one NUL."""
-        start = _aligned(self.at + _core.PREAMBLES[name] + 1)
+        start = aligned(self.at + _core.PREAMBLES[name] + 1)
         self.file.write(bytes(start - self.at))
         return start
 

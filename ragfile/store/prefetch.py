@@ -93,7 +93,9 @@ def vectors(segments):
     wants = []
     for segment in _new(segments, "vectors"):
         vector, shadow = segment.section("vector"), segment.section("rag.shadow")
-        wants += [_whole(vector)] if shadow is None else [(vector, 0, 64), _whole(shadow)]
+        wants += (
+            [_whole(vector)] if shadow is None else [(vector, 0, _core.VECTOR_HEAD), _whole(shadow)]
+        )
         wants.append(_whole(segment.section("rag.tombs")))
     _once(segments, "vectors", wants)
 
@@ -124,7 +126,7 @@ def passages(segments, rows):
     tables(segments)
     placed = _placed(segments, rows)
     used = list({segment.number: segment for segment, _ in placed}.values())
-    wants = [(segment.section("rag.ids"), 0, 16) for segment in used]
+    wants = [(segment.section("rag.ids"), 0, _core.IDS_HEAD) for segment in used]
     for name in ("rag.text", "rag.meta"):
         wants += [_ending(segment.section(name)) for segment in used]
     size = _core.CHUNK_RECORD_SIZE
@@ -154,7 +156,7 @@ def _ending(section):
 def _document_places(segment, number):
     size = _core.DOCUMENT_RECORD_SIZE
     yield segment.section("rag.documents"), number * size, size
-    yield segment.section("rag.ids"), 8 + 8 * number, 16
+    yield segment.section("rag.ids"), *_core.id_offsets(number)
     yield segment.section("rag.text"), *segment.texts.table
     yield segment.section("rag.meta"), *segment.meta.table
 

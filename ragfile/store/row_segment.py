@@ -7,7 +7,6 @@ import json
 import secrets
 import threading
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import zstandard
@@ -61,21 +60,28 @@ def _are_fields(fields):
     )
 
 
-def _bit(section, i):
-    section.check()
-    view = memoryview(section)
-    return i // 8 < len(view) and bool(view[i // 8] >> i % 8 & 1)
+class StoredDocument:
+    """A document of an open file. Its record is read when it is first asked for, and kept."""
 
+    __slots__ = ("_record", "number", "segment")
 
-class StoredDocument(NamedTuple):
-    """A document of an open file: where it lies. The rest is read when it is asked for."""
-
-    segment: "Segment"
-    number: int
+    def __init__(self, segment: "Segment", number: int):
+        self.segment, self.number = segment, number
+        self._record = None
 
     @property
     def record(self) -> _core.DocumentRecord:
-        return self.segment.records.document(self.number)
+        if self._record is None:
+            self._record = self.segment.records.document(self.number)
+        return self._record
+
+    @property
+    def is_live(self) -> bool:
+        """A document lives or dies with all its rows; one without rows dies by name."""
+        if rows := self.record.rows:
+            return self.segment.is_live(rows.start)
+        gone = self.segment.section("rag.gone")
+        return gone is None or not _core.bitmap_has(gone, self.number)
 
     @property
     def id(self) -> str:
@@ -169,38 +175,29 @@ class Segment:
         if self.live == self.rows:
             return None
         if self._alive is None:
-            section = self.need("rag.tombs")
-            section.check()
-            words = ~np.frombuffer(section, dtype="<u8")
-            if self.rows % 64:
-                words[-1] &= np.uint64((1 << self.rows % 64) - 1)
-            self._alive = words
+            self._alive = _core.rows_outside(self.need("rag.tombs"), self.rows)
         return self._alive
 
     def live_mask(self):
         """bool[rows]: the rows that are not deleted."""
         if self.alive is None:
             return np.ones(self.rows, dtype=bool)
-        return np.unpackbits(self.alive.view(np.uint8), bitorder="little")[: self.rows].astype(bool)
+        return _core.flags_of(self.alive, self.rows)
 
     def is_live(self, row):
         return self.alive is None or bool(
             self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1)
         )
 
-    def document_is_live(self, number):
-        """A document lives or dies with all its rows; one without rows dies by name."""
-        rows = self.records.document(number).rows
-        if rows:
-            return self.is_live(rows.start)
-        gone = self.section("rag.gone")
-        return gone is None or not _bit(gone, number)
+    def document(self, number: int) -> StoredDocument:
+        """A document by its number, live or not."""
+        return StoredDocument(self, number)
 
     def live_documents(self) -> Iterator[StoredDocument]:
         """The live documents, in order of id."""
         for number in range(self.records.documents):
-            if self.document_is_live(number):
-                yield StoredDocument(self, number)
+            if (there := self.document(number)).is_live:
+                yield there
 
     @property
     def has_deletions(self):
@@ -215,9 +212,8 @@ class Segment:
     def find(self, doc_id: str) -> StoredDocument | None:
         """The live document with this id."""
         number = self.records.find(doc_id)
-        if number is None or not self.document_is_live(number):
-            return None
-        return StoredDocument(self, number)
+        there = None if number is None else self.document(number)
+        return there if there is not None and there.is_live else None
 
     def document_fields(self, number: int, record: _core.DocumentRecord) -> dict:
         """The JSON object of a document. The last few thousand are kept, so it is not to be changed."""

@@ -172,7 +172,7 @@ def test_tags_and_metadata_given_are_on_every_document(docs, tmp_path):
 
 
 def test_tags_and_metadata_that_no_json_holds_are_refused_and_odd_ones_kept(docs, tmp_path):
-    with pytest.raises(TypeError, match="no JSON"):
+    with pytest.raises(TypeError, match="cannot be JSON"):
         build(docs, tmp_path / "kb", metadata={"when": object()})
     build(docs, tmp_path / "kb", tags=["lone \ud800"])
     with ragfile.open(tmp_path / "kb") as rf:

@@ -301,3 +301,47 @@ def test_damaged_vectors_are_not_carried_into_a_new_commit(tmp_path):
     with pytest.raises(ragfile.CorruptError, match="checksum"):
         ragfile.open(path).vector(0)
     assert path.read_bytes() == raw
+
+
+class CountedRecords:
+    """The records of a segment, and which documents were asked for."""
+
+    def __init__(self, records):
+        self.records, self.asked = records, []
+
+    def __getattr__(self, name):
+        return getattr(self.records, name)
+
+    def __len__(self):
+        return len(self.records)
+
+    def document(self, number):
+        self.asked.append(number)
+        return self.records.document(number)
+
+
+def test_an_edit_reads_the_record_of_a_deleted_document_once(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": f"d{i}", "text": "abc " * 20} for i in range(9)])
+    with ragfile.edit(path) as w:
+        segment = w.archive.segments[0]
+        segment._records = counted = CountedRecords(segment.records)
+        w.delete(["d4"])
+        assert counted.asked == [4]
+
+
+def test_an_edit_maps_its_file_once(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "abc"}])
+    with ragfile.edit(path) as w, open("/proc/self/maps") as maps:
+        assert w.archive.document("d").text == "abc"
+        assert sum(str(path) in line for line in maps) == 1
+
+
+def test_a_file_outlives_the_editor_that_read_it(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "d", "text": "abc cab"}])
+    with ragfile.edit(path) as w:
+        vectors = w.archive.vectors()
+        w.delete(["d"])
+    assert vectors.tolist() == [[2.5, 2.5, 2.5, 0.5, 0.5, 0.5]]

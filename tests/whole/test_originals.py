@@ -132,7 +132,7 @@ def test_edits_compaction_and_other_formats_keep_originals(docs, tmp_path):
 def test_a_source_whose_line_ends_changed_is_another_version_of_its_document(tmp_path):
     ragfile.build([_written(tmp_path, b"one\ntwo\n")], tmp_path / "kb", embedder="none")
     with ragfile.edit(tmp_path / "kb") as w:
-        same = next(w._archive.documents())
+        same = next(w.archive.documents())
         w.upsert(
             [
                 Document(

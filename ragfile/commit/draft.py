@@ -1,0 +1,209 @@
+"""A commit in the making: what building, editing and compaction have in common.
+
+Whatever is added is staged; nothing is visible before `commit`, and nothing is left when it fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.commit.segment_sections import SegmentSections
+from ragfile.commit.staging import StagedDocument, Staging
+from ragfile.embedding.context import NOTHING, Context
+from ragfile.errors import ModelError
+from ragfile.ingest.analysis import Analysis
+from ragfile.records import Chunk, Document
+from ragfile.store.row_segment import StoredDocument
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from typing_extensions import Buffer
+
+    from ragfile.types import Vectors
+
+Embed = Callable[[list[Hashable]], "np.ndarray | None"]
+
+
+def creation_time() -> int:
+    """Nanoseconds since 1970 from SOURCE_DATE_EPOCH, else 0: a file does not record the clock."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    return int(epoch) * 10**9 if epoch else 0
+
+
+def no_vectors(keys: list[Hashable]) -> None:
+    """Stands for an embedder where there is none."""
+
+
+class Draft:
+    """What a commit adds, and what it says of the file. embed makes vectors of keys, or None."""
+
+    def __init__(
+        self, file: _core.Writer, record: dict[str, Any], *, dim: int | None = None,
+        analysis: Analysis | None = None, created: int | None = None, embed: Embed = no_vectors,
+    ) -> None:  # fmt: skip
+        self.file, self.record, self.analysis, self.embed = file, record, analysis, embed
+        self.created, self.is_over = creation_time() if created is None else created, False
+        self.sections: list[tuple[str, bytes, int, int]] = []
+        try:
+            self.staging = Staging(
+                os.path.dirname(os.path.abspath(file.path)),
+                dim,
+                np.float16 if record["precision"] == 16 else np.float32,
+                analysis.metadata_fields if analysis else (),
+            )
+        except BaseException:
+            file.close()
+            raise
+
+    def __len__(self) -> int:
+        """Chunks added so far."""
+        return len(self.staging)
+
+    @property
+    def context(self) -> Context:
+        """What vectors are made of beside the text."""
+        return Context.recorded(self.record)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.staging.documents or self.sections)
+
+    def add_chunks(self, chunks: Sequence[Chunk], vectors: Vectors | None = None) -> None:
+        """Chunks of any documents, which have no text of their own."""
+        self.staging.add_chunks(chunks)
+        self._add_vectors(chunks, vectors)
+
+    def add_document(
+        self, document: Document, chunks: Sequence[Chunk], vectors: Vectors | None = None,
+        has_text: bool = True,
+    ) -> None:  # fmt: skip
+        """A document with all its chunks."""
+        raw = self.staging.add_document(document, has_text)
+        self.staging.add_chunks(chunks, document.text, raw)
+        self._add_vectors(chunks, vectors, document.metadata)
+
+    def carry(self, old: StoredDocument, with_vectors: bool = True) -> StagedDocument:
+        """A document of an open file as it is stored."""
+        entry = self.staging.carry(old)
+        stored = old.segment.stored_vectors(old.rows.start, len(old.rows)) if old.rows else None
+        if with_vectors and stored is not None:
+            self.staging.carry_vectors(stored)
+        return entry
+
+    def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:
+        self.sections.append((name, data, items, flags))
+
+    def _add_vectors(
+        self, chunks: Sequence[Chunk], vectors: Vectors | None,
+        shared: Mapping[str, Any] = NOTHING,
+    ) -> None:  # fmt: skip
+        if not chunks:
+            return
+        if vectors is None:
+            context = self.context
+            vectors = self.embed([context.key(chunk, shared) for chunk in chunks])
+        if vectors is not None:
+            self.staging.add_vectors(vectors, len(chunks))
+        if self.staging.vector_rows not in (0, len(self.staging)):
+            raise ModelError("either every chunk has a vector or none has")
+
+    def write(self) -> None:
+        """Everything, without committing it."""
+        self.write_segment()
+        self.write_rest()
+
+    def write_segment(self) -> None:
+        """What was staged, as a segment of its own."""
+        SegmentSections(self.file, self.staging, self.record, self.analysis).write()
+
+    def write_rest(self) -> None:
+        """What belongs to the whole file."""
+        record = {**self.record, "dim": self.staging.dim}
+        model = record.get("model")
+        if model and model.get("dims") is None and self.staging.vector_rows:
+            # A server says how wide its vectors are with its first answer.
+            record["model"] = {**model, "dims": self.staging.dim}
+        raw = json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+        self.file.add("rag.config", raw, items=1)
+        for name, data, items, flags in self.sections:
+            self.file.add(name, data, 0, flags, items)
+
+    def commit(self, message: str = "") -> None:
+        """Makes what was written durable and visible."""
+        self.file.commit(self.created, message)
+
+    def discard(self) -> None:
+        """Gives up what was not committed, and lets the file go."""
+        self.is_over = True
+        self.file.close()
+        self.staging.close()
+
+
+class Transaction:
+    """What a Writer and an Editor have in common for their users. Each has a draft.
+
+    A `with` block ends with close(), or with discard() after an exception.
+    """
+
+    draft: Draft
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __len__(self) -> int:
+        """Chunks added so far."""
+        return len(self.draft)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the file will say of how it was made."""
+        return self.draft.record
+
+    @property
+    def context(self) -> Context:
+        """What vectors are made of beside the text."""
+        return self.draft.context
+
+    @property
+    def analysis(self) -> Analysis | None:
+        return self.draft.analysis
+
+    @property
+    def created(self) -> int:
+        return self.draft.created
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was closed or discarded."""
+        return self.draft.is_over
+
+    def add_section(
+        self, name: str, data: Buffer, *, items: int = 0, must_read: bool = False,
+        must_write: bool = False,
+    ) -> None:  # fmt: skip
+        """A section of your own, found again with rf.section(name)."""
+        self.draft.add_section(name, bytes(data), items, must_read | must_write << 1)
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Gives up what was not committed; does nothing after close."""
+        self.draft.discard()

@@ -1,0 +1,71 @@
+"""Metadata and tags on their way into a file: what is accepted, and what BM25 reads of it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ragfile.errors import CorruptError
+from ragfile.store import config
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def to_utf8(text: str) -> bytes:
+    """UTF-8 that keeps lone surrogates."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def check_fields(metadata: Any, tags: Any, whose: str) -> None:
+    """Refuses what a reader would call damage: metadata is a dict, tags are a list of strings."""
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata of {whose} must be a dict, not {type(metadata).__name__}")
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        raise TypeError(f"tags of {whose} must be a list of strings, not {tags!r:.80}")
+
+
+def to_json(fields: dict[str, Any], whose: str) -> bytes:
+    """One line of JSON, or nothing for nothing. What it cannot hold is refused by name."""
+    if not fields:
+        return b""
+    try:
+        config.check_json(fields)
+        return to_utf8(_encode(fields))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"metadata of {whose} cannot be JSON: {error}") from None
+
+
+class IndexedFields:
+    """The fields of metadata that BM25 reads beside the text, as UTF-8."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._marks = [json.dumps(name, ensure_ascii=False).encode() for name in self.names]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, metadata: dict[str, Any]) -> dict[int, bytes]:
+        """By number, those that are there: with no text where the value is null."""
+        return {i: _text(metadata[name]) for i, name in enumerate(self.names) if name in metadata}
+
+    def of_json(self, raw: bytes) -> dict[int, bytes]:
+        """The same of metadata as it is stored, parsed only if a name can be in it."""
+        if not any(mark in raw for mark in self._marks):
+            return {}
+        try:
+            return self.of(json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}))
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            what = "the metadata of a document is not a JSON object"
+            raise CorruptError(what, section="rag.meta") from None
+
+
+def _text(value: Any) -> bytes:
+    """A value as the text of a field: lists are joined."""
+    if type(value) is not str:
+        value = json.loads(_encode(value))  # as a reader will find it
+        if isinstance(value, list):
+            value = " ".join(map(str, value))
+    return b"" if value is None else to_utf8(str(value))

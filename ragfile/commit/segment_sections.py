@@ -1,0 +1,247 @@
+"""The sections of one segment, written from what was staged, one after the other."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from ragfile import _core
+from ragfile.commit.staging import (
+    AS_DOCUMENT,
+    LOOSE,
+    NO_SPAN,
+    Spool,
+    StagedDocument,
+    Staging,
+    field_stretch,
+    stretch,
+)
+from ragfile.errors import CorruptError
+from ragfile.ingest.analysis import Analysis
+from ragfile.store.pairs import aligned
+
+TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
+META_BLOCK = 16 << 10
+GATHER_ROWS = 8192
+LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
+
+
+class SegmentSections:
+    """Vectors, texts, records and terms of the staged documents, in order of their ids."""
+
+    def __init__(
+        self, file: _core.Writer, staging: Staging, record: dict[str, Any],
+        analysis: Analysis | None,
+    ) -> None:  # fmt: skip
+        self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
+
+    def write(self) -> None:
+        """Writes nothing where nothing was staged."""
+        ids, columns, order = self.staging.ordered()
+        if not ids:
+            return
+        self.segment = self.file.segment()
+        self.file.rows(self.segment, len(order))
+        if self.staging.vector_rows:
+            self._write_vectors(order)
+        self._write_texts(ids, columns)
+
+    def _section(self, name: str, items: int, blocks: Iterable[bytes]) -> None:
+        self.file.begin(name, self.segment)
+        for block in blocks:
+            self.file.write(block)
+        self.file.end(items)
+
+    def _write_vectors(self, order: np.ndarray) -> None:
+        staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
+        bits = self.record["precision"]
+        at = self.file.begin("vector", self.segment)
+        self.file.write(_core.vector_head(at, self.staging.dim, bits, len(order)))
+        for first in range(0, len(order), GATHER_ROWS):
+            rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
+            self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
+        self.file.end(len(order))
+        if len(order):
+            self._write_shadow(staged, order, bits)
+
+    def _write_shadow(self, staged: np.ndarray, order: np.ndarray, bits: int) -> None:
+        matrix = _core.Matrix(
+            staged, len(order), self.staging.dim, dtype=f"f{bits}", metric=self.record["metric"],
+            offsets=order.astype(np.uint64) * np.uint64(staged.strides[0]),
+        )  # fmt: skip
+        self.file.begin("rag.shadow", self.segment)
+        _core.build_shadow(matrix, self.file.write)
+        self.file.end(len(order))
+
+    def _write_texts(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
+        folder, rows = self.staging.folder, len(columns["index"])
+        self.lexicon = self.keywords = None
+        if self.analysis is not None:
+            self.lexicon = _core.LexicalBuilder(
+                self.analysis, memory=LEXICAL_MEMORY, directory=folder
+            )
+        if self.record.get("portable"):
+            self.keywords = Keywords(folder)
+        self.records, self.meta = _core.RecordsBuilder(), Spool(folder)
+        self._write_documents(ids, columns)
+        self._write_meta(len(ids))
+        chunks, documents, id_list = self.records.tables()
+        self._section("rag.chunks", rows, [chunks])
+        self._section("rag.documents", len(ids), [documents])
+        self._section("rag.ids", len(ids), [id_list])
+        if self.lexicon is not None:
+            self._write_lexicon(rows)
+        if self.keywords is not None:
+            at = self.file.begin("keyword", self.segment)
+            self.keywords.write(at, self.file.write)
+            self.file.end(rows)
+
+    def _write_documents(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
+        self.file.begin("rag.text", self.segment)
+        self.text = _core.StreamBuilder(self.file.write, _packer(), TEXT_BLOCK)
+        counts = np.bincount(columns["document"], minlength=len(ids)).tolist()
+        rows = _rows(columns)
+        for doc_id, count in zip(ids, counts, strict=True):
+            self._write_document(doc_id, list(itertools.islice(rows, count)))
+        self.text.finish()
+        self.file.end(len(ids))
+
+    def _write_document(self, doc_id: str, rows: list[tuple[int, ...]]) -> None:
+        entry, spool = self.staging.documents[doc_id], self.staging.texts
+        text = spool.read(entry.text_at, entry.text_size)
+        at, size, placed, contents = self.text.write(text), len(text), [], []
+        for index, place, length, char_start, char_size, own, *_ in rows:
+            start, content = self._lies(text, size, place, length)
+            if place & LOOSE and content:
+                self.text.write(content)
+                size += length
+                if size >= NO_SPAN:
+                    raise ValueError(
+                        f"document {doc_id!r} and its chunks are over the limit of 4 GiB"
+                    )
+            said = spool.read(*stretch(own))
+            char = None if char_start == NO_SPAN else char_start
+            placed.append(
+                (index, start, length, char, char_size, self.meta.append(said), len(said))
+            )
+            contents.append(content)
+        meta_at = self.meta.append(spool.read(*entry.json))
+        self.records.document(
+            doc_id, at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
+            len(rows),
+        )  # fmt: skip
+        for chunk in placed:
+            self.records.chunk(*chunk)
+        if self.keywords is not None:
+            self.keywords.add(contents)
+        if self.lexicon is not None:
+            self._index(entry, rows, contents)
+
+    def _lies(self, text: bytes, end: int, place: int, size: int) -> tuple[int, bytes]:
+        """(start, content) of a chunk in its document's stretch of rag.text.
+
+        It is a span of the text, or lies loose after all that is there so far.
+        """
+        if not place & LOOSE:
+            return place, text[place : place + size]
+        if not size:
+            return len(text), b""  # nowhere in particular, so that it is carried over as it is
+        return end, self.staging.texts.read(place & ~LOOSE, size)
+
+    def _index(
+        self, entry: StagedDocument, rows: list[tuple[int, ...]], contents: list[bytes]
+    ) -> None:
+        """Gives the chunks of a document to BM25: their UTF-8, or a tuple of that of each field."""
+        if entry.is_carried:
+            _check_utf8(contents)
+        names = [name for name, _ in self.analysis.fields]
+        if names == ["text"] or not contents:
+            self.lexicon.add(contents)
+            return
+        fields = self._fields(entry, [row[6:] for row in rows])
+        others = iter(fields)
+        by_name = [contents if name == "text" else next(others) for name in names]
+        self.lexicon.add(list(zip(*by_name, strict=True)))
+
+    def _fields(
+        self, entry: StagedDocument, rows: list[tuple[int, ...]]
+    ) -> list[list[bytes | None]]:  # fmt: skip
+        """For each field of metadata what BM25 reads for each row."""
+        shared, found = [self._said(place) for place in entry.fields], []
+        for field, places in enumerate(zip(*rows, strict=True)):
+            texts = {
+                place: self._said(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
+            }
+            found.append([shared[field] if p == AS_DOCUMENT else texts[p] for p in places])
+        return found
+
+    def _said(self, place: tuple[int, int] | None) -> bytes | None:
+        return self.staging.texts.read(*place) if place else None
+
+    def _write_meta(self, documents: int) -> None:
+        self.file.begin("rag.meta", self.segment)
+        stream = _core.StreamBuilder(self.file.write, _packer(), META_BLOCK)
+        for block in self.meta.blocks():
+            stream.write(block)
+        self.meta.close()
+        stream.finish()
+        self.file.end(documents)
+
+    def _write_lexicon(self, rows: int) -> None:
+        terms = bytearray()
+        self.file.begin("rag.postings", self.segment)
+        self.lexicon.finish(self.file.write, terms.extend)
+        self.file.end(rows)
+        self._section("rag.terms", rows, [terms])
+
+
+class Keywords:
+    """The `keyword` section: the text that a row's reference names, for readers of pairs alone."""
+
+    PADDING = 4
+
+    def __init__(self, folder: str) -> None:
+        self._spool = Spool(folder)
+        self._pairs = _core.PairWriter(self._spool.append, padding=self.PADDING)
+
+    def add(self, contents: list[bytes]) -> None:
+        for content in contents:
+            try:
+                text = content.decode()
+            except UnicodeDecodeError:
+                raise ValueError(
+                    "a portable file cannot hold a lone surrogate: pairs are UTF-8"
+                ) from None
+            self._pairs.add_keyword(f"c{self._pairs.count:010d}", text)
+
+    def write(self, at: int, write: Callable[[bytes], object]) -> None:
+        """The section's bytes, which will lie at an offset of the file."""
+        self._pairs.flush()
+        start = aligned(at + _core.PREAMBLES["keyword"] + 1)
+        head = self._pairs.preamble(start)
+        write(head + bytes(start - at - len(head)))
+        for block in self._spool.blocks():
+            write(block)
+        self._spool.close()
+
+
+def _rows(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """Tuples of plain numbers, row by row, without all of them in memory at once."""
+    used = [column for name, column in columns.items() if name != "document"]
+    for first in range(0, len(used[0]), GATHER_ROWS):
+        yield from zip(*(each[first : first + GATHER_ROWS].tolist() for each in used), strict=True)
+
+
+def _check_utf8(contents: list[bytes]) -> None:
+    """What is carried over as it is, a stranger may have written."""
+    try:
+        for content in contents:
+            content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise CorruptError("the text of a chunk is not UTF-8", section="rag.text") from None
+
+
+def _packer() -> Callable[[bytes], bytes]:
+    return zstandard.ZstdCompressor(level=3).compress

@@ -1,0 +1,62 @@
+"""Temporary files that are written once and read at random."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+
+COPY = 1 << 20  # bytes that blocks() has in memory at a time
+
+
+class Spool:
+    """A temporary file without a name, next to the file that is being made."""
+
+    def __init__(self, folder: str) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=COPY)  # noqa: SIM115 - close()
+        self._clean, self.folder = True, folder
+        self.size = 0
+
+    def append(self, data: bytes) -> int:
+        """Returns where data begins."""
+        at = self.size
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise self._named(error) from None
+        self.size += len(data)
+        self._clean = False
+        return at
+
+    def read(self, at: int, size: int) -> bytes:
+        self._flush()
+        return os.pread(self._file.fileno(), size, at) if size else b""
+
+    def blocks(self) -> Iterator[bytes]:
+        """All that was appended, in pieces."""
+        for first in range(0, self.size, COPY):
+            yield self.read(first, min(COPY, self.size - first))
+
+    def matrix(self, dtype: np.dtype, width: int) -> np.ndarray:
+        """All that was appended, as rows, mapped."""
+        self._flush()
+        if not self.size:
+            return np.empty((0, width), dtype)
+        return np.memmap(self._file, dtype=dtype, mode="r").reshape(-1, width)
+
+    def _flush(self) -> None:
+        if not self._clean:
+            try:
+                self._file.flush()
+            except OSError as error:
+                raise self._named(error) from None
+            self._clean = True
+
+    def _named(self, error: OSError) -> OSError:
+        """The error with the folder of the file, which has no name."""
+        return OSError(error.errno, f"{error.strerror} (temporary file)", self.folder)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # what could not be written is not needed any more
+            self._file.close()

@@ -1,0 +1,64 @@
+"""rag.stale: the documents that are cut by another chunk policy than the file's."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ragfile import _core
+from ragfile.commit.fields import to_utf8
+from ragfile.store.archive import Archive
+from ragfile.store.row_segment import StoredDocument
+
+Policies = dict[str, Any]
+
+
+class StaleDocuments:
+    """What rag.stale says after an edit. `current` are the ids of unchanged documents that the
+    edit cut by the file's policy, `carried` those that it moved as they were."""
+
+    def __init__(self, archive: Archive, policy: Policies | None) -> None:
+        self._archive, self._policy = archive, policy
+        self.current: set[str] = set()
+        self.carried: set[str] = set()
+
+    def remaining(
+        self, take: Callable[[str], StoredDocument | None], staged: Iterable[str]
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """The entries of rag.stale, given what the edit did not touch and what it wrote."""
+        touched = self.current.union(staged) - self.carried
+        by_policy: dict[str, list[str]] = {}
+        for doc_id, policy in self._listed().items():
+            if policy == self._policy or doc_id in touched:
+                continue
+            if doc_id in self.carried or take(doc_id) is not None:
+                by_policy.setdefault(json.dumps(policy, sort_keys=True), []).append(doc_id)
+        return [
+            {"chunking": json.loads(policy), "documents": sorted(ids, key=to_utf8)}
+            for policy, ids in sorted(by_policy.items())
+        ]
+
+    def _listed(self) -> dict[str, Policies | None]:
+        """The policy of each document that can be stale: all that have a text if it changes now."""
+        listed = {
+            doc_id: entry["chunking"]
+            for entry in self._archive.stale_records
+            for doc_id in entry["documents"]
+        }
+        before = self._archive.config.get("chunking")
+        if before != self._policy:
+            for segment in self._archive.segments:
+                for old in segment.live_documents():
+                    if old.record.has_text:
+                        listed.setdefault(old.id, before)
+        return listed
+
+    def write(self, file: _core.Writer, entries: list[dict[str, Any]]) -> None:
+        """Writes the section, or drops it when it has nothing to say."""
+        if entries == self._archive.stale_records:
+            return
+        if not entries:
+            file.drop("rag.stale")
+            return
+        raw = json.dumps(entries, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        items = sum(len(entry["documents"]) for entry in entries)
+        file.add("rag.stale", to_utf8(raw), items=items)
