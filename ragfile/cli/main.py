@@ -32,6 +32,7 @@ class Doors(click.Group):
         },
         "eval": ("ragfile.cli.evaluate", "eval_command"),
         "export": ("ragfile.cli.export", "export_command"),
+        "mcp": ("ragfile.cli.mcp", "mcp_command"),
     }
 
     def list_commands(self, context):

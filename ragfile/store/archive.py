@@ -651,6 +651,11 @@ class Archive:
             for there in segment.live_documents():
                 yield there.read()
 
+    def document_ids(self) -> list[str]:
+        """The ids of all documents, in order; no text is read."""
+        prefetch.whole(self.segments, "rag.tombs", "rag.documents", "rag.ids")
+        return sorted(there.id for segment in self.segments for there in segment.live_documents())
+
     def document(self, doc_id: str) -> Document | None:
         """The Document with this id, or None."""
         there = self.find(doc_id)
