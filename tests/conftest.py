@@ -11,6 +11,12 @@ settings.register_profile("ragfile", deadline=None)
 settings.load_profile("ragfile")
 
 
+def pytest_configure(config):
+    """Frameworks' suites have coroutines for tests; pytest-asyncio runs them where it is installed."""
+    if config.pluginmanager.hasplugin("asyncio"):
+        config.option.asyncio_mode = "auto"
+
+
 @pytest.fixture(scope="session")
 def turkish(tmp_path_factory):
     """The environment of a locale in which I and i are no pair, made here where the system has its sources."""

@@ -1,0 +1,219 @@
+"""LangChain: a .ragfile as a vector store, any RAGFile as a retriever, the built-in model as embeddings.
+
+    store = RagfileVectorStore(path="kb.ragfile")                 opened, or made with the first text
+    retriever = RagfileRetriever(path="kb.ragfile", k=5)          hybrid search over any file
+    embeddings = RagfileEmbeddings()                              no download, no key
+
+A store keeps LangChain's own ids and metadata of any JSON shape. Vectors are stored as float32. Without
+`embedding` the model inside ragfile makes them. A retriever says what LangChain has no place for under the
+metadata key "_ragfile": the chunk's id, span and source, the scores of each retriever, and `degraded`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+from pydantic import ConfigDict, PrivateAttr
+
+from ragfile.adapters.passages import Passage, PassageStore
+from ragfile.embedding.protocol import StaticEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+
+    from ragfile.records import Hit, Hits
+
+FIELD = "_ragfile"
+
+
+class RagfileEmbeddings(Embeddings):
+    """The static model inside ragfile: 256 dimensions, tens of thousands of texts a second."""
+
+    def __init__(self) -> None:
+        self._model = StaticEmbedder()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self._model.embed(texts, "document").tolist()
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._model.embed([text], "query")[0].tolist()
+
+
+class RagfileVectorStore(VectorStore):
+    """One .ragfile as a vector store: exact search, BM25 beside it, filters on metadata."""
+
+    def __init__(self, *, path: Any, embedding: Embeddings | None = None) -> None:
+        self._embedding = embedding
+        self._store = PassageStore(path, "default" if embedding is None else None)
+
+    @property
+    def embeddings(self) -> Embeddings:
+        return self._embedding or RagfileEmbeddings()
+
+    @classmethod
+    def from_texts(
+        cls, texts: list[str], embedding: Embeddings | None = None, metadatas: list[dict] | None = None,
+        *, ids: list[str] | None = None, path: Any = None, **options: Any,
+    ) -> RagfileVectorStore:  # fmt: skip
+        """A store at `path` with these texts, beside those that it has."""
+        if path is None:
+            raise ValueError("from_texts needs path=, the .ragfile to open or make")
+        store = cls(path=path, embedding=embedding, **options)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+    # ------------------------------------------------------------------------------------------------- writing --
+
+    def add_documents(
+        self, documents: list[Document], ids: list[str | None] | None = None, **options: Any
+    ) -> list[str]:
+        """Upserts by id; a document without one gets a random id."""
+        _known(options)
+        if ids is not None and len(ids) != len(documents):
+            raise ValueError(f"{len(documents)} documents and {len(ids)} ids")
+        given = ids if ids is not None else [document.id for document in documents]
+        names = [name or str(uuid.uuid4()) for name in given]
+        texts = [document.page_content for document in documents]
+        vectors = self._embedding.embed_documents(texts) if self._embedding and texts else None
+        pairs = zip(names, documents, strict=True)
+        self._store.put([Passage(name, d.page_content, d.metadata) for name, d in pairs], vectors)
+        return names
+
+    def add_texts(
+        self, texts: Iterable[str], metadatas: list[dict] | None = None, *,
+        ids: list[str | None] | None = None, **options: Any,
+    ) -> list[str]:  # fmt: skip
+        texts = list(texts)
+        if metadatas is not None and len(metadatas) != len(texts):
+            raise ValueError(f"{len(texts)} texts and {len(metadatas)} metadatas")
+        pairs = zip(texts, metadatas or [{}] * len(texts), strict=True)
+        documents = [Document(page_content=text, metadata=said) for text, said in pairs]
+        return self.add_documents(documents, ids, **options)
+
+    def delete(self, ids: list[str] | None = None, **options: Any) -> bool:
+        """Deletes by id; ids that are not there are passed over."""
+        _known(options)
+        if ids is None:
+            raise ValueError("delete needs ids: it never deletes everything")
+        self._store.delete(ids)
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        return [
+            Document(id=p.id, page_content=p.text, metadata=dict(p.metadata))
+            for p in self._store.get(ids)
+        ]
+
+    # ------------------------------------------------------------------------------------------------- searching --
+
+    def similarity_search(self, query: str, k: int = 4, **options: Any) -> list[Document]:
+        """The nearest texts. filter is a ragfile filter; mode is "vector", "hybrid" or "bm25"."""
+        return [document for document, _ in self.similarity_search_with_score(query, k, **options)]
+
+    def similarity_search_with_score(
+        self, query: str, k: int = 4, *, filter: dict | None = None, mode: str = "vector", **options: Any
+    ) -> list[tuple[Document, float]]:  # fmt: skip
+        _known(options)
+        vector = self._vector(query) if mode != "bm25" else None
+        return self._scored(query, k, mode, filter, vector)
+
+    def similarity_search_by_vector(
+        self, embedding: list[float], k: int = 4, *, filter: dict | None = None, **options: Any
+    ) -> list[Document]:  # fmt: skip
+        _known(options)
+        return [document for document, _ in self._scored("", k, "vector", filter, embedding)]
+
+    def max_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **options: Any
+    ) -> list[Document]:  # fmt: skip
+        vector = self._vector(query)
+        vector = self.embeddings.embed_query(query) if vector is None else vector
+        return self.max_marginal_relevance_search_by_vector(
+            vector, k, fetch_k, lambda_mult, **options
+        )
+
+    def max_marginal_relevance_search_by_vector(
+        self, embedding: list[float], k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5,
+        *, filter: dict | None = None, **options: Any,
+    ) -> list[Document]:  # fmt: skip
+        """Of the fetch_k nearest, k that are near the question and far from one another."""
+        _known(options)
+        hits = self._store.search("", fetch_k, mode="vector", where=filter, vector=embedding)
+        reader = self._store.reader()
+        if reader is None or not hits:
+            return []
+        rows = [reader.row(hit.id) for hit in hits]
+        vectors = [np.asarray(reader.vector(row), np.float32) for row in rows if row is not None]
+        question = np.asarray(embedding, np.float32)
+        chosen = maximal_marginal_relevance(question, vectors, lambda_mult, k)
+        return [_document(hits[i]) for i in chosen]
+
+    def _vector(self, query: str) -> list[float] | None:
+        """Of the framework's embeddings; ragfile's own model needs none."""
+        return self._embedding.embed_query(query) if self._embedding else None
+
+    def _scored(self, text, k, mode, where, vector) -> list[tuple[Document, float]]:
+        hits = self._store.search(text, k, mode=mode, where=where, vector=vector)
+        return [(_document(hit), hit.score) for hit in hits]
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return lambda cosine: (1.0 + cosine) / 2.0
+
+    def close(self) -> None:
+        """Closes the file; the next call opens it again."""
+        self._store.close()
+
+
+class RagfileRetriever(BaseRetriever):
+    """Hybrid search over any RAGFile: one that a store wrote, or one that `ragfile build` made."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    path: Any
+    k: int = 4
+    mode: str = "hybrid"
+    filter: dict | None = None
+    embedder: Any = None
+    _opened: PassageStore = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        self._opened = PassageStore(self.path, self.embedder)
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None,
+        filter: dict | None = None, mode: str | None = None,
+    ) -> list[Document]:  # fmt: skip
+        where = self.filter if filter is None else filter
+        wanted = self.k if k is None else k
+        return list(_told(self._opened.search(query, wanted, mode=mode or self.mode, where=where)))
+
+
+def _document(hit: Hit) -> Document:
+    return Document(id=hit.doc_id, page_content=hit.text, metadata=dict(hit.metadata))
+
+
+def _told(hits: Hits | list[Hit]) -> Iterator[Document]:
+    """Documents that also say what LangChain has no place for."""
+    degraded = getattr(hits, "degraded", "")
+    for hit in hits:
+        more = {
+            "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "start": hit.start, "end": hit.end,
+            "source": hit.source, "score": hit.score, "scores": dict(hit.scores),
+            "degraded": degraded,
+        }  # fmt: skip
+        metadata = {**hit.metadata, FIELD: more}
+        yield Document(id=hit.id, page_content=hit.text, metadata=metadata)
+
+
+def _known(options: dict) -> None:
+    if options:
+        raise TypeError(f"unknown option {min(options)!r}")

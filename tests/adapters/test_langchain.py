@@ -1,0 +1,165 @@
+"""LangChain's own suites, and what they leave out: filters, scores, MMR, files that `ragfile build` made."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+pytest.importorskip("langchain_tests", reason="langchain-tests is not installed")
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_tests.integration_tests import (
+    EmbeddingsIntegrationTests,
+    RetrieversIntegrationTests,
+    VectorStoreIntegrationTests,
+)
+from langchain_tests.unit_tests import EmbeddingsUnitTests
+
+import ragfile
+from ragfile.adapters.langchain import RagfileEmbeddings, RagfileRetriever, RagfileVectorStore
+
+
+class TestStore(VectorStoreIntegrationTests):
+    @pytest.fixture
+    def vectorstore(self, tmp_path):
+        store = RagfileVectorStore(path=tmp_path / "kb.ragfile", embedding=self.get_embeddings())
+        yield store
+        store.close()
+
+
+class TestStoreWithTheBuiltInModel(VectorStoreIntegrationTests):
+    @pytest.fixture
+    def vectorstore(self, tmp_path):
+        store = RagfileVectorStore(path=tmp_path / "kb.ragfile")
+        yield store
+        store.close()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("langchain")
+    for i in range(9):
+        (folder / f"{i}.md").write_text(f"# Page {i}\n\nKeys are rotated on day {i}.\n")
+    ragfile.build([folder], folder / "kb.ragfile")
+    return folder / "kb.ragfile"
+
+
+class TestRetriever(RetrieversIntegrationTests):
+    @pytest.fixture(autouse=True)
+    def file(self, built):
+        self.path = built
+
+    @property
+    def retriever_constructor(self):
+        return RagfileRetriever
+
+    @property
+    def retriever_constructor_params(self):
+        return {"path": self.path}
+
+    @property
+    def retriever_query_example(self):
+        return "when are keys rotated?"
+
+
+class TestEmbeddings(EmbeddingsIntegrationTests):
+    @property
+    def embeddings_class(self):
+        return RagfileEmbeddings
+
+
+class TestEmbeddingsAlone(EmbeddingsUnitTests):
+    @property
+    def embeddings_class(self):
+        return RagfileEmbeddings
+
+
+TEXTS = ["keys are rotated", "pods are restarted", "keys expire", "the weather is fine"]
+
+
+@pytest.fixture
+def store(tmp_path):
+    said = [{"n": i, "deep": {"list": [i, None]}} for i in range(4)]
+    made = RagfileVectorStore.from_texts(
+        TEXTS, metadatas=said, ids=list("abcd"), path=tmp_path / "kb.ragfile"
+    )
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("mode", ["vector", "hybrid", "bm25"])
+def test_an_answer_is_that_of_the_library(store, mode):
+    with ragfile.open(store._store.path) as rf:
+        expected = [(hit.doc_id, hit.score) for hit in rf.search("rotate keys", 3, mode=mode)]
+    found = store.similarity_search_with_score("rotate keys", 3, mode=mode)
+    assert [(document.id, score) for document, score in found] == expected
+
+
+def test_filters_and_metadata_of_any_shape(store):
+    (found,) = store.similarity_search(
+        "keys", 4, filter={"n": {"$gte": 1}, "deep.list": {"$contains": 2}}
+    )
+    assert found == Document(
+        id="c", page_content="keys expire", metadata={"n": 2, "deep": {"list": [2, None]}}
+    )
+
+
+def test_a_retriever_of_the_store_passes_options_on(store):
+    retriever = store.as_retriever(search_kwargs={"k": 1, "filter": {"n": 3}, "mode": "hybrid"})
+    assert [d.id for d in retriever.invoke("keys")] == ["d"]
+    both = store.as_retriever(
+        search_type="similarity_score_threshold", search_kwargs={"score_threshold": 0.9}
+    )
+    assert [d.id for d in both.invoke("keys are rotated")] == ["a"]
+
+
+def test_mmr_leaves_out_what_repeats(tmp_path):
+    texts = ["keys are rotated daily", "keys are rotated daily!", "pods and keys"]
+    store = RagfileVectorStore.from_texts(texts, ids=list("abc"), path=tmp_path / "kb.ragfile")
+    near = [d.id for d in store.similarity_search("keys are rotated daily", 2)]
+    wide = [d.id for d in store.max_marginal_relevance_search("keys are rotated daily", 2, 3, 0.2)]
+    assert (sorted(near), wide) == (["a", "b"], ["a", "c"])
+
+
+def test_vectors_are_those_of_the_given_embeddings(tmp_path):
+    embedding = DeterministicFakeEmbedding(size=6)
+    store = RagfileVectorStore.from_texts(
+        ["one"], embedding, [{"headers": "not part of the vector"}], ids=["a"], path=tmp_path / "kb"
+    )
+    with ragfile.open(tmp_path / "kb") as rf:
+        np.testing.assert_array_equal(
+            rf.vector(0), np.array(embedding.embed_query("one"), np.float32)
+        )
+    assert store.similarity_search_by_vector(embedding.embed_query("one"), 1)[0].id == "a"
+
+
+def test_a_retriever_says_what_the_framework_has_no_place_for(built):
+    (found,) = RagfileRetriever(path=built, k=1).invoke("Page 3")
+    more = found.metadata["_ragfile"]
+    with ragfile.open(built) as rf:
+        assert rf.document(more["doc_id"]).text[more["start"] : more["end"]] == found.page_content
+    assert set(more["scores"]) == {"bm25", "vector"}
+
+
+def test_async_calls_give_the_same(store):
+    found = asyncio.run(store.asimilarity_search("rotate keys", 2))
+    assert found == store.similarity_search("rotate keys", 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda s: s.delete(), ValueError),
+        (lambda s: s.add_texts(["a"], [{}, {}]), ValueError),
+        (lambda s: s.add_texts(["a"], ids=["a", "b"]), ValueError),
+        (lambda s: s.similarity_search("a", 1, filters={}), TypeError),
+        (lambda s: s.similarity_search("a", 1, filter={"n": {"$near": 1}}), ValueError),
+        (lambda s: s.add_texts(["a"], [{"n": object()}]), (TypeError, ValueError)),
+        (lambda s: RagfileVectorStore.from_texts(["a"]), ValueError),
+    ],
+)
+def test_wrong_calls_are_refused_and_write_nothing(store, call, error):
+    with pytest.raises(error):
+        call(store)
+    assert len(store._store) == 4
