@@ -51,9 +51,19 @@ def far(desk):
         yield server.url("").rstrip("/")
 
 
+FRAMEWORKS = {  # adapter -> the package that it is about
+    "langchain": ["langchain_core"],
+    "llama_index": ["llama_index.core"],
+    "haystack": ["haystack"],
+}
+
+
 @pytest.mark.parametrize(("page", "block"), examples("python"))
 def test_the_python_examples_run(far, page, block):
-    for package in re.findall(r"^import (duckdb)$", block, re.MULTILINE):
+    needed = re.findall(r"^import (duckdb)$", block, re.MULTILINE)
+    for adapter in re.findall(r"^from ragfile.adapters.(\w+) import", block, re.MULTILINE):
+        needed += FRAMEWORKS.get(adapter, [])
+    for package in needed:
         pytest.importorskip(
             package, reason=f"{package}, which this example is about, is not installed"
         )
