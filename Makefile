@@ -22,12 +22,12 @@ test:                 ## the whole suite, under five minutes
 sdist:                ## the source distribution: built, complete, installed without Cython, tested
 	tools/sdist.sh $(TESTS)
 
-lint:                 ## what a formatter decides: ruff for Python, clang-format for C
+lint:                 ## check the format of every file: ruff for Python, clang-format for C
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(CLANG_FORMAT) --dry-run --Werror $(C_FILES)
 
-format:               ## write every file as `make lint` wants it
+format:               ## format every file as `make lint` expects
 	$(PY) -m ruff format .
 	$(CLANG_FORMAT) -i $(C_FILES)
 
@@ -35,7 +35,7 @@ strict:               ## the C core alone, as strictly as the compilers here can
 	for compiler in $(COMPILERS); do for file in csrc/*.c; do \
 		$$compiler $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o /dev/null || exit 1; done; done
 
-strict-module: build  ## what Cython makes of _core.pyx against rag.h, by the same compilers
+strict-module: build  ## the C that Cython makes of _core.pyx, checked by the same compilers
 	for compiler in $(COMPILERS); do $$compiler -std=gnu11 -fsyntax-only \
 		-Werror=incompatible-pointer-types -DPy_LIMITED_API=0x030B0000 -DCYTHON_LIMITED_API=1 \
 		-I$$($(PY) -c "import sysconfig; print(sysconfig.get_path('include'))") \
@@ -61,7 +61,7 @@ fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
 	PYTHONPATH=tests $(PY) tests/fuzz/ragmd.py 100000
 
-fuzz-sections:        ## twenty thousand files whose checksums hold and whose sections lie, through all that a user calls
+fuzz-sections:        ## twenty thousand files with good checksums and lying sections, through every public call
 	PYTHONPATH=tests nice $(PY) tests/fuzz/sections.py 20000
 
 adversarial:          ## every loader on files made to cost more than their size, doubled three times
@@ -116,7 +116,7 @@ bench-bm25:
 	$(PY) bench/bm25.py first --short $(SHORT)
 
 GIGABYTES ?= 4
-bench-bm25-memory:    ## so much text under 1 GB of address space; half a minute of one core a gigabyte
+bench-bm25-memory:    ## GIGABYTES of text under 1 GB of address space; half a minute of one core a gigabyte
 	nice $(PY) bench/bm25_memory.py --gigabytes $(GIGABYTES)
 
 bench-embed:
@@ -128,7 +128,7 @@ bench-pipeline:       ## hybrid search beside LanceDB, DuckDB, sqlite-vec, Chrom
 bench-sqlrooms:       ## SQLRooms' questions beside DuckDB with its own SQL
 	$(PY) bench/sqlrooms.py $(FOLDER)
 
-bench-build:          ## the engine's part of a build; and one of twice the memory that it may take
+bench-build:          ## the engine's part of a build, and a build under half the memory of its file
 	$(PY) bench/building.py $(PASSAGES) --chunks 100000
 	$(PY) bench/building.py $(PASSAGES) --chunks 400000 --half
 
@@ -141,7 +141,7 @@ bench-remote:
 bench-lookup bench-open bench-ragmd bench-living:
 	$(PY) bench/$(@:bench-%=%).py
 
-gate:                 ## this tree beside the commit BASE: what users wait for must not take a third longer
+gate:                 ## this tree against the commit BASE: no public call may take a third longer
 	$(PY) bench/gate.py $(BASE)
 
 docs:                 ## the website in build/site, without network; needs pip install -e ".[docs]"

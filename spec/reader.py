@@ -1,5 +1,5 @@
 """A reader of RAGFile 0.1.0 and 1.0: slow, plain, whole. It is written from the pages beside it alone, shares no code with the
-ragfile package, and needs nothing but Python. What it says about a file is what other readers are compared with.
+ragfile package, and needs nothing but Python. Other readers are compared with its answers.
 
 `read(data, dim=None)` gives a dict of everything in the file, or raises `Refused` with the kind, the offset and the rule (the
 number of the section of the specification that the file breaks):
@@ -226,7 +226,7 @@ def directory(data):
         need(end >= start - 1, entry, "1.1.4", "a section ends before it starts")
         entries.append((name, start, end))
         need(at + 1 <= entries[0][1], entry, "1.1.2", "the directory runs past the first section")
-        need(data[at] == 0, at, "1.1.2", "no NUL behind an entry")
+        need(data[at] == 0, at, "1.1.2", "no NUL after an entry")
         at += 1
         if at == entries[0][1]:
             break
@@ -252,7 +252,7 @@ def bounds(data, at, end, order, rule):
 
 
 def gap(data, at, end, p, rule):
-    """Where the next pair starts, behind the NULs at `at`, which separate it from the pair before."""
+    """Where the next pair starts, after the NULs at `at`, which separate it from the previous pair."""
     need(
         data[at : at + p] == bytes(p) and at + p <= end,
         at,
@@ -293,7 +293,7 @@ def embeddings(data, first, last, p, dim, bits, order):
             pair + width <= last and data[pair + width] == 0x2D,
             pair,
             "1.3.3",
-            "no - behind an embedding",
+            "no - after an embedding",
         )
         stop = content_end(data, pair + width + 1, last)
         pairs.append([[*struct.unpack_from(code, data, pair)], text(data, pair + width + 1, stop)])
@@ -399,7 +399,7 @@ def keys_section(data, at, end, order, keyword, offsets):
     need(data[at : at + 4] == b"RXK1", at, "1.5", "no RXK1")
     need(number(data, at + 4, 4, order) == 16, at + 4, "1.5", "entries are not of 16 bytes")
     count, length, hashed = (number(data, at + i, 8, order) for i in (8, 16, 24))
-    need(count * 16 <= end + 1 - at - 32, at + 8, "1.5", "entries reach behind the section")
+    need(count * 16 <= end + 1 - at - 32, at + 8, "1.5", "entries reach beyond the section")
     need(count == len(offsets), at + 8, "1.5", "not one entry per pair")
     need(
         length == keyword["end"] + 1 - keyword["start"],
@@ -508,7 +508,7 @@ def footer(data, at, head):
 
 
 def newest(data, head):
-    """The newest footer that stands on a table that holds, and the generation behind it that was lost, if one was (2.5)."""
+    """The newest footer with a whole table, and the later generation that was lost, if one was (2.5)."""
     left = len(data) + 64 * MIB
     for at in range(len(data) // 64 * 64 - 64, head["footer"] - 1, -64):
         found = footer(data, at, head)
@@ -605,7 +605,7 @@ def section_names(data, toc, at, size, count):
         need(found, row + 8, "2.3", "not a section name")
         names.append(found.group()[:-1].decode())
         past = found.end()
-    need(past == end, toc + 32, "2.3", "bytes behind the last name")
+    need(past == end, toc + 32, "2.3", "bytes after the last name")
     return names
 
 
@@ -679,7 +679,7 @@ def contents(data, section):
 
 
 def commit_check(data, about, sections):
-    """What belongs to one commit alone: its extents without holes, its padding, what it found abandoned."""
+    """One commit by itself: its extents without holes, its padding, the bytes that it found abandoned."""
     own, at = (
         [s for s in sections if s["generation"] == about["generation"]],
         about["abandoned"]["end"],
@@ -715,7 +715,7 @@ def entry_text(name, at, end):
 
 
 def front_check(data, head, about, sections):
-    """2.1: the front page says what the base says."""
+    """2.1: the front page agrees with the base."""
     lines, names = [], {"rag.head", "rag.toc"}
     for name, at, end in [(s["name"], s["at"], s["at"] + extent(s["size"]) - 2) for s in sections]:
         lines.append(entry_text(name, at, end))
@@ -815,10 +815,8 @@ def bits_of(part, count, unit, at, rule):
     """The numbers of the bits that are set in a bitmap over `count` things, whose bytes are a multiple of `unit`."""
     need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
     numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
-    behind = next((i for i in numbers if i >= count), None)
-    need(
-        behind is None, at + (behind or 0) // (8 * unit) * unit, rule, "a bit behind the last thing"
-    )
+    beyond = next((i for i in numbers if i >= count), None)
+    need(beyond is None, at + (beyond or 0) // (8 * unit) * unit, rule, "a bit after the last item")
     return numbers
 
 
@@ -866,7 +864,7 @@ def strings(part, at):
     """3.2: a list of byte strings."""
     need(len(part) >= 16, at, "3.2", "shorter than its numbers")
     count = number(part, 0)
-    need(count <= len(part) // 8 - 2, at, "3.2", "offsets reach behind the section")
+    need(count <= len(part) // 8 - 2, at, "3.2", "offsets reach beyond the section")
     offsets, held = [number(part, 8 + 8 * i) for i in range(count + 1)], part[16 + 8 * count :]
     need(offsets == sorted(offsets) and offsets[0] == 0, at + 8, "3.2", "offsets descend")
     need(
@@ -915,7 +913,7 @@ def stream(part, at):
         where == align(begin, 8) and not any(part[begin:where]),
         at + begin,
         "3.4",
-        "bytes behind the blocks are not zero to 8",
+        "bytes after the blocks are not zero to 8",
     )
     return None if None in held else b"".join(held)
 
@@ -948,7 +946,7 @@ def unpacked(frame, size, at):
 
 
 def documents(parts, rows, tombs):
-    """3.3: what each row is, and the documents they come from."""
+    """3.3: the rows, and the documents that they come from."""
     ids, (chunks, chunk_place), (table_, place) = (
         strings(*of(parts, "rag.ids")),
         parts["rag.chunks"],
@@ -1010,7 +1008,7 @@ def documents(parts, rows, tombs):
             0 <= (said or {}).get("body", 0) <= points,
             blob_at + 16,
             "3.4",
-            "a body that begins behind the text",
+            "a body that begins after the text",
         )
         found.append(record | {"meta": said, "chunks": chunks_of})
         next_row = first + count
@@ -1019,10 +1017,10 @@ def documents(parts, rows, tombs):
 
 
 def original(text, layers, at):
-    """The text as it was before normalisation (3.4), from the text and what says how it was changed."""
+    """The text before normalisation (3.4), from the text and its edits."""
     need(len(layers) <= LAYERS, at, "3.4", "too many layers")
     for layer in layers:
-        need(isinstance(layer, list), at, "3.4", "a layer that is no list")
+        need(isinstance(layer, list), at, "3.4", "a layer that is not a list")
         spots = []
         for group in layer:
             need(isinstance(group, list) and len(group) > 1, at, "3.4", "a group without two texts")
@@ -1079,11 +1077,11 @@ def chunk(chunks, row, document, blob, whole, size, blob_size, meta, at):
         "<IIIIIIQ", chunks, 32 * row
     )
     need(of_document == document, at, "3.3", "a row of another document")
-    need(first + length <= blob_size, at + 8, "3.3", "a chunk reaches behind its document's blob")
+    need(first + length <= blob_size, at + 8, "3.3", "a chunk reaches beyond its document's blob")
     words = spelled(blob, first, length, at + 8)
     need(words is None or len(words) == points, at + 20, "3.3", "not that many code points")
     if point != M32 and blob is not None:
-        need(first + length <= size, at + 16, "3.3", "a chunk with a place reaches behind the text")
+        need(first + length <= size, at + 16, "3.3", "a chunk with a place reaches beyond the text")
         need(
             len(spelled(blob, 0, first, at + 8)) == point,
             at + 16,
@@ -1101,7 +1099,7 @@ def of(parts, name):
 def cut(raw, start, size, at):
     if raw is None:
         return None
-    need(start + size <= len(raw), at, "3.3", "a range behind the end of its stream")
+    need(start + size <= len(raw), at, "3.3", "a range beyond the end of its stream")
     return raw[start : start + size]
 
 

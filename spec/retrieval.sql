@@ -9,12 +9,12 @@
 --     SELECT * FROM canonical.lexical_candidates('handbook', 'rotate the keys');
 --     SELECT * FROM canonical.hybrid('handbook', 'rotate the keys', :query_vector);
 --
--- Vectors, filters and fusion give what the library gives (part 6), vectors to binary32. Words are ranked by ts_rank_cd and not by BM25:
--- the same rules, another order.
+-- Vectors, filters and fusion give the library's results (part 6), vectors to binary32. Words are ranked by ts_rank_cd instead of BM25:
+-- the rules are the same, the order differs.
 
 \if :{?dim}
 \else
-    \echo 'say how many dimensions the vectors have: psql -v dim=256 -f spec/retrieval.sql'
+    \echo 'give the dimension of the vectors: psql -v dim=256 -f spec/retrieval.sql'
     \quit
 \endif
 
@@ -23,7 +23,7 @@ BEGIN;
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA canonical;
 
--- One model and one number of dimensions a collection, for good.
+-- A collection has one model and one number of dimensions, for ever.
 CREATE TABLE canonical.collections (
     name        text COLLATE "C" PRIMARY KEY,
     embed_model text NOT NULL,
@@ -58,7 +58,7 @@ CREATE INDEX chunks_by_tag ON canonical.chunks USING gin (tags);
 -- Lines of `ragfile export`, until canonical.index() takes them in.
 CREATE TABLE canonical.arriving (line jsonb NOT NULL);
 
--- Upserts what arrived; twice the same changes nothing. Another model than the collection's is an error.
+-- Upserts the rows that arrived. The same rows again change nothing. Another model than the collection's is an error.
 CREATE FUNCTION canonical.index(into_collection text, model text) RETURNS TABLE (inserted bigint, updated bigint, unchanged bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -93,7 +93,7 @@ LANGUAGE sql IMMUTABLE AS $$
         AND NOT EXISTS (SELECT FROM jsonb_each(passes.metadata) f WHERE chunk.metadata->f.key IS DISTINCT FROM f.value)
 $$;
 
--- The nearest by cosine, exactly: the index, which may leave some out, is not asked. Without the SET line it is.
+-- The nearest by cosine, exactly: the index might miss some, so it is not used. Without the SET line it is.
 CREATE FUNCTION canonical.vector_candidates(
     of_collection text, query vector, k int DEFAULT 50, tags_any text[] DEFAULT '{}', tags_all text[] DEFAULT '{}', metadata jsonb DEFAULT '{}'
 ) RETURNS TABLE (doc_id text, chunk_index int, score float8, rank bigint)
