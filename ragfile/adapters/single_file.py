@@ -173,7 +173,7 @@ class SingleFileRAGService:
         )
         if self._collection is None:
             self._collection = empty(vectors.shape[1], model_name=self.model_name)
-        self._collection.add(held, vectors)
+        self._collection.replace(held, vectors)
 
     # --------------------------------------------------------------------------------------------------- searching ---
 

@@ -11,6 +11,7 @@ from ragfile.cli.main import (
     counted,
     emit,
     errors_option,
+    exit_incomplete,
     json_option,
     moment,
     printable,
@@ -73,29 +74,29 @@ def _follow(way, file, sources, dry_run, as_json, **options):
     for failure in report.failures:
         click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
     if as_json:
-        return emit(asdict(report))
-    for sign, names in (
-        ("+", report.added),
-        ("~", report.changed),
-        ("~", report.recut),
-        ("-", report.removed),
-    ):
-        for name in names:
+        emit(asdict(report))
+    else:
+        _tell(file, report)
+    if not (as_json or dry_run):
+        _hint(file)
+    exit_incomplete(report)
+
+
+def _tell(file, report):
+    """What a sync did, for people: a line for each source, and their sum."""
+    names = {"+": report.added, "~": [*report.changed, *report.recut], "-": report.removed}
+    for sign, listed in names.items():
+        for name in listed:
             click.echo(f"{sign} {printable(name)}")
     for old, new in report.moved:
         click.echo(f"> {printable(old)} → {printable(new)}")
-    counts = [
-        f"{len(getattr(report, name))} {name}" for name in ("added", "changed", "moved", "recut", "removed") if getattr(report, name)
-    ]  # fmt: skip
+    kinds = ("added", "changed", "moved", "recut", "removed")
+    counts = [f"{len(listed)} {kind}" for kind in kinds if (listed := getattr(report, kind))]
+    ending = f"{counted(report.embedded, 'chunk')} embedded, generation {report.generation}"
     click.echo(
-        f"{file}: {', '.join(counts) or 'nothing to do'}; {report.unchanged} unchanged"
-        + (
-            "; nothing was written"
-            if dry_run
-            else f"; {counted(report.embedded, 'chunk')} embedded, generation {report.generation}"
-        )
+        f"{file}: {', '.join(counts) or 'nothing to do'}; {report.unchanged} unchanged; "
+        + ("nothing was written" if report.dry_run else ending)
     )
-    return None if dry_run else _hint(file)
 
 
 def _hint(file):

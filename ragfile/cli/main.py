@@ -1,6 +1,7 @@
 """The ragfile command.
 
-Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one.
+Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one;
+3 done, but for sources that could not be read.
 """
 
 import importlib
@@ -17,7 +18,7 @@ from ragfile.errors import FormatError, RagfileError
 from ragfile.ground.offline import VARIABLE as OFFLINE
 from ragfile.ground.urls import is_remote
 
-WRONG, DAMAGED = 1, 2
+WRONG, DAMAGED, INCOMPLETE = 1, 2, 3
 
 
 class Doors(click.Group):
@@ -345,13 +346,11 @@ def build(
     from dataclasses import asdict
 
     from ragfile.commit.building import build as build_file
-    from ragfile.ground.atomic_replace import spare
 
     listed = [line for line in sys.stdin.read().splitlines() if line] if "-" in sources else []
     named = [source for source in sources if source != "-"] + listed
     if not named:
         raise click.UsageError("name a folder, glob or file")
-    spare(out, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
     bar = Progress()
     report = build_file(
         named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
@@ -361,12 +360,21 @@ def build(
     for failure in report.failures:
         click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
     if as_json:
-        return emit(asdict(report))
-    rate = report.chunks / report.seconds if report.seconds else 0
-    click.echo(
-        f"{out}: {counted(report.documents, 'document')}, {counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
-        f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
-    )
+        emit(asdict(report))
+    else:
+        rate = report.chunks / report.seconds if report.seconds else 0
+        click.echo(
+            f"{out}: {counted(report.documents, 'document')}, "
+            f"{counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
+            f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
+        )
+    exit_incomplete(report)
+
+
+def exit_incomplete(report):
+    """Ends with the exit code that says so, where a source could not be read and the rest was."""
+    if report.failures:
+        sys.exit(INCOMPLETE)
 
 
 def _with_errors(failures):

@@ -11,6 +11,7 @@ from ragfile import _core
 from ragfile.commit.draft import Draft, Transaction, no_vectors
 from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
+from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy, split
@@ -49,6 +50,7 @@ class Writer(Transaction):
     ) -> None:  # fmt: skip
         """See create()."""
         refuse_remote(path)
+        spare_unless_ragfile(path)
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):

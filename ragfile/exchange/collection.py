@@ -107,6 +107,14 @@ class Collection:
         self.documents[document["id"]] = document
         self.touch(now)
 
+    def replace(self, document, vectors, now=None):
+        """As add, but the rows of the document that had this id go."""
+        name = document["id"]
+        old = {row for row, ref in enumerate(self.refs) if ref["document_id"] == name}
+        self.add(document, vectors, now)
+        if old:
+            self._keep([row for row in range(len(self.refs)) if row not in old])
+
     def delete(self, document_id, now=None):
         """Takes out a document with its rows; rows behind them move up."""
         del self.documents[document_id]

@@ -16,7 +16,7 @@ from ragfile.errors import FormatError
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
-from ragfile.ground import atomic_replace
+from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.extras import missing, optional
 
 if TYPE_CHECKING:
@@ -66,6 +66,10 @@ def write(collection, dst, *, to=None, **options):
         raise ValueError(f"{dst}: say what to write; one of {known}")
     if kind not in KEEPS_INDEXES and not collection.index.is_flat:
         collection = _flattened(collection)
+    if kind in OWN_FOLDERS:
+        spare_folder(dst, FOLDERS[kind], kind)
+    elif kind in MAGIC:
+        spare(dst, lambda head: head.startswith(MAGIC[kind]), f"{kind} file")
     _call(FORMATS[kind].write, "write", dst, options, collection)
 
 
@@ -99,7 +103,6 @@ def _write_pair(collection, dst):
 
 
 def _write_ragmd(collection, dst, *, allow_large=False):
-    atomic_replace.spare(dst, reading.looks_like, ".ragmd")
     reading.save(dst, collection, allow_large=allow_large)
 
 
@@ -122,6 +125,9 @@ FORMATS = {
     "langchain-faiss": Format((), "langchain_faiss", None),
 }
 KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
+# What is written over without a look by the library that writes it. A database is added to.
+OWN_FOLDERS = {"npy+jsonl", "pgvector", "ragged-mmap"}
+MAGIC = {"parquet": b"PAR1"}
 # What a folder must hold to be taken for a format; the first that fits.
 FOLDERS = {
     "langchain-faiss": ("index.faiss", "index.pkl"),
@@ -173,13 +179,9 @@ def _format_of_file(path):
         return "ragmd"
     return (
         "faiss+json"
-        if _is_faiss(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
+        if json_pair.looks_like_index(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
         else None
     )
-
-
-def _is_faiss(head):
-    return head[:1] == b"I" and len(head) >= 37 and head[:4].isalnum()
 
 
 def _format_by_suffix(path):

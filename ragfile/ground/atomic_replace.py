@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from ragfile._core import Replacement
 from ragfile.ground.urls import refuse_remote
@@ -39,6 +39,19 @@ def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: 
             f"exists and is not a {kind}: delete it or choose another path",
             os.fspath(path),
         )
+
+
+def spare_unless_ragfile(path: str | os.PathLike[str]) -> None:
+    """Refuses to replace anything but a RAGFile."""
+    spare(path, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
+
+
+def spare_folder(path: str | os.PathLike[str], names: Collection[str], kind: str) -> None:
+    """Refuses to write files into a folder that holds anything, unless it holds those names."""
+    held = set(os.listdir(path)) if os.path.isdir(path) else set()
+    if held and not held.issuperset(names):
+        what = f"exists and is not a {kind} folder: choose another path"
+        raise FileExistsError(errno.EEXIST, what, os.fspath(path))
 
 
 @contextlib.contextmanager

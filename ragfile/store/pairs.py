@@ -14,7 +14,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FormatError
-from ragfile.ground.atomic_replace import replacing
+from ragfile.ground.atomic_replace import replacing, spare_unless_ragfile
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -72,6 +72,7 @@ def write_pairs(
         raise ValueError(f"precision must be 8, 16, 32 or 64, not {precision!r}")
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder must be 'little' or 'big', not {byteorder!r}")
+    spare_unless_ragfile(path)
     keywords, embeddings = _unless_empty(keywords), _unless_empty(embeddings)
     names = (
         ["keyword"] * bool(keywords)

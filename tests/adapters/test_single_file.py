@@ -140,7 +140,7 @@ def test_a_document_added_again_is_replaced(tmp_path):
     rag.save()
     found = reading.load(tmp_path / "x.ragmd")
     assert found.documents["rocks"]["full_text"] == "slate splits "
-    assert found.drop_unclaimed() == 2
+    assert found.drop_unclaimed() == 0
     found.delete("birds")
     assert found.refs == [{"document_id": "rocks", "chunk_key": "chunk-0"}]
     found.check()
@@ -252,3 +252,33 @@ def test_an_unknown_service_is_refused_by_name():
         SingleFileRAGService("nobody", model="model").add_document_sync(
             {"id": "d", "content": {"x": "y"}, "chunks": {"x": {}}}
         )
+
+
+def test_a_document_that_is_added_again_replaces_the_old_one(tmp_path):
+    rag = filled(tmp_path / "x.ragmd")
+    rag.add_document_sync(document("birds", "swans swim in lakes "))
+    assert [(ref.document_id, ref.chunk_key) for ref in rag.chunk_refs] == [
+        ("rocks", "chunk-0"), ("rocks", "chunk-1"), ("birds", "chunk-0"),
+    ]  # fmt: skip
+    found = rag.search_sync("herons stand in water", 9)
+    assert sorted((hit.document_id, hit.chunk_key) for hit in found) == sorted(rag.chunk_refs)
+    new = {hit.document_id: hit.score for hit in found}["birds"]
+    swans, herons = Hashing().embed(["swans swim in lakes ", "herons stand in water"], "query")
+    assert new == swans @ herons  # the old text is gone, and so is its vector
+    assert [hit.text for hit in rag.search_sync("swans swim in lakes", 1)] == [
+        "swans swim in lakes "
+    ]
+    rag.save()
+    again = service(tmp_path / "x.ragmd")
+    again.initialize_search_backend()
+    assert again.chunk_refs == rag.chunk_refs
+
+
+def test_a_document_that_does_not_fit_leaves_the_old_one(tmp_path):
+    rag = filled(tmp_path / "x.ragmd")
+    before = rag.chunk_refs
+    rag.embedder = type("Other", (Hashing,), {"dim": 3})()
+    with pytest.raises(ModelError, match="3 dimensions"):
+        rag.add_document_sync(document("birds", "swans swim in lakes "))
+    assert rag.chunk_refs == before
+    assert rag.documents["birds"].full_text.startswith("herons")

@@ -109,10 +109,18 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(run, tmp_path):
 def test_a_sync_lists_files_that_cannot_be_read_as_failures_alone(run, kb, tmp_path):
     (tmp_path / "docs" / "bad.docx").write_bytes(b"PK\x03\x04broken")
     code, out, err = run("sync", kb, tmp_path / "docs")
-    assert code == 0
+    assert code == 3
     assert "+ bad.docx" not in out
     assert "nothing to do" in out
     assert "bad.docx" in err
+
+
+def test_a_build_that_could_not_read_a_source_says_so_by_its_exit_code(run, kb, tmp_path):
+    (tmp_path / "docs" / "bad.docx").write_bytes(b"PK\x03\x04broken")
+    for command in (["build", "-o", tmp_path / "new.ragfile"], ["add", kb], ["sync", "--json", kb]):
+        code, _, err = run(*command, tmp_path / "docs")
+        assert (code, "bad.docx" in err) == (3, True)
+    assert run("search", tmp_path / "new.ragfile", "keys")[0] == 0  # the rest was built
 
 
 def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_path):

@@ -10,6 +10,7 @@ from oracles.ragmd_examples import collection
 
 import ragfile
 from ragfile.errors import LockedError
+from ragfile.exchange import converting
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.ragmd import reading
 from ragfile.ground import atomic_replace
@@ -152,3 +153,37 @@ def test_a_file_of_another_kind_is_spared(tmp_path):
 def test_an_address_is_not_written_to():
     with pytest.raises(ValueError, match="is for reading"):
         write_pairs("http://127.0.0.1/x", KEYWORDS)
+
+
+LIBRARY = {
+    "build": lambda path: ragfile.build(path, path),
+    "create": create,
+    "pairs": lambda path: write_pairs(path, KEYWORDS),
+    "ragmd": lambda path: reading.save(path, collection()),
+    "faiss": lambda path: json_pair.write(collection(), path, path.parent / "x.json"),
+    "json": lambda path: json_pair.write(collection(), path.parent / "x.faiss", path),
+    "convert to a RAGFile": lambda path: converting.write(collection(), path, to="ragfile"),
+}
+
+
+@pytest.mark.parametrize("write", [pytest.param(write, id=name) for name, write in LIBRARY.items()])
+def test_no_door_of_the_library_replaces_a_document(tmp_path, write):
+    page = tmp_path / "page.md"
+    page.write_text("# Mine\n\nand nobody else's.\n")
+    before = page.read_bytes()
+    with pytest.raises(FileExistsError, match="delete it or choose another path"):
+        write(page)
+    assert page.read_bytes() == before
+    assert os.listdir(tmp_path) == ["page.md"]
+
+
+@pytest.mark.parametrize("kind", ["npy+jsonl", "pgvector"])
+def test_a_folder_of_other_things_is_not_written_into(tmp_path, kind):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="choose another path"):
+        converting.write(collection(), tmp_path / "notes", to=kind)
+    assert os.listdir(tmp_path / "notes") == ["note.json"]
+    for _ in range(2):  # its own folder is replaced
+        converting.write(collection(), tmp_path / "new", to=kind)
+    assert len(converting.read(tmp_path / "new").documents) == len(collection().documents)

@@ -16,7 +16,7 @@ from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
-from ragfile.ground.atomic_replace import lock
+from ragfile.ground.atomic_replace import replacing, spare
 
 KEYS = ["model_name", "embedding_dim", "chunk_refs", "documents"]
 LAYOUT = {"indent": 2, "ascii": True, "compact": False, "end": ""}
@@ -58,9 +58,22 @@ def parse(data, index):
 
 def write(collection, faiss_path, json_path):
     """Writes the pair; each file replaces the old one atomically (the two together cannot)."""
+    spare(faiss_path, looks_like_index, "FAISS index")
+    spare(json_path, _looks_like_metadata, "JSON of chunk_refs and documents")
     for path, data in ((faiss_path, collection.index.data), (json_path, text_of(collection))):
-        with lock(path) as held:
-            held.write(lambda write, data=data: write(data))
+        with replacing(path) as file:
+            file.write(data)
+
+
+def looks_like_index(head: bytes) -> bool:
+    """Whether these first bytes begin an index of FAISS."""
+    return head[:1] == b"I" and len(head) >= 37 and head[:4].isalnum()
+
+
+def _looks_like_metadata(head: bytes) -> bool:
+    """Whether these first bytes are an object with one of the keys that such a file begins with."""
+    begins = head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
+    return begins and any(f'"{key}"'.encode() in head for key in KEYS)
 
 
 def text_of(collection):

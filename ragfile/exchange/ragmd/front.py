@@ -159,3 +159,12 @@ def _escaped(c):
     return (
         f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     )
+
+
+def looks_like(head: bytes) -> bool:
+    """Whether these first bytes (64 KiB suffice) begin a .ragmd file."""
+    try:
+        front, _ = parse(head)
+    except FormatError:
+        return False
+    return {"format_version", "embedding_dim"} <= set(front.values)

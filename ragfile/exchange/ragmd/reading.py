@@ -16,6 +16,7 @@ from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd import front as frontmatter
+from ragfile.exchange.ragmd.front import looks_like
 from ragfile.exchange.ragmd.writing import RagmdScaleWarning, checksum, lock, render, save
 
 __all__ = [
@@ -53,15 +54,6 @@ class _Section(NamedTuple):
     start: int  # its text
     end: int
     fences: list  # (start, end) of what stands between an opening and a closing fence
-
-
-def looks_like(head):
-    """Whether these first bytes (64 KiB suffice) begin a .ragmd file."""
-    try:
-        front, _ = frontmatter.parse(head)
-    except FormatError:
-        return False
-    return {"format_version", "embedding_dim"} <= set(front.values)
 
 
 def register_mime():

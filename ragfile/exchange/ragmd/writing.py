@@ -7,7 +7,7 @@ import warnings
 from ragfile import _core
 from ragfile.exchange.collection import timestamp
 from ragfile.exchange.ragmd import front as frontmatter
-from ragfile.ground.atomic_replace import lock
+from ragfile.ground.atomic_replace import lock, spare
 
 FORMAT_VERSION = "1.0"
 SCALE_DOCUMENTS, SCALE_BYTES = 10_000, 500 << 20
@@ -187,6 +187,7 @@ def save(path, collection, *, now=None, allow_large=False, held=None):
     that the caller is in."""
     collection.index.refuse_if_large(allow_large)
     collection.check()
+    spare(path, frontmatter.looks_like, ".ragmd")
     warn_of_scale(collection)
     collection.updated_at = collection.updated_at or timestamp(now)
     collection.created_at = collection.created_at or collection.updated_at
