@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "internal.h"
 #include "unicode_tables.h"
+#include "utf8.h"
 
 enum {
     PART_MAX = 63,      /* code points of a part; longer runs are cut */
@@ -47,57 +48,14 @@ static inline const struct unicode_record *record_of(uint32_t point) {
     return &unicode_records[unicode_pages[page * UNICODE_PAGE + point % UNICODE_PAGE]];
 }
 
-static inline bool continues(const uint8_t *at, const uint8_t *end, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (at + i >= end || (at[i] & 0xC0) != 0x80) return false;
-    return true;
-}
-
 /* The code point at `at` and its size; an ill-formed byte is U+FFFD of size 1, which no word
  * contains. */
-static size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
-    const uint32_t lead = at[0];
-    *point = lead;
-    if (lead < 0x80) return 1;
+static inline size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
+    const uint8_t *next = at;
+    *point = utf8_next(&next, end);
+    if (*point != UTF8_BROKEN) return (size_t)(next - at);
     *point = 0xFFFD;
-    if (lead >= 0xC2 && lead <= 0xDF && continues(at + 1, end, 1)) {
-        *point = (lead & 0x1F) << 6 | (at[1] & 0x3Fu);
-        return 2;
-    }
-    if ((lead & 0xF0) == 0xE0 && continues(at + 1, end, 2)) {
-        const uint32_t value = (lead & 0x0F) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
-        if (value < 0x800 || (value >= 0xD800 && value <= 0xDFFF)) return 1;
-        *point = value;
-        return 3;
-    }
-    if (lead >= 0xF0 && lead <= 0xF4 && continues(at + 1, end, 3)) {
-        const uint32_t value =
-            (lead & 7) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
-        if (value < 0x10000 || value > 0x10FFFF) return 1;
-        *point = value;
-        return 4;
-    }
     return 1;
-}
-
-static size_t encode(uint32_t point, uint8_t *out) {
-    if (point < 0x80) return out[0] = (uint8_t)point, 1;
-    if (point < 0x800) {
-        out[0] = (uint8_t)(0xC0 | point >> 6);
-        out[1] = (uint8_t)(0x80 | (point & 0x3F));
-        return 2;
-    }
-    if (point < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | point >> 12);
-        out[1] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
-        out[2] = (uint8_t)(0x80 | (point & 0x3F));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xF0 | point >> 18);
-    out[1] = (uint8_t)(0x80 | (point >> 12 & 0x3F));
-    out[2] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
-    out[3] = (uint8_t)(0x80 | (point & 0x3F));
-    return 4;
 }
 
 /* ---------------------------------------------------------------------------------- composition */
@@ -192,7 +150,7 @@ static void finish_points(struct analysis *a) {
     compose_points(a);
     a->part_size = 0;
     for (size_t i = 0; i < a->point_count; i++)
-        a->part_size += encode(a->points[i], a->part + a->part_size);
+        a->part_size += utf8_put(a->points[i], a->part + a->part_size);
     a->point_count = 0;
 }
 

@@ -37,6 +37,7 @@
 #ifndef RAG_BM25_H
 #define RAG_BM25_H
 
+#include "array.h"
 #include "bytes.h"
 #include "internal.h"
 
@@ -73,9 +74,7 @@ static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length
 }
 static inline double rag_bm25_tf_part(double tf, double norm) { return tf / (tf + norm); }
 
-/* ln in binary64 from the four operations alone, so that a score has the same bits whatever the C
- * library. */
-double rag_bm25_log(double x);
+/* From the four operations alone, so that a score has the same bits whatever the C library. */
 double rag_bm25_idf(uint64_t rows, uint64_t df);
 
 /* The code of a tf part: a whole number in 0..255, scale being 255 * 256 / (m + 1). */
@@ -123,10 +122,6 @@ uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer,
                               size_t size); /* room for size bytes at the end, counted in */
 void rag_bm25_buffer_put(struct rag_bm25_buffer *buffer, const void *bytes, size_t size);
 void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer);
-/* Grows an array of `width`-byte items to hold at least `count`; false without memory, leaving it
- * as it was. */
-bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width);
-
 /* -------------------------------------------------------------------------------- string tables */
 
 /* Distinct byte strings of 1..255 bytes, numbered from 0. */
@@ -144,9 +139,6 @@ struct rag_bm25_strings {
 
 enum { LEX_NO_STRING = 0xFFFFFFFFu };
 /* The number of a string, added if new (*is_new); LEX_NO_STRING without memory. */
-uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size,
-                              bool *is_new);
-void rag_bm25_strings_free(struct rag_bm25_strings *strings);
 
 enum { LEX_DROPPED = 0x7FFFFFFFu, LEX_WHOLE = 0x80000000u };
 struct rag_vocabulary {

@@ -87,8 +87,8 @@ static void note_word(void *context, const uint8_t *word, size_t size, int kind)
     struct rag_lexical_builder *builder = context;
     const uint32_t id = rag_bm25_vocabulary_word(&builder->vocabulary, word, size, kind);
     if (id == LEX_NO_STRING) return;
-    if (!rag_bm25_grow(&builder->words, &builder->word_capacity, builder->word_count + 1,
-                       sizeof *builder->words)) {
+    if (!rag_grow(&builder->words, &builder->word_capacity, builder->word_count + 1,
+                  sizeof *builder->words)) {
         builder->vocabulary.failed = true;
         return;
     }
@@ -100,8 +100,8 @@ enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, co
     if (weight < 1 || weight > 255)
         return rag_fail(fault, RAG_ARGUMENT, weight,
                         "a field's weight is a whole number of 1 to 255");
-    if (!rag_bm25_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1,
-                       sizeof *builder->fields))
+    if (!rag_grow(&builder->fields, &builder->field_capacity, builder->field_count + 1,
+                  sizeof *builder->fields))
         return no_memory(fault);
     builder->fields[builder->field_count++] =
         (struct batch_field){builder->word_count, builder->rows, weight};
@@ -113,8 +113,8 @@ enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
                                             struct rag_fault *fault) {
     if (builder->rows >= LEX_ROWS_MAX - 1)
         return rag_fail(fault, RAG_LIMIT, builder->rows, "a segment has fewer than 2^32 - 1 rows");
-    if (!rag_bm25_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1,
-                       sizeof *builder->lengths))
+    if (!rag_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1,
+                  sizeof *builder->lengths))
         return no_memory(fault);
     builder->lengths[builder->rows++] = 0;
     return RAG_OK;
@@ -139,7 +139,7 @@ static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_
 
 static bool grow_seen(struct rag_lexical_builder *builder) {
     const size_t wanted = builder->vocabulary.terms.count;
-    if (!rag_bm25_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen))
+    if (!rag_grow(&builder->seen, &builder->seen_capacity, wanted, sizeof *builder->seen))
         return false;
     for (; builder->seen_count < wanted; builder->seen_count++)
         builder->seen[builder->seen_count] = (struct seen){0, 0};
@@ -160,8 +160,8 @@ enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder,
         return rag_fail(fault, RAG_ARGUMENT, builder->vocabulary.pending.size,
                         "some words have no term yet");
     if (!grow_seen(builder) || builder->entry_count + builder->word_count > UINT32_MAX ||
-        !rag_bm25_grow(&builder->entries, &builder->entry_capacity,
-                       builder->entry_count + builder->word_count, sizeof *builder->entries))
+        !rag_grow(&builder->entries, &builder->entry_capacity,
+                  builder->entry_count + builder->word_count, sizeof *builder->entries))
         return no_memory(fault);
     for (size_t i = 0; i < builder->field_count; i++) {
         const struct batch_field *field = &builder->fields[i];
@@ -296,8 +296,8 @@ static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag
         group_entries(builder, &grouped) ? write_run(builder, &grouped, fault) : no_memory(fault);
     free_grouped(&grouped);
     if (status) return status;
-    if (!rag_bm25_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1,
-                       sizeof *builder->runs))
+    if (!rag_grow(&builder->runs, &builder->run_capacity, builder->run_count + 1,
+                  sizeof *builder->runs))
         return no_memory(fault);
     builder->runs[builder->run_count++] = (struct run){at, builder->spilled};
     rag_bm25_vocabulary_clear(&builder->vocabulary);
@@ -360,7 +360,7 @@ static enum rag_status take_rows(struct rag_lexical_builder *builder, struct rea
                                  struct list *list, struct rag_fault *fault) {
     const uint64_t df = read_varint(reader);
     if (df > builder->rows ||
-        !rag_bm25_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
+        !rag_grow(&list->items, &list->capacity, list->count + df, sizeof *list->items))
         return no_memory(fault);
     uint32_t row = 0;
     for (uint64_t i = 0; i < df; i++) {

@@ -331,8 +331,8 @@ enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon,
     if (count > (entry->size - LEX_LIST_HEAD) / LEX_CONTAINER)
         return broken(fault, entry->at, "a posting list is cut short");
     *list = (struct rag_bm25_list){head[0], head[1], head[2]};
-    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count,
-                       sizeof *containers->items))
+    if (!rag_grow(&containers->items, &containers->capacity, containers->count + count,
+                  sizeof *containers->items))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const uint8_t *directory = head + LEX_LIST_HEAD, *at = directory + count * LEX_CONTAINER;
     for (uint64_t i = 0; i < count; i++) {

@@ -35,8 +35,8 @@ static void note_word(void *context, const uint8_t *word, size_t size, int kind)
     struct rag_queries *queries = ((struct noting *)context)->queries;
     const uint32_t id =
         rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
-    if (id == LEX_NO_STRING || !rag_bm25_grow(&queries->words, &queries->word_capacity,
-                                              queries->word_count + 1, sizeof *queries->words))
+    if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,
+                                         queries->word_count + 1, sizeof *queries->words))
         queries->failed = true;
     else queries->words[queries->word_count++] = id;
 }
@@ -46,8 +46,8 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
                                 struct rag_fault *fault) {
     struct noting noting = {queries, vocabulary};
     rag_analyze(text, size, strip_accents, note_word, &noting);
-    if (queries->failed || !rag_bm25_grow(&queries->ends, &queries->end_capacity,
-                                          queries->count + 1, sizeof *queries->ends))
+    if (queries->failed || !rag_grow(&queries->ends, &queries->end_capacity, queries->count + 1,
+                                     sizeof *queries->ends))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
     queries->ends[queries->count++] = queries->word_count;
     return RAG_OK;
@@ -94,8 +94,8 @@ static bool finish_query(struct rag_queries *queries, const struct rag_vocabular
                          struct places *places, size_t from, size_t to) {
     const size_t first = queries->term_count;
     if (!clear_places(places, to - from)) return false;
-    if (!rag_bm25_grow(&queries->terms, &queries->term_capacity, first + (to - from),
-                       sizeof *queries->terms))
+    if (!rag_grow(&queries->terms, &queries->term_capacity, first + (to - from),
+                  sizeof *queries->terms))
         return false;
     for (size_t i = from; i < to; i++) {
         const uint32_t term = vocabulary->term_of[queries->words[i]] & ~LEX_WHOLE;

@@ -14,7 +14,8 @@
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), whose series ends
  * below 2^-60. */
-double rag_bm25_log(double x) {
+/* ln, in binary64. */
+static double natural_log(double x) {
     int exponent;
     double m = frexp(x, &exponent);
     if (m < 0.70710678118654752) {
@@ -29,7 +30,7 @@ double rag_bm25_log(double x) {
 
 double rag_bm25_idf(uint64_t rows, uint64_t df) {
     if (df > rows) df = rows;
-    return rag_bm25_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
+    return natural_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
 }
 
 /* The contribution of one term to rows [from, to) of one window. */
@@ -81,9 +82,8 @@ static enum rag_status read_norms(const struct rag_bm25_query *query, const uint
 enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
-    if (!rag_bm25_grow(&scratch->scores, &scratch->score_capacity, count,
-                       sizeof *scratch->scores) ||
-        !rag_bm25_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
+    if (!rag_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
+        !rag_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     const enum rag_status status = read_norms(query, rows, count, fault);
     for (size_t t = 0; !status && t < query->terms; t++)

@@ -141,8 +141,8 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     if (2 * kept <= found->limit) return;
     size_t sums_capacity = found->capacity;
     const size_t wanted = 4 * kept + 2 * LEX_GROUP;
-    if (!rag_bm25_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
-        !rag_bm25_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
+    if (!rag_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
+        !rag_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
         found->failed =
             true; /* go on in the room there is: what is lost does not matter any more */
         found->count = 0;
@@ -154,10 +154,10 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
 static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
     size_t sums_capacity = found->capacity;
     found->limit = 2 * k + 128;
-    if (!rag_bm25_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP,
-                       sizeof *found->sums) ||
-        !rag_bm25_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP,
-                       sizeof *found->rows))
+    if (!rag_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP,
+                  sizeof *found->sums) ||
+        !rag_grow(&found->rows, &found->capacity, found->limit + 2 * LEX_GROUP,
+                  sizeof *found->rows))
         return false;
     found->count = found->threshold = 0;
     found->k = k;
@@ -208,8 +208,8 @@ static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_
                             lexicon->lengths_at + (uint64_t)postings[i].row * lexicon->length_width,
                             lexicon->length_width, fault);
     if (status) return status;
-    if (!rag_bm25_grow(&containers->items, &containers->capacity, containers->count + count,
-                       sizeof *containers->items))
+    if (!rag_grow(&containers->items, &containers->capacity, containers->count + count,
+                  sizeof *containers->items))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     unpack_short(query, term, postings, count, k);
     const struct rag_bm25_unpacked *unpacked = &term->unpacked;
@@ -269,7 +269,7 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
     query->live = rag_bm25_norm_of(stats->k1, stats->b, stats->rows, stats->total_length);
     query->build = rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length);
     scratch->containers.count = 0;
-    if (!rag_bm25_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
+    if (!rag_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const struct drift drift = drift_of(query);
     for (size_t i = 0; i < count; i++) {
@@ -377,9 +377,9 @@ static uint32_t gather_window(const struct rag_bm25_query *query, uint32_t windo
 static bool start_scan(const struct rag_bm25_query *query) {
     struct rag_bm25_scratch *scratch = query->scratch;
     size_t dense_capacity = scratch->window_capacity;
-    if (!rag_bm25_grow(&scratch->dense, &dense_capacity, query->terms, sizeof *scratch->dense) ||
-        !rag_bm25_grow(&scratch->sparse, &scratch->window_capacity, query->terms,
-                       sizeof *scratch->sparse))
+    if (!rag_grow(&scratch->dense, &dense_capacity, query->terms, sizeof *scratch->dense) ||
+        !rag_grow(&scratch->sparse, &scratch->window_capacity, query->terms,
+                  sizeof *scratch->sparse))
         return false;
     scratch->scan.sparse = scratch->sparse;
     scratch->scan.dense = scratch->dense;
@@ -465,8 +465,8 @@ static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint
         select_keys(scratch->keys, scratch->key_count, k);
         scratch->key_count = k;
     }
-    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count),
-                       sizeof *scratch->keys))
+    if (!rag_grow(&scratch->keys, &scratch->key_capacity, 2 * (scratch->key_count + count),
+                  sizeof *scratch->keys))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for results");
     for (size_t i = 0; i < count; i++)
         if (scratch->scores[i] > 0)
@@ -476,7 +476,7 @@ static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint
 
 /* Candidates in ascending order of rows, by way of the keys. */
 static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
-    if (!rag_bm25_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys))
+    if (!rag_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys))
         return false;
     for (size_t i = 0; i < count; i++) scratch->keys[i] = rows[i];
     sort_keys(scratch->keys, count, scratch->keys + count);

@@ -193,15 +193,10 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
 
 /* -------------------------------------------------------------------------------------- ranking */
 
-static void sift_down(float *heap, size_t count, size_t i) {
-    const float value = heap[i];
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && heap[child + 1] < heap[child]) child++;
-        if (heap[child] >= value) break;
-        heap[i] = heap[child];
-    }
-    heap[i] = value;
-}
+#define HEAP_ITEM float
+#define HEAP_CONTEXT void *
+#define HEAP_ABOVE(context, a, b) ((a) < (b))
+#include "heap.h"
 
 /* The k-th largest score of rows that are there (>= 0), -infinity where there are fewer. heap has
  * room for k. */
@@ -209,15 +204,7 @@ static float kth_score(const int64_t *rows, const float *scores, size_t count, f
                        size_t k) {
     size_t held = 0;
     for (size_t i = 0; i < count; i++) {
-        if (rows[i] < 0) continue;
-        if (held < k) {
-            heap[held++] = scores[i];
-            if (held == k)
-                for (size_t j = k / 2 + 1; j-- > 0;) sift_down(heap, k, j);
-        } else if (scores[i] > heap[0]) {
-            heap[0] = scores[i];
-            sift_down(heap, k, 0);
-        }
+        if (rows[i] >= 0) held = heap_offer(NULL, heap, held, k, scores[i]);
     }
     return held == k ? heap[0] : -INFINITY;
 }

@@ -17,21 +17,8 @@ struct rag_bm25_chunk {
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-bool rag_bm25_grow(void *array, size_t *capacity, size_t count, size_t width) {
-    if (count <= *capacity) return true;
-    size_t wanted = *capacity + *capacity / 2 + 64, size;
-    if (wanted < count) wanted = count;
-    if (__builtin_mul_overflow(wanted, width, &size)) return false;
-    void *grown = realloc(*(void **)array, size);
-    if (!grown) return false;
-    *(void **)array = grown;
-    *capacity = wanted;
-    return true;
-}
-
 uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer, size_t size) {
-    if (buffer->failed ||
-        !rag_bm25_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
+    if (buffer->failed || !rag_grow(&buffer->bytes, &buffer->capacity, buffer->size + size, 1)) {
         buffer->failed = true;
         return NULL;
     }
@@ -107,8 +94,8 @@ static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_
                               uint64_t head, uint32_t hash, const uint8_t *bytes, size_t size) {
     const size_t before = strings->text_capacity;
     if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
-    if (!rag_bm25_grow(&strings->texts, &strings->text_capacity, strings->count + 1,
-                       sizeof *strings->texts))
+    if (!rag_grow(&strings->texts, &strings->text_capacity, strings->count + 1,
+                  sizeof *strings->texts))
         return LEX_NO_STRING;
     strings->memory += (strings->text_capacity - before) * sizeof *strings->texts;
     uint8_t *text = store_string(strings, bytes, size);
@@ -118,8 +105,8 @@ static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_
     return (uint32_t)strings->count - 1;
 }
 
-uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size,
-                              bool *is_new) {
+static uint32_t strings_add(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size,
+                            bool *is_new) {
     *is_new = false;
     if (2 * (strings->count + 1) > strings->slot_count && !grow_slots(strings))
         return LEX_NO_STRING;
@@ -138,7 +125,7 @@ uint32_t rag_bm25_strings_add(struct rag_bm25_strings *strings, const uint8_t *b
     return append_string(strings, &strings->slots[at], head, hash, bytes, size);
 }
 
-void rag_bm25_strings_free(struct rag_bm25_strings *strings) {
+static void strings_free(struct rag_bm25_strings *strings) {
     for (struct rag_bm25_chunk *chunk = strings->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -153,8 +140,8 @@ void rag_bm25_strings_free(struct rag_bm25_strings *strings) {
 struct rag_vocabulary *rag_vocabulary_new(void) { return calloc(1, sizeof(struct rag_vocabulary)); }
 
 void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary) {
-    rag_bm25_strings_free(&vocabulary->words);
-    rag_bm25_strings_free(&vocabulary->terms);
+    strings_free(&vocabulary->words);
+    strings_free(&vocabulary->terms);
     rag_bm25_buffer_free(&vocabulary->pending);
     free(vocabulary->term_of);
     *vocabulary = (struct rag_vocabulary){0};
@@ -173,11 +160,11 @@ size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) {
 static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word,
                        size_t size, int kind) {
     bool is_new;
-    if (!rag_bm25_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1,
-                       sizeof *vocabulary->term_of))
+    if (!rag_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1,
+                  sizeof *vocabulary->term_of))
         return false;
     if (kind == RAG_WORD_WHOLE) {
-        const uint32_t term = rag_bm25_strings_add(&vocabulary->terms, word, size, &is_new);
+        const uint32_t term = strings_add(&vocabulary->terms, word, size, &is_new);
         vocabulary->term_of[id] = term | LEX_WHOLE;
         return term != LEX_NO_STRING;
     }
@@ -190,7 +177,7 @@ static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uin
 uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
                                   size_t size, int kind) {
     bool is_new;
-    const uint32_t id = rag_bm25_strings_add(&vocabulary->words, word, size, &is_new);
+    const uint32_t id = strings_add(&vocabulary->words, word, size, &is_new);
     if (id == LEX_NO_STRING || (is_new && !enter_word(vocabulary, id, word, size, kind))) {
         vocabulary->failed = true;
         return LEX_NO_STRING;
@@ -211,7 +198,7 @@ static bool resolve_next(struct rag_vocabulary *vocabulary, const uint8_t *term,
     if (*id >= vocabulary->words.count) return false;
     bool is_new;
     const uint32_t number =
-        size ? rag_bm25_strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
+        size ? strings_add(&vocabulary->terms, term, size, &is_new) : LEX_DROPPED;
     if (number == LEX_NO_STRING) vocabulary->failed = true;
     vocabulary->term_of[(*id)++] = number == LEX_NO_STRING ? LEX_DROPPED : number;
     return !vocabulary->failed;

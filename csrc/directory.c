@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "array.h"
 #include "internal.h"
 
 static const uint8_t magic[7] = {'R', 'A', 'G', 'F', 'I', 'L', 'E'};
@@ -25,11 +26,6 @@ struct cursor {
     const uint8_t *bytes;
     uint64_t at, end;
 };
-
-static bool is_name_byte(uint8_t c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '+' || c == '@' || c == '/';
-}
 
 static bool take(struct cursor *cursor, uint8_t c) {
     if (cursor->at >= cursor->end || cursor->bytes[cursor->at] != c) return false;
@@ -88,10 +84,9 @@ static enum rag_status append(struct rag_directory *directory, const struct rag_
         if (strcmp(directory->entries[i].name, entry->name) == 0)
             return rag_fail(fault, RAG_FORMAT, at, "two directory entries have the same name");
     if ((directory->count & (directory->count - 1)) == 0) { /* 0, 1, 2, 4, ...: time to double */
-        size_t room = directory->count ? 2 * (size_t)directory->count : 1;
-        struct rag_strategy *entries = realloc(directory->entries, room * sizeof *entries);
-        if (!entries) return rag_fail(fault, RAG_MEMORY, at, "no memory for the directory");
-        directory->entries = entries;
+        size_t room = directory->count;
+        if (!rag_grow(&directory->entries, &room, 2 * room + 1, sizeof *directory->entries))
+            return rag_fail(fault, RAG_MEMORY, at, "no memory for the directory");
     }
     directory->entries[directory->count++] = *entry;
     return RAG_OK;

@@ -9,6 +9,7 @@
  * many stretches. */
 #include <stdlib.h>
 
+#include "array.h"
 #include "bytes.h"
 #include "internal.h"
 
@@ -64,16 +65,6 @@ struct pieces {
     size_t count, room;
 };
 
-static bool grow(void *array, size_t *room, size_t count, size_t width) {
-    if (count < *room) return true;
-    const size_t wanted = *room ? 2 * *room : 16;
-    void *more = realloc(*(void **)array, wanted * width);
-    if (!more) return false;
-    *(void **)array = more;
-    *room = wanted;
-    return true;
-}
-
 /* Stretches without a hash that follow one another are one. */
 static bool add_piece(struct pieces *pieces, const struct rag_source *source, const uint8_t *bytes,
                       size_t size, const uint64_t *hash) {
@@ -83,7 +74,8 @@ static bool add_piece(struct pieces *pieces, const struct rag_source *source, co
         last->size += size;
         return true;
     }
-    if (!grow(&pieces->items, &pieces->room, pieces->count, sizeof *pieces->items)) return false;
+    if (!rag_grow(&pieces->items, &pieces->room, pieces->count + 1, sizeof *pieces->items))
+        return false;
     pieces->items[pieces->count++] = (struct rag_piece){(uint64_t)(bytes - source->bytes), size,
                                                         hash ? load_u64(hash) : 0, hash != NULL};
     return true;
@@ -173,7 +165,7 @@ enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag
 void rag_wants_add(struct rag_wants *wants, const struct rag_guard *guard, uint64_t at,
                    uint64_t size) {
     if (!guard->source || wants->failed) return;
-    if (grow(&wants->items, &wants->room, wants->count, sizeof *wants->items))
+    if (rag_grow(&wants->items, &wants->room, wants->count + 1, sizeof *wants->items))
         wants->items[wants->count++] = (struct rag_want){guard, at, size};
     else wants->failed = true;
 }

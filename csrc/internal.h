@@ -56,9 +56,6 @@ void rag_file_settled(struct rag_file *file, uint64_t end);
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
-/* Closes a file without removing anything. */
-void rag_file_close(struct rag_file *file);
-
 /* ----------------------------------------------------------- the container (reader.c, writer.c) */
 
 /* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */
@@ -67,6 +64,12 @@ uint64_t rag_extent(uint64_t size);
 /* xxh3-64 of the xxh3-64 of each block: what a section's entry holds. */
 enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
                                 struct rag_fault *fault);
+
+/* What names of sections and strategies are made of, in 0.1.0 and in 1.0: [A-Za-z0-9_.+@/] */
+static inline bool is_name_byte(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '+' || c == '@' || c == '/';
+}
 
 /* [A-Za-z0-9_.+@/]{1,64} */
 bool rag_name_valid(const char *name, size_t size);

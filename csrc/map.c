@@ -100,18 +100,6 @@ enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_f
     return RAG_OK;
 }
 
-void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice) {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t from = (uintptr_t)bytes & ~(page - 1), to = (uintptr_t)bytes + size;
-    int how = advice == RAG_ADVISE_RANDOM       ? MADV_RANDOM
-              : advice == RAG_ADVISE_SEQUENTIAL ? MADV_SEQUENTIAL
-                                                : MADV_WILLNEED;
-#ifdef MADV_POPULATE_READ
-    if (advice == RAG_ADVISE_POPULATE) how = MADV_POPULATE_READ;
-#endif
-    if (size > 0) (void)madvise((void *)from, to - from, how); /* a hint: nothing depends on it */
-}
-
 /* ---------------------------------------------------------------------------------------- locks */
 
 /* Held by this process, so that "who holds it" can be answered for ourselves too: a POSIX lock
@@ -324,7 +312,7 @@ static void let_go(int fd, bool own) {
     close(fd);
 }
 
-void rag_file_close(struct rag_file *file) {
+static void file_close(struct rag_file *file) {
     if (!file) return;
     let_go(file->fd, file->owner == getpid());
     let_go(file->target_fd, file->owner == getpid());
@@ -347,7 +335,7 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
     if (status == RAG_OK)
         status = open_locked(partial ? file->partial : path, flags, &file->fd, fault);
     if (status == RAG_OK) *out = file;
-    else rag_file_close(file);
+    else file_close(file);
     return status;
 }
 
@@ -473,5 +461,5 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 void rag_file_discard(struct rag_file *file) {
     if (file && file->partial && file->owner == getpid())
         (void)unlink(file->partial); /* before the lock goes: surely ours */
-    rag_file_close(file);
+    file_close(file);
 }

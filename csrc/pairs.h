@@ -10,8 +10,4 @@ enum rag_status rag_spans_add(struct rag_spans *spans, uint64_t at, uint64_t siz
 /* Whether text is well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool rag_is_utf8(const uint8_t *text, uint64_t size);
 
-/* Whether dim components of the given precision, in this or the other byte order, are all
- * finite. */
-bool rag_row_is_finite(const uint8_t *row, uint64_t dim, uint8_t precision, bool big_endian);
-
 #endif

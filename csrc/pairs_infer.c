@@ -7,34 +7,20 @@
  * they do not is refused. */
 #include "bytes.h"
 #include "pairs.h"
+#include "utf8.h"
 
 /* How many bytes may be walked in all: some times the pairs themselves, and never less than
  * this. */
 enum { TIMES = 64, AT_LEAST = 64 << 20 };
 
-static bool follows_utf8(const uint8_t *text, uint64_t rest, unsigned count, unsigned low,
-                         unsigned high) {
-    if (rest <= count || text[1] < low || text[1] > high) return false;
-    for (unsigned i = 2; i <= count; i++)
-        if ((text[i] & 0xc0) != 0x80) return false;
-    return true;
-}
-
 bool rag_is_utf8(const uint8_t *text, uint64_t size) {
-    for (uint64_t at = 0; at < size;) {
-        const uint8_t *from = text + at, lead = *from;
-        uint64_t rest = size - at;
-        unsigned count = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-        unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (count && (lead < 0xc2 || lead > 0xf4 || !follows_utf8(from, rest, count, low, high)))
-            return false;
-        at += count + 1;
-    }
+    const uint8_t *at = text, *end = text + size;
+    while (at < end)
+        if (utf8_next(&at, end) == UTF8_BROKEN) return false;
     return true;
 }
 
-bool rag_row_is_finite(const uint8_t *row, uint64_t dim, uint8_t precision, bool big_endian) {
+static bool is_finite(const uint8_t *row, uint64_t dim, uint8_t precision, bool big_endian) {
     unsigned bad = 0;
     for (uint64_t i = 0; i < dim && precision == 16; i++)
         bad |= (load_u16_in(big_endian, row + 2 * i) & 0x7c00u) == 0x7c00u;
@@ -58,8 +44,7 @@ static bool fits(const struct rag_pairs *pairs, uint64_t *work) {
             return false;
         }
         *work += cursor - from;
-        if (!rag_row_is_finite(pairs->bytes + pair.at, pairs->dim, pairs->precision,
-                               pairs->big_endian))
+        if (!is_finite(pairs->bytes + pair.at, pairs->dim, pairs->precision, pairs->big_endian))
             return false;
         if (!rag_is_utf8(pairs->bytes + pair.content_at, pair.content_size)) return false;
     }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "array.h"
 #include "pairs.h"
 
 struct scan {
@@ -146,13 +147,8 @@ void rag_spans_free(struct rag_spans *spans) {
 
 enum rag_status rag_spans_add(struct rag_spans *spans, uint64_t at, uint64_t size,
                               struct rag_fault *fault) {
-    if (spans->count == spans->capacity) {
-        size_t capacity = spans->capacity ? 2 * spans->capacity : 16;
-        struct rag_span *items = realloc(spans->items, capacity * sizeof *items);
-        if (!items) return rag_fail(fault, RAG_MEMORY, at, "no memory for what was found");
-        spans->items = items;
-        spans->capacity = capacity;
-    }
+    if (!rag_grow(&spans->items, &spans->capacity, spans->count + 1, sizeof *spans->items))
+        return rag_fail(fault, RAG_MEMORY, at, "no memory for what was found");
     spans->items[spans->count++] = (struct rag_span){at, size};
     return RAG_OK;
 }

@@ -21,6 +21,7 @@
  *   possible. */
 #include <stdlib.h>
 
+#include "array.h"
 #include "bytes.h"
 #include "pairs.h"
 
@@ -63,13 +64,9 @@ void rag_remnants_free(struct rag_remnants *remnants) {
 static enum rag_status add(struct rag_remnants *remnants, struct rag_remnant remnant,
                            struct rag_fault *fault) {
     if (remnant.size == 0) return RAG_OK;
-    if (remnants->count == remnants->capacity) {
-        size_t capacity = remnants->capacity ? 2 * remnants->capacity : 16;
-        struct rag_remnant *items = realloc(remnants->items, capacity * sizeof *items);
-        if (!items) return rag_fail(fault, RAG_MEMORY, remnant.at, "no memory for the records");
-        remnants->items = items;
-        remnants->capacity = capacity;
-    }
+    if (!rag_grow(&remnants->items, &remnants->capacity, remnants->count + 1,
+                  sizeof *remnants->items))
+        return rag_fail(fault, RAG_MEMORY, remnant.at, "no memory for the records");
     remnants->items[remnants->count++] = remnant;
     return RAG_OK;
 }

@@ -129,8 +129,6 @@ struct rag_map {
     uint64_t device, inode;
 };
 
-enum rag_advice { RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE };
-
 /* Up to where the bytes of a writer that is at work begin (map.c): a file as that writer found
  * it. */
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
@@ -141,9 +139,6 @@ enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_f
 enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
-
-/* Tells the system how bytes will be used. Only a hint. */
-void rag_map_advise(const void *bytes, size_t size, enum rag_advice advice);
 
 /* A file that is made beside `path` and takes its name when it is whole. Until then it is the lock of that name: a second
  * writer fails with RAG_LOCKED. It has the owner, group and mode of the file that it will replace before the first byte is
@@ -359,8 +354,6 @@ void rag_document_store(uint8_t *out, const struct rag_document *document);
 enum { RAG_STRINGS_HEAD = 16 };
 uint64_t rag_strings_offset(uint64_t i);
 void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
-enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
-                                size_t *size, struct rag_fault *fault);
 
 /* ----------------------------------------------------------------- streams of compressed blocks */
 

@@ -39,13 +39,8 @@ uint64_t rag_extent(uint64_t size) {
 
 bool rag_name_valid(const char *name, size_t size) {
     if (size == 0 || size > NAME_MAX_SIZE) return false;
-    for (size_t i = 0; i < size; i++) {
-        const char c = name[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
-             digit = c >= '0' && c <= '9';
-        if (!letter && !digit && !strchr("_.+@/", c)) return false;
-    }
-    return true;
+    while (size > 0 && is_name_byte((uint8_t)*name)) size--, name++;
+    return size == 0;
 }
 
 /* Where the bytes are elsewhere, makes [at, at + size) of the file be there. */
@@ -149,9 +144,10 @@ static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *
                              struct rag_fault *fault) {
     const uint64_t end = *from, window = r->size - end;
     if (window >= WINDOW_MAX)
-        return rag_fail(fault, RAG_LIMIT, end,
-                        "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
-                        "it where it is kept");
+        return rag_fail(
+            fault, RAG_LIMIT, end,
+            "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
+            "it where it is kept");
     *from = window == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
             : window < end ? end - window
                            : 0;
@@ -367,15 +363,10 @@ static int compare_entries(const struct rag_reader *r, uint32_t a, uint32_t b) {
 }
 
 /* Heap sort: no recursion, no allocation, no quadratic case for a hostile table. */
-static void sift_down(const struct rag_reader *r, uint32_t *order, uint32_t root, uint32_t count) {
-    for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && compare_entries(r, order[child], order[child + 1]) < 0) child++;
-        if (compare_entries(r, order[root], order[child]) >= 0) return;
-        uint32_t swap = order[root];
-        order[root] = order[child];
-        order[child] = swap;
-    }
-}
+#define HEAP_ITEM uint32_t
+#define HEAP_CONTEXT const struct rag_reader *
+#define HEAP_ABOVE(r, a, b) (compare_entries(r, a, b) > 0)
+#include "heap.h"
 
 static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *fault) {
     const uint32_t count = r->commit.entries;
@@ -384,13 +375,8 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     r->seen = calloc(r->seen_bits / 8 + count + 1, 1);
     if (!r->order || !r->seen_at || !r->seen) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     for (uint32_t i = 0; i < count; i++) r->order[i] = i;
-    for (uint32_t i = count / 2; i-- > 0;) sift_down(r, r->order, i, count);
-    for (uint32_t left = count; left-- > 1;) {
-        uint32_t swap = r->order[0];
-        r->order[0] = r->order[left];
-        r->order[left] = swap;
-        sift_down(r, r->order, 0, left);
-    }
+    heap_make(r, r->order, count);
+    heap_sort(r, r->order, count);
     for (uint32_t i = 1; i < count; i++)
         if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
             return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1],

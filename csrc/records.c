@@ -58,8 +58,8 @@ static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, u
     return RAG_OK;
 }
 
-enum rag_status rag_strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
-                                size_t *size, struct rag_fault *fault) {
+static enum rag_status strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
+                                   size_t *size, struct rag_fault *fault) {
     uint64_t at;
     const enum rag_status status = place_string(guard, i, &at, size, fault);
     if (status != RAG_OK) return status;
@@ -151,7 +151,7 @@ enum rag_status rag_records_find(const struct rag_records *r, const uint8_t *id,
         const uint64_t middle = low + (high - low) / 2;
         const uint8_t *there;
         size_t there_size;
-        enum rag_status status = rag_strings_get(&r->ids, middle, &there, &there_size, fault);
+        enum rag_status status = strings_get(&r->ids, middle, &there, &there_size, fault);
         if (status != RAG_OK) return status;
         const int order = compare_ids(there, there_size, id, size);
         if (order == 0) {
@@ -210,41 +210,15 @@ void rag_document_store(uint8_t *out, const struct rag_document *d) {
 
 /* --------------------------------------------------------------------------------------- sample */
 
-struct sample {
-    uint64_t *hashes, *rows; /* a heap with the largest (hash, row) on top */
-    size_t count, k;
+struct hashed {
+    uint64_t hash, row;
 };
 
-static bool sample_above(const struct sample *s, size_t a, size_t b) {
-    return s->hashes[a] != s->hashes[b] ? s->hashes[a] > s->hashes[b] : s->rows[a] > s->rows[b];
-}
-
-static void sample_swap(struct sample *s, size_t a, size_t b) {
-    const uint64_t hash = s->hashes[a], row = s->rows[a];
-    s->hashes[a] = s->hashes[b], s->rows[a] = s->rows[b];
-    s->hashes[b] = hash, s->rows[b] = row;
-}
-
-static void sample_add(struct sample *s, uint64_t hash, uint64_t row) {
-    size_t at;
-    if (s->count < s->k) {
-        at = s->count++;
-        s->hashes[at] = hash, s->rows[at] = row;
-        for (; at > 0 && sample_above(s, at, (at - 1) / 2); at = (at - 1) / 2)
-            sample_swap(s, at, (at - 1) / 2);
-        return;
-    }
-    if (hash > s->hashes[0] || (hash == s->hashes[0] && row > s->rows[0])) return;
-    s->hashes[0] = hash, s->rows[0] = row;
-    for (at = 0;;) {
-        size_t top = at, child = 2 * at + 1;
-        if (child < s->count && sample_above(s, child, top)) top = child;
-        if (child + 1 < s->count && sample_above(s, child + 1, top)) top = child + 1;
-        if (top == at) return;
-        sample_swap(s, at, top);
-        at = top;
-    }
-}
+/* A heap with the largest (hash, row) on top. */
+#define HEAP_ITEM struct hashed
+#define HEAP_CONTEXT void *
+#define HEAP_ABOVE(context, a, b) ((a).hash != (b).hash ? (a).hash > (b).hash : (a).row > (b).row)
+#include "heap.h"
 
 /* Ids are kilobytes at the most in sane files; a longer one is hashed from the heap. */
 static enum rag_status chunk_hash(const struct rag_document *d, uint32_t index, uint64_t *hash,
@@ -259,23 +233,35 @@ static enum rag_status chunk_hash(const struct rag_document *d, uint32_t index, 
     return RAG_OK;
 }
 
-enum rag_status rag_records_sample(const struct rag_records *r, const uint64_t *live,
-                                   uint64_t *hashes, uint64_t *rows, size_t k, size_t *found,
-                                   struct rag_fault *fault) {
-    struct sample sample = {hashes, rows, 0, k};
+/* The k live rows with the smallest hashes, the largest of them on top. */
+static enum rag_status sample(const struct rag_records *r, const uint64_t *live,
+                              struct hashed *heap, size_t k, size_t *found,
+                              struct rag_fault *fault) {
     struct rag_document d = {0};
     uint32_t document = UINT32_MAX;
     for (uint64_t row = 0; k > 0 && row < r->rows; row++) {
         struct rag_chunk c;
-        uint64_t hash;
+        struct hashed here = {.row = row};
         if (live && !(live[row / 64] >> row % 64 & 1)) continue;
         enum rag_status status = rag_records_chunk(r, row, &c, fault);
         if (status == RAG_OK && c.document != document)
             status = rag_records_document(r, document = c.document, &d, fault);
-        if (status == RAG_OK) status = chunk_hash(&d, c.index, &hash, fault);
+        if (status == RAG_OK) status = chunk_hash(&d, c.index, &here.hash, fault);
         if (status != RAG_OK) return status;
-        sample_add(&sample, hash, row);
+        *found = heap_offer(NULL, heap, *found, k, here);
     }
-    *found = sample.count;
     return RAG_OK;
+}
+
+enum rag_status rag_records_sample(const struct rag_records *r, const uint64_t *live,
+                                   uint64_t *hashes, uint64_t *rows, size_t k, size_t *found,
+                                   struct rag_fault *fault) {
+    struct hashed *heap = calloc(k ? k : 1, sizeof *heap);
+    *found = 0;
+    if (!heap) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a sample");
+    const enum rag_status status = sample(r, live, heap, k, found, fault);
+    if (status == RAG_OK) heap_sort(NULL, heap, *found);
+    for (size_t i = 0; i < *found; i++) hashes[i] = heap[i].hash, rows[i] = heap[i].row;
+    free(heap);
+    return status;
 }

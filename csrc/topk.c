@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "vectors.h"
 
 /* ----------------------------------------------------------------------------------------- heap */
@@ -13,6 +14,11 @@ static inline bool worse(struct scored a, struct scored b) {
     return a.score < b.score || (a.score == b.score && a.row > b.row);
 }
 
+#define HEAP_ITEM struct scored
+#define HEAP_CONTEXT void *
+#define HEAP_ABOVE(context, a, b) worse(a, b)
+#include "heap.h"
+
 bool rag_best_open(struct best *best, size_t k) {
     *best = (struct best){malloc((k ? k : 1) * sizeof *best->entries), 0, k};
     return best->entries != NULL;
@@ -20,46 +26,21 @@ bool rag_best_open(struct best *best, size_t k) {
 
 void rag_best_close(struct best *best) { free(best->entries); }
 
-static void sift_down(struct scored *heap, size_t count, size_t i) {
-    const struct scored entry = heap[i];
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && worse(heap[child + 1], heap[child])) child++;
-        if (!worse(heap[child], entry)) break;
-        heap[i] = heap[child];
-    }
-    heap[i] = entry;
-}
-
-static void sift_up(struct scored *heap, size_t i) {
-    const struct scored entry = heap[i];
-    for (size_t parent; i > 0 && worse(entry, heap[parent = (i - 1) / 2]); i = parent)
-        heap[i] = heap[parent];
-    heap[i] = entry;
+/* Apart, so that the common case, a row that is not among the best, saves no registers. */
+static __attribute__((noinline)) void take(struct best *best, struct scored entry) {
+    best->count = heap_offer(NULL, best->entries, best->count, best->k, entry);
 }
 
 void rag_best_offer(struct best *best, float score, uint32_t row) {
     const struct scored entry = {score, row};
-    if (best->count < best->k) {
-        best->entries[best->count] = entry;
-        sift_up(best->entries, best->count++);
-    } else if (best->k > 0 && worse(best->entries[0], entry)) {
-        best->entries[0] = entry;
-        sift_down(best->entries, best->count, 0);
-    }
+    if (best->count < best->k || (best->k > 0 && worse(best->entries[0], entry))) take(best, entry);
 }
 
-void rag_best_sort(struct best *best) {
-    for (size_t last = best->count; last-- > 1;) {
-        const struct scored worst = best->entries[0];
-        best->entries[0] = best->entries[last];
-        sift_down(best->entries, last, 0);
-        best->entries[last] = worst;
-    }
-}
+void rag_best_sort(struct best *best) { heap_sort(NULL, best->entries, best->count); }
 
 /* ---------------------------------------------------------------------------------------- sieve */
 
-void rag_floor_raise(float *shared, float value) {
+static void raise_floor(float *shared, float value) {
     float seen = rag_floor_read(shared);
     while (value > seen && !__atomic_compare_exchange(shared, &seen, &value, true, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED)) {
@@ -108,8 +89,8 @@ static float smallest_lower(const struct candidate *entries, size_t count) {
 void rag_sieve_tighten(struct sieve *sieve) {
     if (sieve->k > 0 && sieve->count >= sieve->k) {
         select_by_lower(sieve->entries, sieve->count, sieve->k);
-        rag_floor_raise(sieve->shared,
-                        rag_floor_at(sieve->query, smallest_lower(sieve->entries, sieve->k)));
+        raise_floor(sieve->shared,
+                    rag_floor_at(sieve->query, smallest_lower(sieve->entries, sieve->k)));
     }
     const float floor = rag_floor_read(sieve->shared);
     size_t kept = 0;
@@ -122,15 +103,10 @@ void rag_sieve_tighten(struct sieve *sieve) {
 void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry) {
     rag_sieve_tighten(sieve);
     if (sieve->count > sieve->room - sieve->room / 4) {
-        const size_t room = 2 * sieve->room;
-        struct candidate *grown = realloc(sieve->entries, room * sizeof *grown);
-        if (grown) {
-            sieve->entries = grown;
-            sieve->room = room;
-        } else if (sieve->count == sieve->room) {
-            sieve->failed = true;
-            return;
-        }
+        const bool grown =
+            rag_grow(&sieve->entries, &sieve->room, 2 * sieve->room, sizeof *sieve->entries);
+        sieve->failed = !grown && sieve->count == sieve->room;
+        if (sieve->failed) return;
     }
     if (entry.upper >= sieve->floor) sieve->entries[sieve->count++] = entry;
 }

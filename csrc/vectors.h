@@ -184,8 +184,7 @@ static inline void rag_sieve_count(struct sieve *sieve, float lower, uint32_t ki
     rag_sieve_offer(sieve, lower, lower, kind);
 }
 
-/* Raises *shared to at least value; reads it. */
-void rag_floor_raise(float *shared, float value);
+/* Reads a floor that several threads raise. */
 static inline float rag_floor_read(const float *shared) {
     float value;
     __atomic_load(shared, &value, __ATOMIC_RELAXED);

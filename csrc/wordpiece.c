@@ -11,8 +11,9 @@
  * in no vocabulary. */
 #include "wordpiece.h"
 #include "wordpiece_tables.h"
+#include "utf8.h"
 
-enum { WORD_CHARS_MAX = 100, NO_CHARACTER = 0xFFFD };
+enum { WORD_CHARS_MAX = 100, REPLACEMENT = 0xFFFD };
 
 struct word {
     const struct rag_model *model;
@@ -86,42 +87,10 @@ static void word_put(struct word *word, const uint8_t *bytes, size_t size) {
     word->size += size;
 }
 
-static size_t encode(uint32_t c, uint8_t *out) {
-    if (c < 0x80) return out[0] = (uint8_t)c, 1;
-    if (c < 0x800) return out[0] = (uint8_t)(0xC0 | c >> 6), out[1] = (uint8_t)(0x80 | (c & 63)), 2;
-    const size_t more = c < 0x10000 ? 2 : 3;
-    out[0] = (uint8_t)((more == 2 ? 0xE0 : 0xF0) | c >> 6 * more);
-    for (size_t i = 1; i <= more; i++) out[i] = (uint8_t)(0x80 | (c >> 6 * (more - i) & 63));
-    return more + 1;
-}
-
-/* The next character; NO_CHARACTER for the longest run that begins one and does not go on, as
- * everywhere on the Web. */
-static uint32_t decode(const uint8_t **text, const uint8_t *end) {
-    const uint8_t *at = *text;
-    const uint8_t lead = *at++;
-    uint8_t low = 0x80, high = 0xBF;
-    uint32_t c = lead;
-    size_t more = 0;
-    if (lead >= 0xC2 && lead <= 0xDF) more = 1, c = lead & 0x1F;
-    else if (lead >= 0xE0 && lead <= 0xEF) {
-        more = 2, c = lead & 0x0F;
-        if (lead == 0xE0) low = 0xA0;  /* shorter forms exist */
-        if (lead == 0xED) high = 0x9F; /* surrogates */
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-        more = 3, c = lead & 0x07;
-        if (lead == 0xF0) low = 0x90;
-        if (lead == 0xF4) high = 0x8F; /* past U+10FFFF */
-    } else if (lead >= 0x80) c = NO_CHARACTER;
-    for (; more > 0; more--, low = 0x80, high = 0xBF) {
-        if (at == end || *at < low || *at > high) {
-            c = NO_CHARACTER;
-            break;
-        }
-        c = c << 6 | (*at++ & 0x3F);
-    }
-    *text = at;
-    return c;
+/* The next character; U+FFFD for what is not well-formed. */
+static inline uint32_t next_character(const uint8_t **text, const uint8_t *end) {
+    const uint32_t c = utf8_next(text, end);
+    return c == UTF8_BROKEN ? REPLACEMENT : c;
 }
 
 static uint16_t fold_of(uint32_t c) {
@@ -138,7 +107,7 @@ static void put_kept(struct word *word, const uint8_t *bytes, size_t size, bool 
 static void put_replacement(struct word *word, const uint8_t *entry) {
     for (const uint8_t *at = entry + 1, *end = at + entry[0]; at < end;) {
         const uint8_t *from = at;
-        const uint32_t c = decode(&at, end);
+        const uint32_t c = next_character(&at, end);
         put_kept(word, from, (size_t)(at - from), fold_of(c) == FOLD_ALONE);
     }
 }
@@ -148,12 +117,12 @@ static void put_hangul(struct word *word, uint32_t c) {
     const uint32_t letters[3] = {0x1100 + syllable / 588, 0x1161 + syllable % 588 / 28,
                                  0x11A7 + last};
     uint8_t bytes[4];
-    for (size_t i = 0; i < (last ? 3 : 2); i++) word_put(word, bytes, encode(letters[i], bytes));
+    for (size_t i = 0; i < (last ? 3 : 2); i++) word_put(word, bytes, utf8_put(letters[i], bytes));
 }
 
 static void put_wide(struct word *word, const uint8_t **text, const uint8_t *end) {
     const uint8_t *from = *text;
-    const uint32_t c = decode(text, end);
+    const uint32_t c = next_character(text, end);
     const uint16_t fold = fold_of(c);
     if (fold == FOLD_KEEP || fold == FOLD_ALONE)
         put_kept(word, from, (size_t)(*text - from), fold == FOLD_ALONE);
@@ -197,8 +166,8 @@ static const uint8_t *put_letters(struct word *word, const uint8_t *text, const 
     return text;
 }
 
-void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
-                    struct id_sink *sink) {
+void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
+                        struct id_sink *sink) {
     struct word word = {.model = model,
                         .sink = sink}; /* all of it zero: loads past a word's end are defined */
     const uint8_t *at = text, *end = text + size;

@@ -81,7 +81,7 @@ struct id_sink {
 
 /* Sends the ids of a text's pieces to the sink. Any bytes are a text: what is not UTF-8 is as if it
  * were not there. */
-void wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
-                    struct id_sink *sink);
+void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
+                        struct id_sink *sink);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "array.h"
 #include "format.h"
 #include "reader.h"
 
@@ -75,15 +76,10 @@ enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer 
     return status;
 }
 
-static enum rag_status grow(void **array, size_t count, size_t *room, size_t each,
-                            struct rag_fault *fault) {
-    if (count < *room) return RAG_OK;
-    const size_t more = *room ? *room * 2 : 16;
-    void *grown = realloc(*array, more * each);
-    if (!grown) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    *array = grown;
-    *room = more;
-    return RAG_OK;
+static enum rag_status make_room(void *array, size_t count, size_t *room, size_t width,
+                                 struct rag_fault *fault) {
+    const bool there = rag_grow(array, room, count + 1, width);
+    return there ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory");
 }
 
 /* A sync that failed once may succeed when asked again, without the bytes: no second try. */
@@ -234,7 +230,7 @@ void rag_writer_forget(struct rag_writer *w, uint32_t segment) {
 static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
     for (size_t at = 0; at < w->buffered; at += RAG_BLOCK) {
         enum rag_status status =
-            grow((void **)&w->sums, w->sum_count, &w->sum_room, sizeof *w->sums, fault);
+            make_room(&w->sums, w->sum_count, &w->sum_room, sizeof *w->sums, fault);
         if (status != RAG_OK) return status;
         const size_t size = w->buffered - at < RAG_BLOCK ? w->buffered - at : RAG_BLOCK;
         w->sums[w->sum_count++] = rag_hash(w->buffer + at, size);
@@ -276,8 +272,7 @@ enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32
             enum rag_status dropped = rag_section_drop(w, name, segment, fault);
             if (dropped != RAG_OK) return dropped;
         }
-    enum rag_status status =
-        grow((void **)&w->entries, w->count, &w->room, sizeof *w->entries, fault);
+    enum rag_status status = make_room(&w->entries, w->count, &w->room, sizeof *w->entries, fault);
     if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
     *p = (struct planned){

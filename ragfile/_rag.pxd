@@ -62,15 +62,11 @@ cdef extern from "rag.h" nogil:
         size_t size
         uint64_t device, inode
 
-    enum rag_advice:
-        RAG_ADVISE_RANDOM, RAG_ADVISE_SEQUENTIAL, RAG_ADVISE_POPULATE
-
     rag_status rag_map_open(const char *path, rag_map *map, rag_fault *fault)
     rag_status rag_map_stat(const char *path, rag_map *map, rag_fault *fault)
     rag_status rag_map_descriptor(int fd, rag_map *map, rag_fault *fault)
     rag_status rag_map_exchange(int fd, const rag_map *map, rag_fault *fault)
     void rag_map_close(rag_map *map)
-    void rag_map_advise(const void *bytes, size_t size, rag_advice advice)
     int64_t rag_writer_pid(const char *path)
 
     struct rag_file:
