@@ -7,10 +7,13 @@ __version__ = "0.1.0"
 # Public name -> the module that has it, imported when the name is first asked for: `import ragfile` takes milliseconds.
 _HOMES = {
     "Analysis": "ingest.analysis",
+    "Answer": "query.answers",
     "BuildReport": "commit.building",
     "Candidate": "records",
     "ChangedError": "errors",
+    "ChatModel": "chat.protocol",
     "Chunk": "records",
+    "Citation": "query.citing",
     "CorruptError": "errors",
     "Document": "records",
     "Editor": "commit.editing",
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from ragfile.canonical import index as index
     from ragfile.canonical import rerank as rerank
     from ragfile.canonical import retrieve as retrieve
+    from ragfile.chat.protocol import ChatModel as ChatModel
     from ragfile.commit.building import BuildReport as BuildReport
     from ragfile.commit.building import build as build
     from ragfile.commit.compacting import compact as compact
@@ -96,6 +100,8 @@ if TYPE_CHECKING:
     from ragfile.ingest.loading import Limits as Limits
     from ragfile.opening import open as open
     from ragfile.opening import verify as verify
+    from ragfile.query.answers import Answer as Answer
+    from ragfile.query.citing import Citation as Citation
     from ragfile.query.searching import KnowledgeBase as KnowledgeBase
     from ragfile.records import Candidate as Candidate
     from ragfile.records import Chunk as Chunk

@@ -94,6 +94,20 @@ def test_without_a_model_the_best_sentences_answer_each_with_its_exact_place(rf)
         assert answer.text[citation.at :].startswith(f"[{citation.number}]")
 
 
+def test_without_a_model_a_sentence_that_two_passages_have_is_said_once(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.md").write_text("# Keys\n\nRotate the keys daily.\n")
+    ragfile.build([tmp_path / "a.md", tmp_path / "b.md"], tmp_path / "kb")
+    with ragfile.open(tmp_path / "kb") as rf:
+        answer = rf.ask("rotate keys")
+        assert answer.text.count("Rotate the keys daily.") == 1
+        assert answer.text == "# Keys\n\nRotate the keys daily. [1][2]"
+        assert [c.doc_id for c in answer.citations[:2]] == ["a.md", "b.md"]
+        for citation in answer.citations:
+            assert answer.text[citation.at :].startswith(f"[{citation.number}]")
+            assert rf.document(citation.doc_id).text[citation.start : citation.end] == citation.text
+
+
 def test_without_a_model_nothing_found_is_an_empty_answer(rf):
     answer = rf.ask("keys", where={"name": "nothing"})
     assert (answer.text, answer.citations, answer.sources) == ("", [], [])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.mcp.tools import Tools
+
+log = logging.getLogger("ragfile.mcp")
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -82,6 +85,12 @@ class Server:
             return _response(number, result=self._result(_request(message), headers))
         except ProtocolError as error:
             return _response(number, error=error.to_dict())
+        except Exception:  # one question's failure must not end the server
+            log.exception("a message could not be answered")
+            failed = ProtocolError(
+                INTERNAL_ERROR, "this failed inside the server; its log says how"
+            )
+            return _response(number, error=failed.to_dict())
 
     def _result(self, request, headers):
         method, params = request["method"], request.get("params", {})

@@ -6,10 +6,9 @@ import contextlib
 import json
 import os
 import sys
-import traceback
 from typing import TYPE_CHECKING
 
-from ragfile.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, refusal
+from ragfile.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, refusal
 
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
@@ -48,9 +47,4 @@ def _answer(server, lines, line) -> dict[str, Any] | None:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return refusal(PARSE_ERROR, "the line is not JSON")
-    try:
-        return server.handle(message)
-    except Exception:  # noqa: BLE001 - one question's failure must not end the server
-        traceback.print_exc(file=sys.stderr)
-        failed = refusal(INTERNAL_ERROR, "this failed inside the server; its stderr says how")
-        return failed | {"id": message.get("id")}
+    return server.handle(message)

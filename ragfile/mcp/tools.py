@@ -70,10 +70,11 @@ class Tools:
         try:
             given = checked(name, self._schemas[name], arguments, LIMITS)
             text, found = self._calls[name](given.pop("file", None), **given)
+        except RecursionError:
+            return _failed("the arguments are nested too deeply")
         except (RagfileError, OSError, ValueError, TypeError, KeyError, ImportError) as error:
             said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-            said = self.files.without_paths(said) or type(error).__name__
-            return {"content": [{"type": "text", "text": said}], "isError": True}
+            return _failed(self.files.without_paths(said) or type(error).__name__)
         content = [{"type": "text", "text": text}]
         return {"content": content, "structuredContent": found, "isError": False}
 
@@ -123,6 +124,10 @@ class Tools:
     def _committed(self, file, sentence):
         generation = self.files.open(file).generation
         return f"{sentence}, generation {generation}", {"generation": generation}
+
+
+def _failed(reason):
+    return {"content": [{"type": "text", "text": reason}], "isError": True}
 
 
 DESCRIPTIONS = {

@@ -10,6 +10,7 @@ what it is about. The model reads the whole of the history.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ ROOM = 3  # attempts to fit a model's context, each with half the passages of th
 EXTRACTS = Extract(sentences=2, window=0)
 EXTRACTED = 5  # passages that give sentences to an answer without a model
 RECALLED = 500  # characters of the question before that a follow-up is searched with
+_HEADING = re.compile(r"#{1,6} [^\n]*")
 NO_MODEL = (
     "these are sentences of the file; for a written answer name a model: "
     'model="openai:MODEL" or model="ollama:MODEL"'
@@ -292,16 +294,18 @@ class _Asking:
 
     def _extracted(self):
         """The sentences that say most, each with its source."""
-        answer, asked = self.answer, content(self._searched())
+        answer = self.answer
         answer.finish, answer.text, answer.citations = "extract", "", []
-        for source, span in extracts(self._searched(), answer.contexts, answer.sources, asked):
-            text = ("\n\n" if answer.text else "") + span["text"]
-            citation = cited(source, len(answer.text) + len(text) + 1, span["start"], span["end"])
-            text += f" [{source.number}]"
-            answer.text += text
-            answer.citations.append(citation)
-            yield Event("delta", text)
-            yield Event("citation", citation)
+        for spans in extracts(self._searched(), answer.contexts, answer.sources):
+            said = ("\n\n" if answer.text else "") + spans[0][1]["text"] + " "
+            known = len(answer.citations)
+            for source, span in spans:
+                at = len(answer.text) + len(said)
+                answer.citations.append(cited(source, at, span["start"], span["end"]))
+                said += f"[{source.number}]"
+            answer.text += said
+            yield Event("delta", said)
+            yield from (Event("citation", citation) for citation in answer.citations[known:])
 
     def _finished(self):
         answer = self.answer
@@ -311,16 +315,19 @@ class _Asking:
         return answer
 
 
-def extracts(question, contexts, numbered_sources, asked):
-    """(source, span) of the best sentences of the best passages, in their order; those without a
-    word of the question only where
-    there are no others."""
+def extracts(question, contexts, numbered_sources):
+    """The best sentences of the best passages, in their order: for each, [(source, span)] of the
+    passages that have it word for word.
+
+    A heading alone, or a sentence without a word of the question, counts only where nothing else is.
+    """
     by_key = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
-    spans = [
-        (by_key[span["doc_id"], span["chunk_index"]], span)
-        for span in compress(question, contexts[:EXTRACTED], EXTRACTS)
-    ]
-    return [pair for pair in spans if asked & content(pair[1]["text"])] or spans
+    asked, found = content(question), {}
+    for span in compress(question, contexts[:EXTRACTED], EXTRACTS):
+        source = by_key[span["doc_id"], span["chunk_index"]]
+        found.setdefault(span["text"], []).append((source, span))
+    said = [t for t in found if asked & content(t) and not _HEADING.fullmatch(t)]
+    return [found[text] for text in said or found]
 
 
 def _ms(started):

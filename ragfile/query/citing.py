@@ -18,7 +18,6 @@ it finds what was made up, and not what was turned round.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from typing import Any
 
 from ragfile.ingest.analysis import ENGLISH_1, stemmer
@@ -252,16 +251,10 @@ def best_sentence(claim: str, passage: str) -> tuple[int, int]:
 # ----------------------------------------------------------------------------------- judgement ---
 
 
-@cache
-def _stem():
-    return stemmer("english").stemWords
-
-
 def content(text: str) -> set[str]:
     """The stems of the words that say something; numbers are judged by themselves."""
-    return set(
-        _stem()([word for word in words(text) if word not in _EMPTY and not word.isdecimal()])
-    )
+    said = [word for word in words(text) if word not in _EMPTY and not word.isdecimal()]
+    return set(stemmer("english").stemWords(said))
 
 
 def _numbers(text):

@@ -315,13 +315,15 @@ class PairFile:
     ) -> None:
         self.close()
 
-    def __getattr__(self, name):
-        if name in ("search", "search_batch", "prepare", "documents", "hit"):
-            raise AttributeError(
-                f"{self.name} has no {name}(): a 0.1.0 file has pairs, not passages; "
-                "lookup(), pairs() and nearest() read it"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # a checker that saw this would let any name pass
+
+        def __getattr__(self, name):
+            if name in ("search", "search_batch", "ask", "prepare", "documents", "hit"):
+                raise AttributeError(
+                    f"{self.name} has no {name}(): a 0.1.0 file has pairs, not passages; "
+                    "lookup(), pairs() and nearest() read it"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def close(self) -> None:
         """Lets go of the file. Arrays that were handed out stay valid; the mapping goes with the last of them."""

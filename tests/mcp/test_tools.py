@@ -192,6 +192,14 @@ def test_what_a_model_gets_wrong_is_a_result_that_says_so(call, path, name, argu
     assert str(path) not in said(result)
 
 
+def test_a_filter_that_is_nested_without_end_is_a_result_too(call):
+    where = {}
+    for _ in range(5000):
+        where = {"$not": where}
+    result = call("search", query="x", where=where)
+    assert (result["isError"], "deep" in said(result)) == (True, True)
+
+
 def test_numbers_of_clients_that_know_one_kind_are_taken(call):
     assert call("search", query="x", k=2.0)["isError"] is False
 

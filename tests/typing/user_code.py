@@ -107,12 +107,28 @@ def every_mode(rf: ragfile.KnowledgeBase, question: str) -> Iterator[tuple[str, 
         yield mode, len(rf.search(question, 3, **options))
 
 
+class Parrot:
+    """A chat model: it says one thing."""
+
+    def chat(self, messages: Sequence[dict[str, str]], **parameters: Any) -> list[str]:
+        return ["Run the ", "rotation job [1]."]
+
+
+def written_answer(rf: ragfile.KnowledgeBase, model: ragfile.ChatModel) -> str:
+    answer: ragfile.Answer = rf.ask("How do I rotate the keys?", model=model, k=2, temperature=0)
+    citation: ragfile.Citation = answer.citations[0]
+    assert citation.start >= 0
+    kinds = [event.kind for event in rf.ask("keys", stream=True, where={"lang": "en"}, history=[])]
+    return answer.text + kinds[-1] + "".join(source.section or "" for source in answer.sources)
+
+
 def answered(path: Path) -> str:
     with ragfile.open(path, embedder="default", strict=True) as rf:
         ready: ragfile.Ready = prepare(
             rf, "When does a pod restart?", k=4, budget=500, mode="hybrid"
         )
         print(dict(every_mode(rf, "pods")), ready.tokens, len(ready.dropped))
+        print(written_answer(rf, Parrot()))
         return ready.prompt + "".join(str(source["file_id"]) for source in ready.sources)
 
 

@@ -19,6 +19,9 @@ rf.search("pods", k="5")  # wrong: k is a number
 rf.search("pods", tags_any="ops")  # wrong: a string is not a list of tags
 rf.search("pods", where={"year": {"$gtee": 2020}})  # wrong: no such operator
 rf.search("pods", fusion="rff")  # wrong: no such fusion
+rf.ask("pods", modle="openai:m")  # wrong: no such option
+rf.ask("pods", temperature="hot")  # wrong: a number
+print(rf.ask("pods", stream=True).text)  # wrong: events are no answer
 print(rf.search_batch(["pods"])[0].text)  # wrong: Hits are a list
 print(rf.document("a").text)  # wrong: the document might not be there
 rf.pairs("vectors")  # wrong: the pairs are in "vector" and "keyword"
