@@ -24,19 +24,43 @@ static const struct target {
 static const struct target *chosen = &targets[0];
 
 #if defined(__x86_64__)
+#include <cpuid.h>
+
+/* The bits of CPUID that a target needs, by leaf and register. The instruction itself is asked: not
+ * every compiler brings the library behind __builtin_cpu_supports. */
+enum {
+    LEAF_1_ECX_AVX2 = 1u << 12 /* FMA */ | 1u << 23 /* POPCNT */ | 1u << 29 /* F16C */,
+    LEAF_1_ECX_XGETBV = 1u << 27,
+    LEAF_7_EBX_AVX2 = 1u << 3 /* BMI */ | 1u << 5 /* AVX2 */ | 1u << 8 /* BMI2 */,
+    LEAF_7_ECX_VNNI = 1u << 1 /* VBMI */ | 1u << 6 /* VBMI2 */ | 1u << 11 /* VNNI */,
+};
+#define LEAF_7_EBX_AVX512 (1u << 16 /* F */ | 1u << 17 /* DQ */ | 1u << 30 /* BW */ | 1u << 31 /* VL */)
+
+/* The registers that the operating system keeps for each thread: XCR0. */
+enum { KEEPS_YMM = 0x6, KEEPS_ZMM = 0xe6 };
+
+static unsigned kept_registers(void) {
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+#ifdef __APPLE__
+    low |= KEEPS_ZMM; /* macOS says so only after a thread's first use of them */
+#endif
+    return low;
+}
+
 static unsigned machine_features(void) {
+    unsigned eax, ebx, ecx, edx, wide, narrow;
+    if (!__get_cpuid(1, &eax, &ebx, &narrow, &edx) || !(narrow & LEAF_1_ECX_XGETBV)) return 0;
+    if (!__get_cpuid_count(7, 0, &eax, &wide, &ecx, &edx)) return 0;
+    const unsigned kept = kept_registers();
     unsigned features = 0;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("popcnt"))
-        features |= RAG_CPU_AVX2; /* F16C came a generation before AVX2 */
-    if ((features & RAG_CPU_AVX2) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    if ((narrow & LEAF_1_ECX_AVX2) == LEAF_1_ECX_AVX2 &&
+        (wide & LEAF_7_EBX_AVX2) == LEAF_7_EBX_AVX2 && (kept & KEEPS_YMM) == KEEPS_YMM)
+        features |= RAG_CPU_AVX2;
+    if ((features & RAG_CPU_AVX2) && (wide & LEAF_7_EBX_AVX512) == LEAF_7_EBX_AVX512 &&
+        (kept & KEEPS_ZMM) == KEEPS_ZMM)
         features |= RAG_CPU_AVX512;
-    if ((features & RAG_CPU_AVX512) && __builtin_cpu_supports("avx512vnni") &&
-        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi"))
+    if ((features & RAG_CPU_AVX512) && (ecx & LEAF_7_ECX_VNNI) == LEAF_7_ECX_VNNI)
         features |= RAG_CPU_AVX512VNNI;
     return features;
 }
