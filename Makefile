@@ -22,6 +22,15 @@ test:                 ## the whole suite, under five minutes
 sdist:                ## the source distribution: built, complete, installed without Cython, tested
 	tools/sdist.sh $(TESTS)
 
+wheels:               ## for glibc and musl, x86-64 and aarch64: built here, audited, installed, tested
+	tools/wheels.sh $(TESTS)
+
+coverage:             ## line and branch coverage of C and Python by the suite; needs pytest-xdist for PYTEST=-n2
+	tools/coverage.sh $(PY) $(PYTEST)
+
+ci:                   ## what continuous integration runs, from the start
+	.ci/run
+
 lint:                 ## check the format of every file: ruff for Python, clang-format for C
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -57,6 +66,8 @@ conformance:          ## a reader against the files of spec/vectors/
 fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an hour each (clang)
 	tests/fuzz/build.sh && mkdir -p fuzz-corpus && cp tests/fuzz/corpus/* fuzz-corpus/
 	nice fuzz-build/container -fork=2 -max_len=72000 -timeout=10 -rss_limit_mb=1024 -max_total_time=1800 fuzz-corpus
+	mkdir -p fuzz-corpus-pairs && cp tests/fuzz/corpus_pairs/* fuzz-corpus-pairs/
+	nice fuzz-build/pairs -fork=2 -max_len=4096 -timeout=10 -rss_limit_mb=1024 -max_total_time=1800 fuzz-corpus-pairs
 
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
 	PYTHONPATH=tests $(PY) tests/fuzz/ragmd.py 100000

@@ -33,7 +33,11 @@ LINK_FLAGS = [] if MAC else ["-Wl,-z,relro", "-Wl,-z,now", "-Wl,-s"]
 LIBRARIES = ["m", "pthread"]
 SANITIZED = os.environ.get("RAGFILE_SANITIZE") == "1"
 
-if SANITIZED:
+if os.environ.get("RAGFILE_COVERAGE") == "1":
+    C_FLAGS = [*C_FLAGS, "-O1", "--coverage"]
+    LINK_FLAGS = ["--coverage"]
+    HARDENING = ["-fprofile-update=atomic"]  # counters of many threads
+elif SANITIZED:
     HARDENING = []  # the checked functions would go round the sanitizers' own
     LINK_FLAGS = [
         "-fsanitize=address,undefined",

@@ -34,7 +34,8 @@ enum {
     LEAF_7_EBX_AVX2 = 1u << 3 /* BMI */ | 1u << 5 /* AVX2 */ | 1u << 8 /* BMI2 */,
     LEAF_7_ECX_VNNI = 1u << 1 /* VBMI */ | 1u << 6 /* VBMI2 */ | 1u << 11 /* VNNI */,
 };
-#define LEAF_7_EBX_AVX512 (1u << 16 /* F */ | 1u << 17 /* DQ */ | 1u << 30 /* BW */ | 1u << 31 /* VL */)
+#define LEAF_7_EBX_AVX512 \
+    (1u << 16 /* F */ | 1u << 17 /* DQ */ | 1u << 30 /* BW */ | 1u << 31 /* VL */)
 
 /* The registers that the operating system keeps for each thread: XCR0. */
 enum { KEEPS_YMM = 0x6, KEEPS_ZMM = 0xe6 };

@@ -3,13 +3,10 @@
 A section is opened when it is first asked for. What it must agree with (the number of rows, above all) is checked there.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import zstandard
@@ -18,11 +15,6 @@ from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.records import Document, Hit
 from ragfile.store import config
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
 
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
@@ -68,21 +60,12 @@ def _are_fields(fields):
     )
 
 
-def copied(value):
-    """A JSON value that its taker may change."""
-    if type(value) is dict:
-        return {k: copied(v) if type(v) in (dict, list) else v for k, v in value.items()}
-    if type(value) is list:
-        return [copied(v) if type(v) in (dict, list) else v for v in value]
-    return value
-
-
 class StoredDocument:
     """A document of an open file. Its record is read when it is first asked for, and kept."""
 
     __slots__ = ("_record", "number", "segment")
 
-    def __init__(self, segment: Segment, number: int):
+    def __init__(self, segment: "Segment", number: int):
         self.segment, self.number = segment, number
         self._record = None
 
@@ -126,8 +109,8 @@ class StoredDocument:
         fields = self.segment.document_fields(self.number, record)
         text = self.segment.text(record, 0, record.text_size)
         return Document(
-            record.id, text, fields.get("source", ""), copied(fields.get("metadata", NO_METADATA)),
-            tuple(fields.get("tags", ())), edits=copied(fields.get("original", [])), body=fields.get("body", 0),
+            record.id, text, fields.get("source", ""), fields.get("metadata", {}), tuple(fields.get("tags", ())),
+            edits=fields.get("original", []), body=fields.get("body", 0),
         )  # fmt: skip
 
 
@@ -251,7 +234,7 @@ class Segment:
         return Hit(
             f"{record.id}#{chunk.index}", record.id, chunk.index, self.text(record, chunk.start, chunk.size),
             0.0, "score", {}, tuple(own["tags"] if "tags" in own else shared.get("tags", ())),
-            {**copied(shared.get("metadata", NO_METADATA)), **own.get("metadata", NO_METADATA)},
+            {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)},
             shared.get("source", ""), start, end,
         )  # fmt: skip
 
@@ -294,24 +277,6 @@ class Segment:
             layout = self.vector_layout()
             self.section("vector").check(layout.at + first * layout.stride, count * layout.stride)
         return vectors[first : first + count]
-
-    def live_vectors(self) -> NDArray[np.floating[Any]] | None:
-        """The vectors of the live rows: a view of the map where no row is deleted, else a copy."""
-        vectors = self.stored_vectors(0, self.rows)
-        return vectors if vectors is None or self.alive is None else vectors[self.live_mask()]
-
-    def live_keyword_pairs(self) -> Iterator[tuple[str, str]]:
-        """(reference, text) of the pairs that stand for live rows. There is a pair for each row, in their order."""
-        for row, pair in enumerate(self.keyword_pairs()):
-            if row >= self.rows or self.is_live(row):
-                yield pair
-
-    def lookup(self, keyword: str) -> list[str]:
-        """The texts of the pairs with this key that stand for live rows."""
-        found = self.keyword_pairs().lookup(keyword)
-        if self.alive is None or not found:
-            return found
-        return [text for key, text in self.live_keyword_pairs() if key == keyword]
 
     def keyword_pairs(self):
         return _core.Pairs.keyword(

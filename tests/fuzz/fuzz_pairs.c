@@ -1,9 +1,6 @@
 /* fuzz_pairs.c - a libFuzzer target for everything that reads a 0.1.0 file.
  *
- *     (cd csrc && cc -O2 -std=gnu11 -c *.c && ar rcs ../core.a *.o && rm *.o)
- *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
- *         tests/fuzz/fuzz_pairs.c csrc/directory.c csrc/pairs*.c core.a -lm -lpthread -o fuzz-pairs
- *     ./fuzz-pairs -max_len=4096 corpus tests/fuzz/corpus_pairs
+ *     tests/fuzz/build.sh && fuzz-build/pairs -max_len=4096 tests/fuzz/corpus_pairs
  *
  * The input is placed against an unreadable page, so that one byte too far is a crash even where a
  * sanitizer is blind. Besides surviving, the core must agree with itself: a lookup with what a
