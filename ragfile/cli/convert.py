@@ -11,7 +11,7 @@ import warnings
 import click
 
 from ragfile.cli.main import counted
-from ragfile.errors import RagfileError
+from ragfile.cli.progress import Progress
 from ragfile.exchange import converting
 
 SOURCES = ("ragmd", "ragfile", "faiss", "json")
@@ -52,18 +52,16 @@ def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides
     options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
+        with Progress().ticking(f"converting {_shown(source)}"):
             collection = converting.convert(source, target, to=to or named, **options)
-        except (RagfileError, ValueError) as error:
-            raise click.ClickException(str(error)) from None
-        except OSError as error:
-            raise click.ClickException(
-                f"{error.filename or source}: {error.strerror or error}"
-            ) from None
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             click.echo(f"warning: {warning.message}", err=True)
     _report(collection, source, target, as_json)
+
+
+def _shown(end):
+    return " + ".join(end) if isinstance(end, tuple) else end
 
 
 def _ends(paths, sides):
@@ -115,7 +113,6 @@ def _report(collection, source, target, as_json):
             )
         )
         return
-    where = " + ".join(target) if isinstance(target, tuple) else target
     click.echo(
-        f"{where}: {counted(counts['documents'], 'document')}, {counted(counts['vectors'], 'vector')} of {counts['dim']} dimensions"
+        f"{_shown(target)}: {counted(counts['documents'], 'document')}, {counted(counts['vectors'], 'vector')} of {counts['dim']} dimensions"
     )

@@ -4,6 +4,8 @@ import json
 
 import click
 
+from ragfile.cli.progress import Progress
+
 MEASURES = {
     "ndcg@10": "nDCG@10",
     "recall@100": "Recall@100",
@@ -50,11 +52,12 @@ def eval_command(folders, embedder, reranker, split, keep, anchors, as_json):
         raise click.UsageError("--keep takes one collection")
     if anchors and (len(folders) > 1 or reranker):
         raise click.UsageError("--anchors takes one folder, and no --rerank")
-    if anchors:
-        reports = [judge_anchors(folders[0], anchors, embedder=embedder, keep=keep)]
-    else:
-        options = {"embedder": embedder, "reranker": reranker, "split": split, "keep": keep}
-        reports = [judge(folder, **options) for folder in folders]
+    with Progress().ticking(f"measuring {', '.join(folders)}"):
+        if anchors:
+            reports = [judge_anchors(folders[0], anchors, embedder=embedder, keep=keep)]
+        else:
+            options = {"embedder": embedder, "reranker": reranker, "split": split, "keep": keep}
+            reports = [judge(folder, **options) for folder in folders]
     if as_json:
         click.echo(json.dumps(reports, indent=2))
         return

@@ -9,6 +9,7 @@ import sys
 import click
 
 from ragfile.cli.main import counted, passages
+from ragfile.cli.progress import Progress
 from ragfile.ground.extras import optional
 from ragfile.opening import open as open_file
 
@@ -16,31 +17,38 @@ SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duck
 
 
 @click.command("export")
-@click.argument("file")
-@click.argument("out", required=False)
+@click.argument("file", type=click.Path())
+@click.argument("out", required=False, type=click.Path())
 @click.option(
     "--to",
     type=click.Choice(["jsonl", "duckdb", "parquet"]),
     help="The format of OUT, if its suffix does not name it. Otherwise jsonl.",
 )
+@click.option("--no-vectors", is_flag=True, help="Leave the vectors out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def export_command(file, out, to, as_json):
-    """Write chunks and vectors for other tools. Without OUT, print JSON lines."""
+def export_command(file, out, to, no_vectors, as_json):
+    """Write chunks and vectors for other tools. Without OUT, or with "-", print JSON lines."""
     from ragfile.store import arrow
 
+    out = None if out == "-" else out
     to = to or SUFFIXES.get(os.path.splitext(out or "")[1].lower(), "jsonl")
     if out is None and to != "jsonl":
         raise click.UsageError(f"--to {to} needs OUT")
-    reason = ""
+    if no_vectors and to == "duckdb":
+        raise click.UsageError("--no-vectors goes with jsonl and parquet")
+    reason, bar = "", Progress()
     with passages(open_file(file)) as rf, _whole(out):
         if to == "jsonl":
-            _lines(arrow.records(rf), out)
+            _lines(arrow.records(rf, vectors=not no_vectors), out, len(rf), bar)
         elif to == "parquet":
-            _parquet(arrow.arrow_reader(rf), out)
+            reader = arrow.arrow_reader(rf, vectors=not no_vectors)
+            with bar.ticking(f"writing {out}"):
+                _parquet(reader, out)
         else:
             from ragfile.adapters.sqlrooms import export_duckdb
 
-            reason = export_duckdb(rf, out)
+            with bar.ticking(f"writing {out}"):
+                reason = export_duckdb(rf, out)
         count = len(rf)
     if reason:
         click.echo(f"ragfile: no full-text index: {reason}", err=True)
@@ -75,14 +83,17 @@ def _whole(out):
         raise
 
 
-def _lines(records, out):
+def _lines(records, out, count, bar):
     with (
         contextlib.nullcontext(sys.stdout)
         if out is None
         else open(out, "x", encoding="utf-8") as stream
     ):
-        for record in records:
+        for number, record in enumerate(records):
+            if number % 1000 == 0 and out is not None:
+                bar.count(number, count, "chunks")
             stream.write(json.dumps(record) + "\n")
+    bar.close()
 
 
 def _parquet(reader, out):

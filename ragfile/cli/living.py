@@ -1,15 +1,17 @@
 """The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale, log."""
 
 import os
+import sys
 
 import click
 
+from ragfile.cli.failing import WRONG, spelled
 from ragfile.cli.main import (
-    Progress,
     cache_option,
     condition,
     counted,
     emit,
+    encoding_option,
     errors_option,
     exit_incomplete,
     json_option,
@@ -18,6 +20,7 @@ from ragfile.cli.main import (
     readable,
     url_cache_option,
 )
+from ragfile.cli.progress import Progress
 
 EMBEDDER = "The embedder for new chunks, if the file does not record one."
 
@@ -31,6 +34,7 @@ def _following(command):
     for decorate in (
         json_option,
         cache_option,
+        encoding_option,
         errors_option,
         message_option,
         click.option(
@@ -43,7 +47,7 @@ def _following(command):
         click.option("--embedder", help=EMBEDDER),
         click.option("-n", "--dry-run", is_flag=True, help="Show the changes and write nothing."),
         click.argument("sources", nargs=-1, required=True),
-        click.argument("file"),
+        click.argument("file", type=click.Path()),
     ):
         command = decorate(command)
     return command
@@ -72,7 +76,7 @@ def _follow(way, file, sources, dry_run, as_json, **options):
     report = getattr(syncing, way)(file, sources, dry_run=dry_run, progress=bar.show, **options)
     bar.close()
     for failure in report.failures:
-        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
+        click.echo(f"ragfile: {printable(failure.path)}: {spelled(failure.reason)}", err=True)
     if as_json:
         emit(asdict(report))
     else:
@@ -111,7 +115,7 @@ def _hint(file):
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.argument("ids", nargs=-1)
 @click.option(
     "--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256."
@@ -131,23 +135,24 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
         raise click.UsageError("name ids, --checksum or --where")
     with edit(file, message=message, embedding_cache=embedding_cache) as w:
         found = w.delete(ids, checksums=checksums, where=condition(where))
+    unknown = [doc_id for doc_id in ids if doc_id not in found]
+    for doc_id in unknown:
+        click.echo(f"ragfile: {file} has no document called {printable(doc_id)}", err=True)
     if as_json:
-        return emit({"deleted": found, "documents": w.deletions, **w.report})
+        emit({"deleted": found, "unknown": unknown, "documents": w.deletions, **w.report})
+        sys.exit(WRONG if unknown else 0)
     for gone in w.deletions:
         click.echo(
             f"- {printable(gone['id'])}  {counted(gone['chunks'], 'chunk')}  sha256 {gone['checksum'] or gone['sha256']}"
         )
-    unknown = [doc_id for doc_id in ids if doc_id not in found]
-    click.echo(
-        f"{counted(len(found), 'document')} deleted"
-        + (f"; unknown: {', '.join(unknown)}" if unknown else "")
-        + ("; compact erases their bytes" if found else "")
-    )
-    return _hint(file)
+    erasing = f"; `ragfile compact {file}` erases their bytes" if found else ""
+    click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
+    _hint(file)
+    sys.exit(WRONG if unknown else 0)
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @json_option
 def compact(file, as_json):
     """Rewrite a file without deleted and replaced content."""
@@ -162,7 +167,7 @@ def compact(file, as_json):
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @url_cache_option
 @json_option
 def log(file, cache, as_json):
@@ -180,7 +185,7 @@ def log(file, cache, as_json):
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option("--chunking", help="Compare with this policy instead of the file's own.")
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
@@ -197,7 +202,7 @@ def stale(file, chunking, embedder, as_json):
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option("--chunking", help="A new chunk policy for the file, such as words:200/40.")
 @click.option("--embedder", help="A new model for the file: embeds everything again.")
 @message_option

@@ -1,24 +1,23 @@
 """The ragfile command.
 
 Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one;
-3 done, but for sources that could not be read.
+3 done, but for sources that could not be read; 130 interrupted.
 """
 
 import importlib
 import json
 import os
 import sys
-import time
 from datetime import UTC, datetime
 
 import click
 
 from ragfile import __version__
-from ragfile.errors import FormatError, RagfileError
+from ragfile.cli.failing import DAMAGED, INCOMPLETE, failed, spelled
+from ragfile.cli.progress import Progress
+from ragfile.errors import FormatError
 from ragfile.ground.offline import VARIABLE as OFFLINE
 from ragfile.ground.urls import is_remote
-
-WRONG, DAMAGED, INCOMPLETE = 1, 2, 3
 
 
 class Doors(click.Group):
@@ -32,8 +31,10 @@ class Doors(click.Group):
             for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync")
         },
         "eval": ("ragfile.cli.evaluate", "eval_command"),
+        "completion": ("ragfile.cli.completion", "completion_command"),
         "export": ("ragfile.cli.export", "export_command"),
         "mcp": ("ragfile.cli.mcp", "mcp_command"),
+        "show": ("ragfile.cli.show", "show_command"),
     }
 
     def list_commands(self, context):
@@ -112,6 +113,13 @@ def errors_option(command):
     )(command)  # fmt: skip
 
 
+def encoding_option(command):
+    return click.option(
+        "--encoding", metavar="NAME",
+        help="How to read text that is not UTF-8 and has no byte order mark, such as cp1252.",
+    )(command)  # fmt: skip
+
+
 def generation_option(command):
     return click.option(
         "--generation", default=0, metavar="N", help="Open an older commit; compaction ends this."
@@ -143,7 +151,7 @@ def _allow_redirects(context, parameter, is_allowed):
 
 
 @ragfile.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @generation_option
 @url_cache_option
 @json_option
@@ -194,20 +202,23 @@ def condition(where):
 
 
 @ragfile.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option(
     "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N."
 )
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
+@click.option("--picture", is_flag=True, help="Draw the file as a map of its sections.")
 @generation_option
 @url_cache_option
 @json_option
-def inspect(file, hex_at, vector_row, pairs_of, generation, cache, as_json):
+def inspect(file, hex_at, vector_row, pairs_of, picture, generation, cache, as_json):
     """List the sections of a file with their places and sizes."""
     from ragfile.opening import open as open_file
 
     with open_file(file, generation=generation, cache=cache) as rf:
+        if picture:
+            return _show_picture(rf, as_json)
         if hex_at is not None:
             return _show_hex(rf, file, hex_at, as_json)
         if vector_row is not None:
@@ -234,6 +245,15 @@ def _show_sections(rf, as_json):
             f"{share:>6.1%} {bar}"
         )
     return None
+
+
+def _show_picture(rf, as_json):
+    from ragfile.cli.picture import drawn
+
+    if as_json:
+        raise click.UsageError("--picture is for people: without it, --json lists the sections")
+    for line in drawn(rf.entries, rf.info["size"]):
+        click.echo(line)
 
 
 def _show_hex(rf, file, at, as_json):
@@ -270,14 +290,15 @@ def _show_pairs(rf, name, as_json):
 
 
 @ragfile.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.option("--full", is_flag=True, help="Check every older commit, too.")
 @json_option
 def verify(file, full, as_json):
     """Check every byte of a file against its checksums."""
     from ragfile.opening import verify as verify_file
 
-    faults, counts = verify_file(file, full=full)
+    with Progress().ticking(f"verifying {file}"):
+        faults, counts = verify_file(file, full=full)
     if as_json:
         emit(
             {
@@ -326,6 +347,7 @@ def verify(file, full, as_json):
     "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
 )
 @errors_option
+@encoding_option
 @cache_option
 @offline_option
 @json_option
@@ -339,6 +361,7 @@ def build(
     dedupe,
     no_resume,
     errors,
+    encoding,
     embedding_cache,
     as_json,
 ):
@@ -354,11 +377,12 @@ def build(
     bar = Progress()
     report = build_file(
         named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
-        resume=not no_resume, progress=bar.show, errors=errors, embedding_cache=embedding_cache,
+        resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
+        embedding_cache=embedding_cache,
     )  # fmt: skip
     bar.close()
     for failure in report.failures:
-        click.echo(f"ragfile: {printable(failure.path)}: {failure.reason}", err=True)
+        click.echo(f"ragfile: {printable(failure.path)}: {spelled(failure.reason)}", err=True)
     if as_json:
         emit(asdict(report))
     else:
@@ -383,48 +407,12 @@ def _with_errors(failures):
     return f"; {counted(count, 'file')} with errors" if count else ""
 
 
-def duration(seconds):
-    """A time to wait for, as people say it."""
-    seconds = max(1, round(seconds))
-    hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return (
-        f"{hours} h {minutes:02} min"
-        if hours
-        else f"{minutes} min {seconds:02} s"
-        if minutes
-        else f"{seconds} s"
-    )
-
-
-class Progress:
-    """One line on stderr that is written over, on a terminal only."""
-
-    def __init__(self):
-        self._stream, self._began = sys.stderr, time.monotonic()
-        self._shown = False
-
-    def show(self, documents, chunks, share=None):
-        if not self._stream.isatty():
-            return
-        spent = max(time.monotonic() - self._began, 1e-9)
-        line = f"{documents:,} documents, {chunks:,} chunks, {chunks / spent:,.0f} chunks/s"
-        if share:
-            line += f", {share:.0%}" + (
-                f", {duration(spent * (1 - share) / share)} left" if share < 1 else ", writing"
-            )
-        self._stream.write(f"\r\x1b[K{line}")
-        self._stream.flush()
-        self._shown = True
-
-    def close(self):
-        if self._shown:
-            self._stream.write("\r\x1b[K")
-
-
 @ragfile.command()
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @click.argument("question")
-@click.option("-k", default=5, show_default=True, help="The number of passages.")
+@click.option(
+    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="The number of passages."
+)
 @click.option(
     "--mode", type=click.Choice(["hybrid", "vector", "bm25", "keyword"]), default="hybrid", show_default=True,
     help="Search by words and vectors, or by one of them. keyword finds ids, sources and keywords.",
@@ -484,7 +472,7 @@ def search(
             }
         )
     if hits.degraded:
-        click.echo(f"ragfile: {hits.degraded}", err=True)
+        click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
     if not hits:
         click.echo("ragfile: nothing found", err=True)
     for place, hit in enumerate(hits, 1):
@@ -506,35 +494,11 @@ def _show_hit(place, hit, explain):
     click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
 
 
-def _said(error):
-    """An exception in one line, without the number of an OSError or the quotes of a KeyError."""
-    if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return f"{error.filename} is a folder; name a file, as `ragfile build` makes of a folder"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
-    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-
-
 def main(arguments=None):
-    """Runs the command; errors are one line on stderr."""
+    """Runs the command; errors are one line on stderr, one JSON object there with --json."""
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
-        click.echo("ragfile: interrupted", err=True)
-        sys.exit(WRONG)
-    except click.UsageError as error:
-        error.show()
-        sys.exit(WRONG)
-    except click.ClickException as error:
-        click.echo(f"ragfile: {error.format_message()}", err=True)
-        sys.exit(WRONG)
-    except BrokenPipeError:  # `ragfile export … | head`: whoever read has what they wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(WRONG)
-    except FormatError as error:
-        click.echo(f"ragfile: {error}", err=True)
-        sys.exit(DAMAGED)
-    except (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError) as error:
-        click.echo(f"ragfile: {_said(error)}", err=True)
-        sys.exit(WRONG)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what is a defect is raised again
+        failed(error, as_json)
+    sys.exit(code if isinstance(code, int) else 0)

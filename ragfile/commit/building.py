@@ -58,6 +58,7 @@ def build(
     metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
+    encoding: str | None = None,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -70,10 +71,13 @@ def build(
     loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
     build to build (ragfile.embedding.cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
     errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
+    encoding is that of text which is not UTF-8 and has no byte order mark, such as "cp1252".
     offline=True opens no socket: an embedder that is a server is an error.
     """
     began = time.perf_counter()
-    loading = Loading(sources, limits=limits or Limits(), dedupe=dedupe, errors=errors)
+    loading = Loading(
+        sources, limits=limits or Limits(), dedupe=dedupe, errors=errors, encoding=encoding
+    )
     with network.offline(offline):
         report = build_from(
             _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,

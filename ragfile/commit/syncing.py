@@ -65,15 +65,17 @@ def sync(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
+    encoding: str | None = None,
 ) -> SyncReport:  # fmt: skip
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
-    for every document that is read (those of the build unless given), message, limits, errors, progress, created, embedding_cache.
+    for every document that is read (those of the build unless given), message, limits, errors, encoding, progress, created, embedding_cache.
     """
     return _run(
         path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
+        encoding=encoding,
     )  # fmt: skip
 
 
@@ -82,19 +84,21 @@ def add(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
+    encoding: str | None = None,
 ) -> SyncReport:  # fmt: skip
     """As sync, but documents whose sources are not named stay."""
     return _run(
         path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
+        encoding=encoding,
     )  # fmt: skip
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors="strict", progress=None, created=None, embedding_cache=None):  # fmt: skip
+         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None):  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
-    loading = Loading(sources, limits=limits or Limits(), errors=errors)
+    loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
         with Archive(path) as archive:

@@ -18,6 +18,7 @@ matter of Markdown or the other fields of a JSON line, and last file_id and chec
 is known of the file, but for created_at; its tags are the document's tags.
 """
 
+import codecs
 import glob
 import hashlib
 import os
@@ -89,6 +90,7 @@ class Loading:
     sources: object
     limits: Limits = field(default_factory=Limits)
     errors: str = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
+    encoding: str | None = None  # of text that is not UTF-8 and has no byte order mark
     dedupe: bool = False  # leave out files whose bytes were loaded before
     files: int = 0
     bytes: int = 0
@@ -103,6 +105,8 @@ class Loading:
     def __post_init__(self):
         if self.errors not in ("strict", "replace"):
             raise ValueError(f"errors is 'strict' or 'replace', not {self.errors!r}")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
 
     def __iter__(self):
         self._ids.clear()
@@ -134,9 +138,10 @@ class Loading:
 
     def _documents(self, source, raw, checksum, modified):
         one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
-        options = (
-            {} if self.errors == "strict" or one.kind not in _TEXTUAL else {"errors": self.errors}
-        )
+        is_text = one.kind in _TEXTUAL
+        options = {"errors": self.errors} if is_text and self.errors != "strict" else {}
+        if is_text and self.encoding is not None:
+            raw = _as_utf8(raw, self.encoding, self.errors)
         described = _described(source, one.mime, modified)
         for extracted in one.parse(raw, self.limits, **options):
             if extracted.problem:
@@ -158,6 +163,26 @@ class Loading:
             yield document
 
 
+def _check_encoding(name):
+    try:
+        "".encode(name)
+    except LookupError:
+        raise ValueError(
+            f"unknown encoding {name!r}: use one such as cp1252 or shift_jis"
+        ) from None
+
+
+def _as_utf8(raw, encoding, errors):
+    """Text in UTF-8, or marked by its first bytes, as it is; other text made into UTF-8."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        return raw
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode(encoding, errors).encode("utf-8", "replace")
+    return raw
+
+
 _TEXTUAL = ("txt", "md", "html", "csv", "jsonl")
 
 
@@ -175,7 +200,7 @@ def _sentence(error):
     if isinstance(error, MemoryError):
         return "not enough memory to read it"
     if isinstance(error, UnicodeDecodeError):
-        return f"not valid {error.encoding}: byte {error.start} ({error.reason}); errors=replace reads it"
+        return f"not valid {error.encoding}: byte {error.start} ({error.reason}); encoding= names another, errors=replace reads it"
     return str(error) or type(error).__name__
 
 

@@ -18,15 +18,16 @@ BATCH = 4096
 BATCH_BYTES = 64 << 20  # of text, about
 
 
-def records(archive):
+def records(archive, vectors=True):
     """A dict for each live chunk, ready for JSON."""
+    vectors = vectors and archive.has_vectors
     for row in archive.live_rows().tolist():
         hit = archive.hit(row)
         record = {
             "node_id": hit.id, "uuid": hit.uuid, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
             "start": hit.start, "end": hit.end, "tags": list(hit.tags), "metadata": hit.metadata,
         }  # fmt: skip
-        if archive.has_vectors:
+        if vectors:
             record["embedding"] = archive.vector(row).astype(np.float32).tolist()
         yield record
 
@@ -37,32 +38,45 @@ def metadata_of(hit):
     return json.dumps({**hit.metadata, **tags}, ensure_ascii=False)
 
 
-def arrow_stream(archive):
+class WithoutVectors:
+    """An archive as a stream of its texts and metadata."""
+
+    def __init__(self, archive):
+        self._archive = archive
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return arrow_stream(self._archive, vectors=False)
+
+
+def arrow_stream(archive, vectors=True):
     """A PyCapsule of an Arrow stream over the live chunks: no library is needed on this side."""
+    vectors = vectors and archive.has_vectors
     columns = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
-    if archive.has_vectors:
+    if vectors:
         columns.append((b"+w:%d" % archive.dim, b"embedding", [(b"f", b"item", [])]))
-    return _core.arrow_stream((b"+s", b"", [*columns, (b"u", b"doc_id", [])]), _batches(archive))
+    return _core.arrow_stream(
+        (b"+s", b"", [*columns, (b"u", b"doc_id", [])]), _batches(archive, vectors)
+    )
 
 
-def _batches(archive):
+def _batches(archive, vectors):
     rows, first = archive.live_rows().tolist(), 0
     while first < len(rows):
         hits, size = [], 0
         while first + len(hits) < len(rows) and len(hits) < BATCH and size < BATCH_BYTES:
             hits.append(archive.hit(rows[first + len(hits)]))
             size += 4 * len(hits[-1].text)
-        yield _batch(archive, hits, rows[first : first + len(hits)])
+        yield _batch(archive, hits, rows[first : first + len(hits)], vectors)
         first += len(hits)
 
 
-def _batch(archive, hits, rows):
+def _batch(archive, hits, rows, vectors):
     columns = [
         _texts([hit.id for hit in hits]),
         _texts([hit.text for hit in hits]),
         _texts(map(metadata_of, hits)),
     ]
-    if archive.has_vectors:
+    if vectors:
         flat = np.array([archive.vector(row) for row in rows], dtype=np.float32)
         columns.append((len(rows), [None], [(flat.size, [None, flat.tobytes()], [])]))
     columns.append(_texts([hit.doc_id for hit in hits]))
@@ -77,9 +91,10 @@ def _texts(texts):
     return len(raw), [None, offsets.tobytes(), b"".join(raw)], []
 
 
-def arrow_reader(archive):
+def arrow_reader(archive, vectors=True):
     """The stream as a pyarrow.RecordBatchReader."""
-    return _pyarrow().RecordBatchReader.from_stream(archive)
+    stream = archive if vectors else WithoutVectors(archive)
+    return _pyarrow().RecordBatchReader.from_stream(stream)
 
 
 def _pyarrow():
