@@ -22,7 +22,7 @@ PLACES = {
 @click.argument("kind", type=click.Choice(list(PLACES)))
 @click.option("--install", is_flag=True, help="Write it where the shell, or man, looks for it.")
 def completion_command(kind, install):
-    """Print what lets a shell complete this command, or the manual page."""
+    """Print a shell's completion of this command, or its manual."""
     from ragfile.cli.main import ragfile
 
     text = manual(ragfile) if kind == "man" else script(ragfile, kind)

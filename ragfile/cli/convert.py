@@ -47,7 +47,7 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides):
-    """Convert IN to OUT, or between the stores that the options name."""
+    """Convert IN to OUT, or between the stores that options name."""
     source, target, named = _ends(paths, sides)
     options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
     with warnings.catch_warnings(record=True) as caught:

@@ -21,7 +21,7 @@ from ragfile.mcp.clients import CLIENTS
 @click.option("--yes", is_flag=True, help="With --install: do not ask.")
 @offline_option
 def mcp_command(files, model, embedder, can_write, install, uninstall, name, project, yes):
-    """Serve files to an MCP client (Claude, Cursor, Codex, VS Code …) over stdin and stdout."""
+    """Serve files to an MCP client (Claude, Cursor, …) over stdio."""
     if uninstall:
         return _change(_removal(uninstall, name, project), yes)
     if not files:

@@ -16,6 +16,7 @@ from oracles.ragmd_examples import collection, minimal, rendered
 from places import ROOT
 
 from ragfile.cli.convert import convert_command
+from ragfile.cli.main import main
 from ragfile.errors import FormatError
 from ragfile.exchange import converting, origin
 from ragfile.exchange.faiss import json_pair
@@ -398,11 +399,13 @@ def test_half_a_command_is_a_usage_error(arguments):
     assert run(*arguments).exit_code == 2
 
 
-def test_a_failure_is_one_line_and_an_exit_code(tmp_path):
+def test_a_failure_is_one_line_and_an_exit_code(tmp_path, capsys):
     (tmp_path / "x.ragmd").write_text(minimal("broken!"))
-    done = run(tmp_path / "x.ragmd", tmp_path / "y.faiss")
-    assert done.exit_code == 1
-    assert done.stderr == f"Error: {tmp_path}/x.ragmd: line 49: not a base64 character\n"
-    assert run(tmp_path / "none.ragmd", tmp_path / "y.faiss").stderr.endswith(
-        "none.ragmd: No such file or directory\n"
-    )
+    for source, code, reason in (
+        ("x.ragmd", 2, "line 49: not a base64 character"),
+        ("none.ragmd", 1, "No such file or directory"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["convert", str(tmp_path / source), str(tmp_path / "y.faiss")])
+        assert ended.value.code == code
+        assert capsys.readouterr().err == f"ragfile: {tmp_path / source}: {reason}\n"
