@@ -110,13 +110,22 @@ class PassageStore:
         return [Passage(d.id, d.text, dict(d.metadata)) for d in found if d is not None]
 
     def search(
-        self, text: str, k: int, *, mode: str, where: Any = None, vector: Any = None
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: str,
+        where: Any = None,
+        vector: Any = None,
+        fusion: Any = None,
     ) -> list[Hit]:
         """As KnowledgeBase.search; nothing while there is no file."""
         reader = self.reader()
         if reader is None or not len(reader):
             return []
-        return reader.search(text, k, mode=mode, where=where, vector=vector, pool=max(50, k))
+        return reader.search(
+            text, k, mode=mode, where=where, vector=vector, fusion=fusion, pool=max(50, k)
+        )
 
     def close(self) -> None:
         """Closes the reader; the next call opens it again."""

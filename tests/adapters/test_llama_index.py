@@ -1,0 +1,177 @@
+"""The LlamaIndex store beside LlamaIndex's own in-memory store: the same nodes, scores and filters."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+
+from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores import SimpleVectorStore
+from llama_index.core.vector_stores.types import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQuery,
+    VectorStoreQueryMode,
+)
+
+import ragfile
+from ragfile.adapters.llama_index import RagfileVectorStore
+
+SAID = [
+    {"n": 1, "s": "red", "tags": ["a", "b"]},
+    {"n": 2, "s": "Green", "tags": []},
+    {"n": 3, "s": "", "deep": {"x": None}},
+    {"s": "blue red", "tags": ["b"]},
+    {"n": 2.5, "s": "red"},
+]
+WORDS = ["keys are rotated", "pods restart", "keys expire soon", "nothing here", "rotate the pods"]
+
+
+def nodes():
+    random = np.random.default_rng(3)
+    return [
+        TextNode(
+            id_=f"node-{i}", text=WORDS[i], metadata=said, embedding=random.normal(size=8).tolist(),
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"doc-{i % 2}")},
+        )
+        for i, said in enumerate(SAID)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def stores(tmp_path):
+    ours, theirs = RagfileVectorStore(tmp_path / "kb.ragfile"), SimpleVectorStore()
+    assert ours.add(nodes()) == theirs.add(nodes())
+    return ours, theirs
+
+
+def asked(store, filters=None, k=5, **more):
+    vector = np.random.default_rng(4).normal(size=8).tolist()
+    query = VectorStoreQuery(query_embedding=vector, similarity_top_k=k, filters=filters, **more)
+    try:
+        found = store.query(query)
+    except (TypeError, ValueError) as error:
+        return type(error)
+    return [
+        (name, round(score, 5)) for name, score in zip(found.ids, found.similarities, strict=True)
+    ]
+
+
+OPERATORS = list(FilterOperator)
+VALUES = {
+    "n": [2, 2.5, "2", [1, 2]],
+    "s": ["red", "RED", "", ["red"]],
+    "tags": ["b", ["a", "b"], 1],
+}
+SINGLE = [
+    MetadataFilter(key=key, operator=operator, value=value)
+    for (key, values), operator in itertools.product([*VALUES.items(), ("no", [1])], OPERATORS)
+    for value in values
+]
+
+
+@pytest.mark.parametrize("condition", list(FilterCondition))
+def test_every_filter_chooses_what_the_simple_store_chooses(stores, condition):
+    ours, theirs = stores
+    pairs = itertools.pairwise(SINGLE)
+    groups = [[one] for one in SINGLE] + [list(pair) for pair in pairs]
+    assert len(groups) > 288
+    for group in groups:
+        filters = MetadataFilters(filters=group, condition=condition)
+        assert asked(ours, filters) == asked(theirs, filters), group
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_vectors_rank_as_in_the_simple_store(stores, k):
+    ours, theirs = stores
+    assert asked(ours, k=k) == asked(theirs, k=k)
+    some = {"node_ids": ["node-1", "node-4", "gone"]}
+    assert asked(ours, k=k, **some) == asked(theirs, k=k, **some)
+
+
+def test_nodes_come_back_as_they_were(stores):
+    ours, _ = stores
+    for was, is_now in zip(nodes(), ours.get_nodes(), strict=True):
+        assert (is_now.node_id, is_now.text, is_now.metadata) == (
+            was.node_id,
+            was.text,
+            was.metadata,
+        )
+        assert is_now.ref_doc_id == was.ref_doc_id
+    assert [n.node_id for n in ours.get_nodes(["node-3"])] == ["node-3"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "library"),
+    [
+        (VectorStoreQueryMode.TEXT_SEARCH, "bm25"),
+        (VectorStoreQueryMode.HYBRID, "hybrid"),
+        (VectorStoreQueryMode.SEMANTIC_HYBRID, "hybrid"),
+    ],
+)
+def test_words_rank_as_in_the_library(stores, mode, library):
+    ours, _ = stores
+    vector = np.random.default_rng(4).normal(size=8).tolist()
+    with ragfile.open(ours.path) as rf:
+        hits = rf.search("rotate keys", 3, mode=library, vector=vector)
+        expected = [(hit.doc_id, round(hit.score, 5)) for hit in hits]
+    assert asked(ours, k=3, mode=mode, query_str="rotate keys") == expected
+
+
+def test_alpha_weighs_words_against_vectors(stores):
+    ours, _ = stores
+    more = {"mode": VectorStoreQueryMode.HYBRID, "query_str": "rotate"}
+    assert asked(ours, alpha=1.0, **more)[0][0] == asked(ours)[0][0]
+    assert asked(ours, alpha=0.0, **more)[0][0] in {"node-0", "node-4"}
+
+
+def test_documents_and_nodes_are_deleted_and_replaced(stores):
+    ours, _ = stores
+    ours.delete("doc-1")
+    assert [n.node_id for n in ours.get_nodes()] == ["node-0", "node-2", "node-4"]
+    ours.delete_nodes(filters=MetadataFilters(filters=[MetadataFilter(key="n", value=1)]))
+    changed = nodes()[2]
+    changed.text = "another text"
+    ours.add([changed])
+    assert {n.text for n in ours.get_nodes()} == {"another text", "rotate the pods"}
+    ours.clear()
+    assert ours.get_nodes() == []
+    assert asked(ours) == []
+
+
+def test_mmr_chooses_as_the_framework_does(stores):
+    ours, theirs = stores
+    more = {"mode": VectorStoreQueryMode.MMR, "mmr_threshold": 0.3}
+    vector = np.random.default_rng(4).normal(size=8).tolist()
+    query = VectorStoreQuery(query_embedding=vector, similarity_top_k=2, **more)
+    assert ours.query(query).ids == theirs.query(query, mmr_threshold=0.3).ids
+
+
+def test_an_index_over_the_store_retrieves(tmp_path):
+    store = RagfileVectorStore(tmp_path / "kb.ragfile")
+    index = VectorStoreIndex.from_vector_store(store, embed_model=MockEmbedding(embed_dim=4))
+    index.insert_nodes([TextNode(id_="a", text="one"), TextNode(id_="b", text="two")])
+    assert {n.node_id for n in index.as_retriever(similarity_top_k=2).retrieve("one")} == {"a", "b"}
+
+
+def test_what_a_mode_needs_is_said(stores):
+    ours, _ = stores
+    with pytest.raises(ValueError, match="query_str"):
+        ours.query(VectorStoreQuery(query_embedding=[0.0] * 8, mode=VectorStoreQueryMode.HYBRID))
+    with pytest.raises(ValueError, match="query_embedding"):
+        ours.query(VectorStoreQuery(query_str="x"))
+    with pytest.raises(ValueError, match="svm"):
+        ours.query(VectorStoreQuery(query_embedding=[0.0] * 8, mode=VectorStoreQueryMode.SVM))
+
+
+def test_an_empty_store_answers_nothing(tmp_path):
+    store = RagfileVectorStore(tmp_path / "kb.ragfile")
+    assert asked(store) == []
+    assert store.get_nodes() == []
+    store.delete("doc")
+    assert store.add([]) == []
