@@ -56,6 +56,10 @@ void rag_file_settled(struct rag_file *file, uint64_t end);
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
+/* Gives the room of all bytes from `from` on back to the disk, if the system can: they become zero,
+ * and the file keeps its size, so no map of it loses pages. */
+void rag_file_release(struct rag_file *file, uint64_t from);
+
 /* ----------------------------------------------------------- the container (reader.c, writer.c) */
 
 /* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */

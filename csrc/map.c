@@ -411,6 +411,18 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
     return RAG_OK;
 }
 
+void rag_file_release(struct rag_file *file, uint64_t from) {
+#ifdef FALLOC_FL_PUNCH_HOLE
+    const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    struct stat st;
+    if (file->owner != getpid() || fstat(file->fd, &st) != 0 || (uint64_t)st.st_size <= from)
+        return;
+    (void)fallocate(file->fd, how, (off_t)from, st.st_size - (off_t)from); /* only room is lost */
+#else
+    (void)file, (void)from;
+#endif
+}
+
 enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault) {
     if (file->owner != getpid())
         return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner,

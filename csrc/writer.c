@@ -35,6 +35,7 @@ struct rag_writer {
     struct rag_segment_record *segments;
     size_t segment_count;
     bool spoilt; /* a write, a sync or an allocation failed: nothing may be committed any more */
+    bool sealed; /* a whole footer was written: readers may see the commit */
     bool open;   /* between begin and end */
     uint8_t *buffer; /* of the open section */
     size_t buffered;
@@ -174,8 +175,14 @@ struct rag_map rag_writer_take_map(struct rag_writer *w) {
     return taken;
 }
 
+/* A commit that did not come about gives its room back: without a footer nobody reads its bytes. */
+static void release_failed(struct rag_writer *w) {
+    if (w->file && w->previous != 0 && !w->sealed) rag_file_release(w->file, w->start);
+}
+
 void rag_writer_discard(struct rag_writer *w) {
     if (!w) return;
+    release_failed(w);
     rag_file_discard(w->file);
     rag_reader_close(w->reader);
     rag_map_close(&w->map);
@@ -462,6 +469,7 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
         rag_file_settled(w->file, 0); /* from now on there is something to find */
     if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
     if (status != RAG_OK) return status;
+    w->sealed = true;
     if (!first) return rag_file_sync(w->file, fault);
     status = write_front(w, created, toc_size, toc_hash, footer_at, fault);
     return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;

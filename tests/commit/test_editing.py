@@ -1,5 +1,9 @@
 """Edits: one writer, one commit, nothing lost and, after compaction, nothing left. test_histories.py goes through them at random."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -345,3 +349,37 @@ def test_a_file_outlives_the_editor_that_read_it(tmp_path):
         vectors = w.archive.vectors()
         w.delete(["d"])
     assert vectors.tolist() == [[2.5, 2.5, 2.5, 0.5, 0.5, 0.5]]
+
+
+FULL = """
+    import os, resource, sys
+    import numpy as np
+    import ragfile
+    path, room = sys.argv[1], int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    try:
+        with ragfile.edit(path) as w:
+            chunks = [{"doc_id": f"n{i}", "chunk_index": 0, "content": ""} for i in range(2000)]
+            w.add(chunks, np.random.default_rng(1).random((2000, 256), np.float32))
+    except OSError as error:
+        print(error.errno)
+"""
+
+
+def test_a_commit_that_failed_gives_its_room_back(tmp_path):
+    path = tmp_path / "f"
+    with ragfile.create(path, dim=256) as w:
+        chunks = [{"doc_id": "a", "chunk_index": i, "content": "abc"} for i in range(3000)]
+        w.add(chunks, np.ones((3000, 256), np.float32))
+    before, reader = path.stat(), ragfile.open(path)
+    room = before.st_size + (1 << 20)
+    command = [sys.executable, "-c", textwrap.dedent(FULL), path, str(room)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "27\n"
+    assert path.stat().st_size > before.st_size + (1 << 19)  # a reader may have mapped it
+    assert path.stat().st_blocks <= before.st_blocks + 16
+    assert reader.chunk(2999).content == "abc"
+    assert ["belong to none" in what for _, _, what, _ in ragfile.verify(path)[0]] == [True]
+    with ragfile.edit(path) as w:
+        w.delete(["a"])
+    with ragfile.open(path) as rf:
+        assert (rf.generation, len(rf), ragfile.verify(path, full=True)[0]) == (2, 0, [])
