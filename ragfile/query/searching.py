@@ -228,7 +228,8 @@ class KnowledgeBase(Archive):
     def _log(self, question, i, hits):
         self.counters["searches"] += 1
         if log.isEnabledFor(logging.INFO):
-            log.info("search", extra={"ragfile": _record(self, question, i, hits)})
+            record = _record(self, question, i, hits)
+            log.info("%s", _said(record), extra={"ragfile": record})
 
     # -------------------------------------------------------------------------------------------------- the sample --
 
@@ -284,8 +285,19 @@ def _copy(hit):
 
 
 def _record(base, question, i, hits):
+    """What a log keeps of a search. A question can be private: its text is there at level DEBUG alone."""
+    asked = {"query": question.texts[i]} if log.isEnabledFor(logging.DEBUG) else {}
     return {
-        "request_id": hits.request_id, "path": base.path, "generation": base.generation,
-        "query": question.texts[i], "k": question.k, "mode": question.mode, "found": len(hits),
-        "degraded": hits.degraded, "scores": [hit.score for hit in hits], "timings": hits.timings,
+        "request_id": hits.request_id, "path": base.path, "generation": base.generation, **asked,
+        "k": question.k, "mode": question.mode, "found": len(hits), "degraded": hits.degraded,
+        "scores": [hit.score for hit in hits], "timings": hits.timings,
     }  # fmt: skip
+
+
+def _said(record):
+    """A search in one sentence."""
+    spent = sum(record["timings"].values())
+    line = f"{record['path']}: {record['found']} of {record['k']} passages by {record['mode']} search in {spent:.1f} ms"
+    asked = f", asked {record['query']!r}" if "query" in record else ""
+    why = f", degraded: {record['degraded']}" if record["degraded"] else ""
+    return f"{line}{asked}{why} [{record['request_id']}]"

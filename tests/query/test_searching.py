@@ -482,6 +482,21 @@ def test_every_search_leaves_one_record_with_its_request_and_timings(whole, capl
     assert rf.counters["embedding_calls"] == 2
 
 
+def test_the_log_says_what_happened_and_a_question_only_where_that_is_asked_for(whole, caplog):
+    for level, is_told in ((logging.INFO, False), (logging.DEBUG, True)):
+        caplog.clear()
+        with (
+            caplog.at_level(level, "ragfile.search"),
+            ragfile.open(whole[0], embedder=Hashed()) as rf,
+        ):
+            rf.search("waa secret", 3, request_id="r-1", mode="bm25", cache=False)
+        (record,) = [r for r in caplog.records if r.name == "ragfile.search"]
+        assert f"{whole[0]}: 3 of 3 passages by bm25 search in " in record.getMessage()
+        assert "[r-1]" in record.getMessage()
+        assert ("secret" in record.getMessage()) == is_told
+        assert ("query" in record.ragfile) == is_told
+
+
 def test_a_request_id_reaches_the_provider(whole):
     from ragfile.ground.request_id import current
 
