@@ -121,6 +121,12 @@ targets:              ## the vector engine on every target of this machine, and 
 	tests/c/compare_targets
 
 # One question a file in bench/; its README says what the data is.
+doors:                ## other people's clients: OpenAI's, Ollama's, the MCP SDK's; conformance suite, inspector
+	$(PY) -m pip install -q -e ".[test,doors]"
+	npm install --silent --prefix build/mcp node@22 \
+		@modelcontextprotocol/conformance @modelcontextprotocol/inspector
+	MCP_TOOLS=$(CURDIR)/build/mcp $(PY) -m pytest -q tests/chat tests/mcp tests/test_asking.py
+
 bench-vectors:
 	$(PY) bench/vectors.py --rows $(ROWS) --queries $(QUERIES)
 

@@ -2,6 +2,7 @@
 tries to give orders.
 """
 
+import itertools
 import json
 import re
 import subprocess
@@ -312,8 +313,8 @@ def test_a_model_that_never_ends_is_cut_off(rf):
 
         def chat(self, messages, **settings):
             try:
-                while True:
-                    yield "again and " * 1000
+                for number in itertools.count():
+                    yield " ".join(f"{number} and {i}" for i in range(1000))
             finally:
                 Endless.closed = True
 
@@ -321,6 +322,31 @@ def test_a_model_that_never_ends_is_cut_off(rf):
     assert (answer.finish, "cut off" in answer.degraded) == ("length", True)
     assert 200_000 < len(answer.text) < 220_000
     assert Endless.closed
+
+
+class Says:
+    """A model that says what it is given, piece by piece."""
+
+    def __init__(self, pieces):
+        self.pieces = pieces
+
+    def chat(self, messages, **settings):
+        return self.pieces
+
+
+@pytest.mark.parametrize(
+    "phrase", ["no ", "The keys are rotated every 90 days [1]. ", "-" * 30 + "\n"]
+)
+def test_a_model_that_says_one_thing_for_ever_is_cut_off(rf, phrase):
+    answer = rf.ask("keys", model=Says(itertools.chain(["It is so. "], itertools.repeat(phrase))))
+    assert "the model repeats itself" in answer.degraded
+    assert len(answer.text) < 10_000
+
+
+def test_a_long_table_is_not_a_repetition(rf):
+    table = "\n".join(f"| row {i} | the keys of cluster {i} are rotated |" for i in range(300))
+    answer = rf.ask("keys", model=Says([table]))
+    assert (answer.text, answer.degraded) == (table, "")
 
 
 def test_an_embedder_that_is_down_leaves_the_words(tmp_path, rf):

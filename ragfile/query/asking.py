@@ -40,6 +40,8 @@ BUDGET = 2000
 K = 12
 # Characters and seconds after which an answer is cut off: some models never end.
 LONGEST, SLOWEST = 200_000, 600.0
+# A model repeats itself when its last PHRASE characters fill half of the last REPEATED.
+PHRASE, REPEATED = 48, 2400
 ROOM = 3  # attempts to fit a model's context, each with half the passages of the one before
 EXTRACTS = Extract(sentences=2, window=0)
 EXTRACTED = 5  # passages that give sentences to an answer without a model
@@ -257,9 +259,9 @@ class _Asking:
                     answer.finish, answer.usage = piece.reason, piece.usage
                     break
                 yield from self._shown(marks, piece)
-                if len(marks.text) > LONGEST or time.monotonic() > until:
+                if (reason := _endless(marks.text, until)) is not None:
                     answer.finish = "length"
-                    self._degrade(f"cut off after {LONGEST:,} characters or {SLOWEST:g} seconds")
+                    self._degrade(reason)
                     break
             yield from self._shown(marks, "", is_last=True)
             if not marks.text.strip():
@@ -313,6 +315,16 @@ class _Asking:
             answer.unsupported = judged(answer.text, answer.citations, answer.sources)
         answer.timings["total"] = _ms(self.began)
         return answer
+
+
+def _endless(text, until):
+    """Why an answer is cut off, or None: some models never end, or say one thing for ever."""
+    if len(text) > LONGEST or time.monotonic() > until:
+        return f"cut off after {LONGEST:,} characters or {SLOWEST:g} seconds"
+    tail = text[-REPEATED:]
+    if len(tail) == REPEATED and tail.count(text[-PHRASE:]) >= REPEATED // PHRASE // 2:
+        return "cut off: the model repeats itself"
+    return None
 
 
 def extracts(question, contexts, numbered_sources):

@@ -78,7 +78,8 @@ def test_the_conformance_suite_passes(path, scenario, passed):
 
 
 def test_the_inspector_lists_and_calls_the_tools(path):
-    server = [sys.executable, "-m", "ragfile", "mcp", str(path)]
+    server = ["-e", f"PYTHONPATH={':'.join(sys.path)}"]
+    server += [sys.executable, "-m", "ragfile", "mcp", str(path)]
     listed = run("mcp-inspector", "--cli", *server, "--method", "tools/list")
     assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == [
         "search",
