@@ -1,5 +1,5 @@
-/* array.c - see array.h. The pointer is copied by memcpy: it may be of any type, and pointers of
- * different types are not one another's alias. */
+/* array.c - the one function of array.h. The pointer is copied by memcpy: it may be of any type,
+ * and pointers of different types are not one another's alias. */
 #include "array.h"
 
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "floor.h"
 #include "internal.h"
 
 enum { LINE = 64, LINE_BYTES = 48, LANE = 16, LANE_BYTES = 12 };

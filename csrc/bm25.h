@@ -43,6 +43,18 @@
 
 enum {
     LEX_HEADER = 128,
+    LEX_AT_ROWS = 8,
+    LEX_AT_TERMS = 16,
+    LEX_AT_TOTAL_LENGTH = 24,
+    LEX_AT_POSTINGS = 32,
+    LEX_AT_POSTINGS_SIZE = 40,
+    LEX_AT_K1 = 48,
+    LEX_AT_B = 56,
+    LEX_AT_CONFIG_SIZE = 64,
+    LEX_AT_LENGTH_WIDTH = 68,
+    LEX_AT_DICTIONARY_SIZE = 72,
+    LEX_AT_SHORTEST = 80,
+    LEX_AT_LONGEST = 84,
     LEX_BLOCK = 16,
     LEX_SHORT = 32, /* largest df of a short list */
     LEX_SLACK = 64,

@@ -4,6 +4,7 @@
  * multiply 32 bits where the upper half of 16 would do), and how the codes of a dense container,
  * which stand packed behind a bit for each row, are spread over the 64 rows of a group. */
 #include "bm25_search.h"
+#include "floor.h"
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)

@@ -23,34 +23,38 @@ static enum rag_status read_header(struct rag_lexicon *lexicon, const uint8_t *a
     if (memcmp(at, LEX_MAGIC, 6) != 0) return broken(fault, 0, "not a lexical section");
     if (memcmp(at, LEX_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_VERSION, 6, "a lexical section of a newer version");
-    info->rows = load_u64(at + 8);
-    info->terms = load_u64(at + 16);
-    info->total_length = load_u64(at + 24);
-    info->postings = load_u64(at + 32);
-    info->k1 = load_f64(at + 48);
-    info->b = load_f64(at + 56);
-    info->config_size = load_u32(at + 64);
-    lexicon->length_width = load_u32(at + 68);
-    lexicon->dictionary_size = load_u64(at + 72);
-    lexicon->length_min = load_u32(at + 80);
-    lexicon->length_max = load_u32(at + 84);
-    if (info->rows >= LEX_ROWS_MAX) return broken(fault, 8, "too many rows");
-    if (info->terms > info->postings) return broken(fault, 16, "more terms than postings");
-    if (load_u64(at + 40) != lexicon->postings.size || lexicon->postings.size < LEX_SLACK)
-        return broken(fault, 40, "the postings have another size");
+    info->rows = load_u64(at + LEX_AT_ROWS);
+    info->terms = load_u64(at + LEX_AT_TERMS);
+    info->total_length = load_u64(at + LEX_AT_TOTAL_LENGTH);
+    info->postings = load_u64(at + LEX_AT_POSTINGS);
+    info->k1 = load_f64(at + LEX_AT_K1);
+    info->b = load_f64(at + LEX_AT_B);
+    info->config_size = load_u32(at + LEX_AT_CONFIG_SIZE);
+    lexicon->length_width = load_u32(at + LEX_AT_LENGTH_WIDTH);
+    lexicon->dictionary_size = load_u64(at + LEX_AT_DICTIONARY_SIZE);
+    lexicon->length_min = load_u32(at + LEX_AT_SHORTEST);
+    lexicon->length_max = load_u32(at + LEX_AT_LONGEST);
+    if (info->rows >= LEX_ROWS_MAX) return broken(fault, LEX_AT_ROWS, "too many rows");
+    if (info->terms > info->postings)
+        return broken(fault, LEX_AT_TERMS, "more terms than postings");
+    if (load_u64(at + LEX_AT_POSTINGS_SIZE) != lexicon->postings.size ||
+        lexicon->postings.size < LEX_SLACK)
+        return broken(fault, LEX_AT_POSTINGS_SIZE, "the postings have another size");
     if (!(info->k1 >= 0 && info->k1 <= 1000) || !(info->b >= 0 && info->b <= 1))
-        return broken(fault, 48, "k1 or b out of range");
-    if (info->config_size > UINT16_MAX) return broken(fault, 64, "the configuration is too long");
+        return broken(fault, LEX_AT_K1, "k1 or b out of range");
+    if (info->config_size > UINT16_MAX)
+        return broken(fault, LEX_AT_CONFIG_SIZE, "the configuration is too long");
     if (lexicon->length_width != 1 && lexicon->length_width != 2 && lexicon->length_width != 4)
-        return broken(fault, 68, "a length has 1, 2 or 4 bytes");
+        return broken(fault, LEX_AT_LENGTH_WIDTH, "a length has 1, 2 or 4 bytes");
     if (lexicon->dictionary_size > UINT32_MAX)
-        return broken(fault, 72, "the dictionary is too large");
+        return broken(fault, LEX_AT_DICTIONARY_SIZE, "the dictionary is too large");
     if (lexicon->length_min > lexicon->length_max && info->rows)
-        return broken(fault, 80, "lengths out of order");
+        return broken(fault, LEX_AT_SHORTEST, "lengths out of order");
     /* neither product can wrap: rows and lengths are below 2^32 */
     if (info->total_length < info->rows * lexicon->length_min ||
         info->total_length > info->rows * lexicon->length_max)
-        return rag_fail(fault, RAG_CORRUPT, 24, "the total length is not that of the rows");
+        return rag_fail(fault, RAG_CORRUPT, LEX_AT_TOTAL_LENGTH,
+                        "the total length is not that of the rows");
     return RAG_OK;
 }
 

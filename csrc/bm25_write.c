@@ -256,18 +256,18 @@ static void put_header(struct rag_bm25_buffer *out, const struct rag_bm25_writer
     if (!at) return;
     memset(at, 0, LEX_HEADER);
     memcpy(at, LEX_MAGIC, 8);
-    store_u64(at + 8, writer->rows);
-    store_u64(at + 16, writer->terms);
-    store_u64(at + 24, lengths->total);
-    store_u64(at + 32, writer->posting_count);
-    store_u64(at + 40, writer->postings_at + LEX_SLACK);
-    store_f64(at + 48, k1);
-    store_f64(at + 56, b);
-    store_u32(at + 64, (uint32_t)config_size);
-    store_u32(at + 68, lengths->width);
-    store_u64(at + 72, writer->dictionary.size);
-    store_u32(at + 80, lengths->shortest);
-    store_u32(at + 84, lengths->longest);
+    store_u64(at + LEX_AT_ROWS, writer->rows);
+    store_u64(at + LEX_AT_TERMS, writer->terms);
+    store_u64(at + LEX_AT_TOTAL_LENGTH, lengths->total);
+    store_u64(at + LEX_AT_POSTINGS, writer->posting_count);
+    store_u64(at + LEX_AT_POSTINGS_SIZE, writer->postings_at + LEX_SLACK);
+    store_f64(at + LEX_AT_K1, k1);
+    store_f64(at + LEX_AT_B, b);
+    store_u32(at + LEX_AT_CONFIG_SIZE, (uint32_t)config_size);
+    store_u32(at + LEX_AT_LENGTH_WIDTH, lengths->width);
+    store_u64(at + LEX_AT_DICTIONARY_SIZE, writer->dictionary.size);
+    store_u32(at + LEX_AT_SHORTEST, lengths->shortest);
+    store_u32(at + LEX_AT_LONGEST, lengths->longest);
 }
 
 static enum rag_status put_lengths(const struct rag_bm25_writer *writer, uint32_t width,

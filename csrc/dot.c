@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "floor.h"
 #include "internal.h"
 #include "kernels.h"
 

@@ -10,6 +10,7 @@
  * the end. */
 #include <math.h>
 
+#include "floor.h"
 #include "wordpiece.h"
 
 /* -------------------------------------------------------------------------------------- opening */

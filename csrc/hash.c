@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "floor.h"
 #include "internal.h"
 
 #define P32_1 0x9E3779B1u

@@ -3,7 +3,7 @@
  * The including file defines, and this header ends,
  *
  *   HEAP_ITEM            the type of an item
- *   HEAP_CONTEXT         the type of what the order needs to know; void * and NULL where it is nothing
+ *   HEAP_CONTEXT         the type of what the order needs to know; void * where that is nothing
  *   HEAP_ABOVE(c, a, b)  whether item a belongs nearer to the top than b
  *
  * and gets the static functions below. To keep the k best, the worst belongs on top: it is the one

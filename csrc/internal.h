@@ -49,7 +49,8 @@ enum rag_status rag_wants_ready(struct rag_wants *wants, struct rag_fault *fault
 enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
 const char *rag_file_path(const struct rag_file *file);
 
-/* Tells readers that bytes from `end` on are not committed, so that they need not look there; 0: they must look. */
+/* Tells readers that bytes from `end` on are not committed, so that they need not look there; 0:
+ * they must look. */
 void rag_file_settled(struct rag_file *file, uint64_t end);
 
 /* RAG_OK while the file's path still names it: what is written now will be seen. */

@@ -22,6 +22,7 @@
 
 #include "bytes.h"
 #include "array.h"
+#include "floor.h"
 #include "pairs.h"
 
 struct scan {

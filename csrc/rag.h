@@ -140,9 +140,9 @@ enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
 
-/* A file that is made beside `path` and takes its name when it is whole. Until then it is the lock of that name: a second
- * writer fails with RAG_LOCKED. It has the owner, group and mode of the file that it will replace before the first byte is
- * written to it. Only a regular file is replaced. */
+/* A file that is made beside `path` and takes its name when it is whole. Until then it is the lock
+ * of that name: a second writer fails with RAG_LOCKED. It has the owner, group and mode of the file
+ * that it will replace before the first byte is written to it. Only a regular file is replaced. */
 struct rag_file;
 enum rag_status rag_file_create(const char *path, struct rag_file **file, struct rag_fault *fault);
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
@@ -150,7 +150,8 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
 enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault);
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
 
-/* Makes it durable under its final name. replace_own: the caller holds the lock of the file that is replaced. */
+/* Makes it durable under its final name. replace_own: the caller holds the lock of the file that is
+ * replaced. */
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
 
 /* Closes, and removes what was not published. */
@@ -381,8 +382,8 @@ enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i,
 enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i,
                                  struct rag_block *block, struct rag_fault *fault);
 
-/* What a writer puts after the blocks: zeros up to the table, the table, which says where each block
- * ends and whether it is compressed, and the trailer. */
+/* What a writer puts after the blocks: zeros up to the table, the table, which says where each
+ * block ends and whether it is compressed, and the trailer. */
 size_t rag_stream_gap(uint64_t end);
 void rag_stream_end(uint8_t out[8], uint64_t end, bool compressed);
 void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size,
@@ -992,7 +993,8 @@ void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts,
                      const size_t *sizes, size_t count, int threads, float *out);
 
 /* context.c: each of `rows` unit vectors of texts becomes the direction of text + weight * path,
- * where path_of names the row of `paths`, or -1 for a text without one. `room` holds dims numbers. */
+ * where path_of names the row of `paths`, or -1 for a text without one. `room` holds dims
+ * numbers. */
 void rag_context_add(float *texts, const float *paths, const int64_t *path_of, size_t rows,
                      size_t dims, double weight, double *room);
 

@@ -23,6 +23,7 @@
 #include "vectors.h"
 
 static const char magic[8] = {'R', 'A', 'G', 'S', 'H', 'A', 'D', 'W'};
+enum { SHADOW_AT_VERSION = 8, SHADOW_AT_DIM = 12, SHADOW_AT_ROWS = 16, SHADOW_AT_GROUP_ROWS = 24 };
 enum { SHADOW_VERSION = 1, GROUP_BYTES = 4 << 20, GROUP_ROWS_MAX = 4096 };
 
 static uint64_t dims_of(uint32_t dim) { return align_up(dim, GROUP_DIMS); }
@@ -71,10 +72,11 @@ enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guar
     if (status != RAG_OK) return status;
     if (memcmp(head, magic, sizeof magic) != 0)
         return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
-    if (load_u32(head + 8) != SHADOW_VERSION)
-        return rag_fail(fault, RAG_VERSION, 8, "a shadow of an unknown version");
-    *shadow = (struct rag_shadow){*section, load_u64(head + 16), load_u32(head + 24),
-                                  load_u32(head + 12)};
+    if (load_u32(head + SHADOW_AT_VERSION) != SHADOW_VERSION)
+        return rag_fail(fault, RAG_VERSION, SHADOW_AT_VERSION, "a shadow of an unknown version");
+    *shadow =
+        (struct rag_shadow){*section, load_u64(head + SHADOW_AT_ROWS),
+                            load_u32(head + SHADOW_AT_GROUP_ROWS), load_u32(head + SHADOW_AT_DIM)};
     if (shadow->dim != matrix->dim || shadow->count != matrix->count)
         return rag_fail(fault, RAG_FORMAT, 12, "the shadow is that of another matrix");
     if (shadow->group_rows < BLOCK_ROWS || shadow->group_rows > 16 * GROUP_ROWS_MAX ||
@@ -228,10 +230,10 @@ static enum rag_status write_groups(const struct rag_matrix *matrix, struct benc
 
 static void put_head(uint8_t *head, const struct rag_matrix *matrix) {
     memcpy(head, magic, sizeof magic);
-    store_u32(head + 8, SHADOW_VERSION);
-    store_u32(head + 12, matrix->dim);
-    store_u64(head + 16, matrix->count);
-    store_u32(head + 24, (uint32_t)group_rows_of(matrix->dim));
+    store_u32(head + SHADOW_AT_VERSION, SHADOW_VERSION);
+    store_u32(head + SHADOW_AT_DIM, matrix->dim);
+    store_u64(head + SHADOW_AT_ROWS, matrix->count);
+    store_u32(head + SHADOW_AT_GROUP_ROWS, (uint32_t)group_rows_of(matrix->dim));
 }
 
 enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *write, void *context,
