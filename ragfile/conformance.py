@@ -4,6 +4,8 @@ Without --reader the package reads, and its pipeline is compared with the vector
 dimension), and prints what it found as JSON, or {"refused": {"kind", "at"}}. spec/vectors/README.md says what is compared.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib.util
 import json
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +28,9 @@ from ragfile.store import filters
 from ragfile.store.pairs import PairFile
 from ragfile.store.row_segment import Segment
 from ragfile.text import normalize
+
+if TYPE_CHECKING:
+    from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Where the vectors lie: in a checkout that is imported from where it is, and in an installed package.
@@ -205,7 +211,8 @@ def answer(reader, data, dim=None):
     except FormatError as error:
         kind = "version" if isinstance(error, VersionError) else "format"
         return {"refused": {"kind": kind, "at": error.at, "reason": str(error)}}
-    except ValueError as error:
+    except ValueError as refused:
+        error: Any = refused
         if not hasattr(error, "kind"):
             raise
         return {
@@ -220,6 +227,8 @@ def answer(reader, data, dim=None):
 
 def _module(path):
     spec = importlib.util.spec_from_file_location("reader_under_test", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.read
@@ -448,7 +457,7 @@ def unpack(folder, target):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="python -m ragfile.conformance", description=__doc__.partition("\n")[0]
+        prog="python -m ragfile.conformance", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument(
         "--reader",

@@ -19,6 +19,8 @@ from ragfile.store.archive import Archive
 from ragfile.store.pairs import PairFile
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ragfile.embedding.protocol import Embedder
     from ragfile.types import Dialect, StrPath
 
@@ -147,15 +149,15 @@ def _open_remote(
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
 
 
-class _Remote:
+class _Remote(KnowledgeBase):
     """What a knowledge base behind a URL does in its own way: opening, and looking whether it has changed."""
 
     def __init__(self, url, *, cache=None, redirects=False, there=None, **options):
-        self._there = there  # what open() has begun with
+        self._there: Any = there  # what open() has begun with
         self._url, self._folder, self._redirects = url, cache, redirects
         super().__init__(shown(url), **options)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         options = {**self._options, "cache": self._folder, "redirects": self._redirects}
         return _reopen, (type(self), self._url, options)
 
@@ -187,7 +189,7 @@ def _reopen(kind, url, options):
     return kind(url, **options)
 
 
-class RemoteKnowledgeBase(_Remote, KnowledgeBase):
+class RemoteKnowledgeBase(_Remote):
     """A 1.0 file behind a URL."""
 
     def _mapped(self):
@@ -272,7 +274,7 @@ def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, 
     if _looks_like_text(bytes(memoryview(mapped)[:8])):
         from ragfile.exchange.ragmd.reading import load, parse
 
-        parse(np.frombuffer(mapped, np.uint8)) if is_remote(path) else load(path)
+        parse(np.frombuffer(memoryview(mapped), np.uint8)) if is_remote(path) else load(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
@@ -283,7 +285,7 @@ def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, 
     return faults, counts
 
 
-def _disagreements(path, mapped):
+def _disagreements(path, mapped) -> list[Fault]:
     from ragfile.store.consistency import (
         disagreements,
     )  # with text's tables, which opening does not need

@@ -169,8 +169,8 @@ def _read_layer(text, layer):
     whole, places, size, count = {}, [], len(text), 0
     counted = Counter(text).__getitem__ if len(layer) > MANY else text.count
     for raw, new, *distances in layer:
+        found = _places(text, distances) if distances else ()
         if distances:
-            found = _places(text, distances)
             places += [(at, len(new), raw, new) for at in found]
         elif counted(new) and new in whole:
             raise ValueError(f"two edits made {new!r} what it is")
@@ -241,8 +241,9 @@ def _characters(text):
     return _edit(
         text,
         (
-            (m.start(), m.end(), news[m.lastindex] * (len(m[0]) if m.lastindex > 2 else 1))
+            (m.start(), m.end(), news[kind] * (len(m[0]) if kind > 2 else 1))
             for m in _CHARACTERS.finditer(text)
+            if (kind := m.lastindex)
         ),
     )
 

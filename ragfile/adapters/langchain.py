@@ -68,7 +68,7 @@ class RagfileVectorStore(VectorStore):
         if path is None:
             raise ValueError("from_texts needs path=, the .ragfile to open or make")
         store = cls(path=path, embedding=embedding, **options)
-        store.add_texts(texts, metadatas, ids=ids)
+        store.add_texts(texts, metadatas, ids=None if ids is None else [*ids])
         return store
 
     # ------------------------------------------------------------------------------------------------- writing --

@@ -143,7 +143,7 @@ class RagfileVectorStore(BasePydanticVectorStore):
 
     def _diverse(self, query, chosen, threshold):
         hits = self._hits(query, chosen, query.similarity_top_k * WIDER)
-        reader = self._store.reader()
+        reader: Any = self._store.reader()
         vectors = [reader.vector(reader.row(hit.id)).tolist() for hit in hits] if hits else []
         scores, places = get_top_k_mmr_embeddings(
             query.query_embedding, vectors, similarity_top_k=query.similarity_top_k,

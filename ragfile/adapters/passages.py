@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ragfile.records import Hit
+    from ragfile.types import Metric
 
 TEXTS_ALONE = {
     "context": None
@@ -43,12 +44,13 @@ class PassageStore:
     """Passages in one file. `embedder` makes the vectors that are not given; None leaves that to the caller."""
 
     def __init__(
-        self, path: str | os.PathLike[str], embedder: Any = None, *, metric: str = "cosine"
+        self, path: str | os.PathLike[str], embedder: Any = None, *, metric: Metric = "cosine"
     ):
         self.path = os.fspath(path)
         self.embedder = open_embedder(embedder)
         self._spec = embedder if isinstance(embedder, str) else None
-        self._metric, self._reader, self._lock = metric, None, threading.RLock()
+        self._metric: Metric = metric
+        self._reader, self._lock = None, threading.RLock()
 
     def __len__(self) -> int:
         reader = self.reader()
@@ -114,7 +116,7 @@ class PassageStore:
         text: str,
         k: int,
         *,
-        mode: str,
+        mode: Any,
         where: Any = None,
         vector: Any = None,
         fusion: Any = None,

@@ -6,10 +6,12 @@
 Everything is in memory; loading, embedding, searching and saving run in a thread, so the event loop goes on meanwhile.
 """
 
+from __future__ import annotations
+
 import asyncio
 import os
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ModelError
 from ragfile.exchange.collection import chunk_text, empty
 from ragfile.exchange.ragmd import reading
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Embedder(Protocol):
@@ -59,7 +64,7 @@ class Document:
         known = {key: data[key] for key in _DOCUMENT_KEYS if key in data}
         more = {key: value for key, value in data.items() if key not in _DOCUMENT_KEYS}
         document = cls(**known, more=more)
-        document._order = list(data)
+        vars(document)["_order"] = list(data)
         return document
 
     def to_dict(self):
@@ -94,7 +99,7 @@ class SingleFileRAGService:
         self.embedder = embedder
         self._connect = connect
         self._made_embedder = False
-        self._collection = None
+        self._collection: Any = None
 
     async def __aenter__(self):
         await asyncio.to_thread(self.initialize_search_backend)

@@ -12,15 +12,17 @@ with an iterable of them, and is given only those parameters that the caller has
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 PROVIDERS = {"openai": "ragfile.chat.openai:model", "ollama": "ragfile.chat.ollama:model"}
 NAMES = " or ".join(f"{scheme}:MODEL" for scheme in PROVIDERS)
@@ -82,7 +84,7 @@ def _in_role(model: Any) -> ChatModel:
 
 def spoken(
     model: ChatModel, messages: Sequence[Message], parameters: Mapping[str, Any]
-) -> Iterator[str | Ending]:
+) -> Generator[str | Ending]:
     """What a model answers: pieces of text and at most one Ending; ModelError for anything else."""
     answer = model.chat(list(messages), **parameters)
     if isinstance(answer, str):
@@ -133,9 +135,10 @@ def parameters(
 def _temperature(value):
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"temperature is a number, not {type(value).__name__}")
-    if not math.isfinite(value) or not 0 <= value <= HOTTEST:
+    number = float(value)
+    if not 0 <= number <= HOTTEST:
         raise ValueError(f"temperature is from 0 to {HOTTEST:g}, not {value}")
-    return float(value)
+    return number
 
 
 def _whole(name, value, least):

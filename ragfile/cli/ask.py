@@ -1,7 +1,10 @@
 """ragfile ask: an answer with its sources on the terminal, or as JSON."""
 
+from __future__ import annotations
+
 import json
 import sys
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,6 +19,9 @@ from ragfile.cli.main import (
     printable,
     url_cache_option,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from ragfile.query.answers import Events
 
 WITHOUT = "For a written answer name a model: --model openai:MODEL or --model ollama:MODEL."
 FAILED = 1
@@ -93,10 +99,10 @@ def _options(options):
     return options | {"tags_any": tags, "stop": list(stop) or None, "system": list(system)}
 
 
-def _events(rf, question, options):
+def _events(rf, question, options) -> Events:
     from ragfile.answering import ask
 
-    return ask(rf, question, stream=True, **options)
+    return cast("Events", ask(rf, question, stream=True, **options))
 
 
 def _opened(file, may_fail, options):
@@ -138,7 +144,7 @@ def _show_json(events):
 def _show_lines(events):
     for event in events:
         click.echo(json.dumps(event.to_dict()))
-    return event.data
+    return event.data  # pyright: ignore[reportPossiblyUnboundVariable]  # there is always a last event
 
 
 def _show(events):
@@ -146,7 +152,7 @@ def _show(events):
     for event in events:
         if event.kind == "delta":
             click.echo(_shown(event.data), nl=False)
-    answer = event.data
+    answer = event.data  # pyright: ignore[reportPossiblyUnboundVariable]  # there is always a last event
     click.echo("\n" if answer.text else "", nl=False)
     _show_sources(answer)
     for reason in _remarks(answer):

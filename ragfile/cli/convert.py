@@ -5,14 +5,20 @@ ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
 ragfile convert --from-ragmd x.ragmd --to-faiss v.faiss --to-json m.json
 """
 
+from __future__ import annotations
+
 import json
 import warnings
+from typing import TYPE_CHECKING
 
 import click
 
 from ragfile.cli.main import counted
 from ragfile.cli.progress import Progress
 from ragfile.exchange import converting
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SOURCES = ("ragmd", "ragfile", "faiss", "json")
 
@@ -64,7 +70,7 @@ def _shown(end):
     return " + ".join(end) if isinstance(end, tuple) else end
 
 
-def _ends(paths, sides):
+def _ends(paths, sides) -> tuple[Any, Any, Any]:
     """(source, target, the target's format where a flag says it)."""
     source = _end(sides, "from")
     target = _end(sides, "to")

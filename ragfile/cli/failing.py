@@ -1,14 +1,20 @@
 """What the command says when it fails: one line on stderr, or one JSON object there with --json, and an exit code."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from ragfile.errors import CorruptError, FormatError, RagfileError
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 WRONG, DAMAGED, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130
 OURS = (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError, MemoryError)
@@ -37,7 +43,7 @@ def _argument(literal):
     return shlex.quote(literal.strip("'\""))
 
 
-def failed(error, as_json):
+def failed(error, as_json) -> NoReturn:
     """Reports an error and ends the process with its exit code; what is not an error of use is raised again."""
     if isinstance(error, BrokenPipeError):  # `ragfile export … | head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -37,14 +37,14 @@ class Doors(click.Group):
         "show": ("ragfile.cli.show", "show_command"),
     }
 
-    def list_commands(self, context):
-        return sorted([*super().list_commands(context), *self.LATER])
+    def list_commands(self, ctx):
+        return sorted([*super().list_commands(ctx), *self.LATER])
 
-    def get_command(self, context, name):
-        if name in self.LATER:
-            module, attribute = self.LATER[name]
+    def get_command(self, ctx, cmd_name):
+        if cmd_name in self.LATER:
+            module, attribute = self.LATER[cmd_name]
             return getattr(importlib.import_module(module), attribute)
-        return super().get_command(context, name)
+        return super().get_command(ctx, cmd_name)
 
 
 def offline_option(command):
@@ -376,7 +376,8 @@ def build(
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
     report = build_file(
-        named, out, embedder=embedder, chunking=chunking, tags=tags, precision=int(precision), dedupe=dedupe,
+        named, out, embedder=embedder, chunking=chunking, tags=tags,
+        precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache,
     )  # fmt: skip

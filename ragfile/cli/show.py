@@ -1,5 +1,9 @@
 """`ragfile show`: the text of a document, or of one of its chunks."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from ragfile.cli.main import (
@@ -12,6 +16,9 @@ from ragfile.cli.main import (
 )
 from ragfile.opening import open as open_file
 from ragfile.records import Hit
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @click.command("show")
@@ -42,7 +49,7 @@ def _found(rf, name):
     return rf.hit(row) if document is None else document
 
 
-def _described(found):
+def _described(found) -> Any:
     value = {"id": found.id, "source": found.source}
     if isinstance(found, Hit):
         value |= {"doc_id": found.doc_id, "start": found.start, "end": found.end}

@@ -95,9 +95,11 @@ def build(
     return report
 
 
-def build_from(documents, out, *, embedder="default", spec=None, chunking=None, analysis=PAGES, precision=32, portable=False,
-               resume=True, progress=None, created=None, config=None, embedding_cache=None, share=None,
-               why=lambda: "no documents"):  # fmt: skip
+def build_from(
+    documents, out, *, embedder: str | Embedder | None = "default", spec=None, chunking=None,
+    analysis: Analysis | None = PAGES, precision: Precision = 32, portable=False, resume=True, progress=None,
+    created=None, config=None, embedding_cache=None, share=None, why=lambda: "no documents",
+):  # fmt: skip
     """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
 
     spec is the name to record for an embedder that is open already, config what else the file records. share() says how much of the

@@ -15,7 +15,7 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
-    from ragfile.types import StrPath
+    from ragfile.types import SectionEntry, StrPath
 
 KEPT = ("rag.origin", "rag.stale")
 MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag."
@@ -54,17 +54,17 @@ def _rewrite(archive: Archive, file: _core.Writer, created: int | None) -> None:
         draft.discard()
 
 
-def _is_kept(entry: dict[str, Any]) -> bool:
+def _is_kept(entry: SectionEntry) -> bool:
     """Whether a section is not made anew: of a third party, or about the whole file."""
     name = entry["name"]
     return name in KEPT or not (name.startswith("rag.") or name in MADE_ANEW)
 
 
-def _section(archive: Archive, entry: dict[str, Any]) -> tuple[str, bytes, int, int]:
+def _section(archive: Archive, entry: SectionEntry) -> tuple[str, bytes, int, int]:
     if entry["segment"]:
         raise ValueError(
             f"section {entry['name']} belongs to a segment: only who made it can compact it"
         )
-    section = archive.section(entry["name"], 0)
+    section: Any = archive.section(entry["name"], 0)
     section.check()
     return entry["name"], bytes(section), entry["items"], entry["flags"]

@@ -268,7 +268,8 @@ class Editor(Transaction):
                     yield old.id
 
     def _passing(self, where: Any) -> Iterator[str]:
-        for row in np.flatnonzero(self.archive.mask(where)).tolist():
+        mask: Any = self.archive.mask(where)
+        for row in np.flatnonzero(mask).tolist():
             segment, local = self.archive.place(row)
             if segment.is_live(local):
                 yield segment.document(segment.records.chunk(local).document).id

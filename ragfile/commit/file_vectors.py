@@ -130,9 +130,10 @@ class FileVectors:
         keys = self.keys_of(document, chunks)
         known = self.rows_of(old, keys)
         new = [key for key, row in known.items() if row is None]
-        if new and (made := self.embed(new)) is None:
+        made = self.embed(new) if new else ()
+        if made is None:
             return None
-        fresh = dict(zip(new, made if new else (), strict=True))
+        fresh = dict(zip(new, made, strict=True))
         vectors = np.empty((len(keys), stored.shape[1]), np.float32)
         for i, key in enumerate(keys):
             row = known[key]

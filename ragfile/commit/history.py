@@ -48,10 +48,11 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
             sum(s.live for s in segments),
             sum(s.rows for s in segments if s.generation == generation),
         )
-        told = {name: commit[name] for name in ("generation", "created", "message")}
         commits.append(
             {
-                **told,
+                "generation": generation,
+                "created": commit["created"],
+                "message": commit["message"],
                 "chunks": live,
                 "added": added,
                 "deleted": before + added - live,

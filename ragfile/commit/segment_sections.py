@@ -31,6 +31,9 @@ LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 class SegmentSections:
     """Vectors, texts, records and terms of the staged documents, in order of their ids."""
 
+    lexicon: Any  # a LexicalBuilder, or None without BM25
+    keywords: Any  # Keywords, or None in a file that is not portable
+
     def __init__(
         self, file: _core.Writer, staging: Staging, record: dict[str, Any],
         analysis: Analysis | None,
@@ -48,7 +51,7 @@ class SegmentSections:
             self._write_vectors(order)
         self._write_texts(ids, columns)
 
-    def _section(self, name: str, items: int, blocks: Iterable[bytes]) -> None:
+    def _section(self, name: str, items: int, blocks: Iterable[bytes | bytearray]) -> None:
         self.file.begin(name, self.segment)
         for block in blocks:
             self.file.write(block)
@@ -156,7 +159,7 @@ class SegmentSections:
         """Gives the chunks of a document to BM25: their UTF-8, or a tuple of that of each field."""
         if entry.is_carried:
             _check_utf8(contents)
-        names = [name for name, _ in self.analysis.fields]
+        names = [] if self.analysis is None else [name for name, _ in self.analysis.fields]
         if names == ["text"] or not contents:
             self.lexicon.add(contents)
             return

@@ -18,7 +18,7 @@ class Spool:
         self._clean, self.folder = True, folder
         self.size = 0
 
-    def append(self, data: bytes) -> int:
+    def append(self, data: bytes | memoryview) -> int:
         """Returns where data begins."""
         at = self.size
         try:

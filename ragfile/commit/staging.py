@@ -87,6 +87,8 @@ class StagedDocument:
 class Staging:
     """Documents, chunks and vectors in order of arrival."""
 
+    dim: Any  # None until the first vectors say it
+
     def __init__(
         self, folder: str, dim: int | None = None, dtype: Any = np.float32,
         fields: Sequence[str] = (),

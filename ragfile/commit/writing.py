@@ -72,6 +72,7 @@ class Writer(Transaction):
         )  # fmt: skip
 
     def _embed(self, keys: list[Hashable]) -> np.ndarray:
+        assert self.embedder is not None
         return self.context.embed(self.embedder, keys)
 
     def add(self, chunks: Iterable[Chunk | Fields], vectors: Vectors | None = None) -> None:

@@ -143,7 +143,7 @@ class CachedEmbedder:
         if (
             not isinstance(value, bytes)
             or xxhash.xxh3_64_digest(value) != check
-            or len(value) != 4 * self.model.dims
+            or len(value) != 4 * (self.model.dims or 0)
         ):
             return None
         row = np.frombuffer(value, "<f4").astype(np.float32)
@@ -232,7 +232,7 @@ class Forgetting:
         )
         # A folder that this user may not look into, such as the home of who called sudo, holds nothing that is theirs.
         self.paths = sorted(
-            path for folder in folders if os.path.exists(path := folder / FILE_NAME)
+            path for folder in folders if folder and os.path.exists(path := folder / FILE_NAME)
         )
         self.keys = set()
 

@@ -76,7 +76,7 @@ class Context:
 
     def embed(self, embedder: Embedder, keys: Sequence[Hashable]) -> np.ndarray:
         """One vector for each key."""
-        pairs = [key if isinstance(key, tuple) else ("", key) for key in keys]
+        pairs: list[Any] = [key if isinstance(key, tuple) else ("", key) for key in keys]
         rows = embedded(embedder, [text for _, text in pairs], "document")
         paths = list(dict.fromkeys(path for path, _ in pairs if path))
         if paths:

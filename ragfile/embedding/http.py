@@ -7,17 +7,23 @@ A build waits for a server as long as it takes (timeout, attempts: see ragfile.n
 request with questions has QUERY_TIMEOUT seconds for everything, or what query_timeout says, and two attempts.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import os
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.embedding.protocol import Model, prefixes_of, unit_rows
 from ragfile.errors import ProviderError
 from ragfile.net.json_client import Caller, CallError, bearer
+
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Role
 
 OPENAI_URL = "https://api.openai.com/v1"
 OLLAMA_URL = "http://127.0.0.1:11434"
@@ -43,7 +49,7 @@ class HttpEmbedder:
     def model(self) -> Model:
         return self._model
 
-    def embed(self, texts, role="document"):
+    def embed(self, texts, role: Role = "document"):
         prefix = self._model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         within = self.query_timeout if role == "query" else None

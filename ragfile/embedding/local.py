@@ -1,13 +1,19 @@
 """Embedders that run a transformer on this machine: sentence-transformers, or an ONNX folder without torch."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.embedding.protocol import Model, prefixes_of, unit_rows
 from ragfile.errors import ModelError
 from ragfile.ground.extras import optional
+
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Role
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 LENGTH_LIMIT = 8192  # tokenizers write absurd lengths for "no limit"
@@ -44,10 +50,10 @@ class SentenceTransformerEmbedder:
         self.model = model
         self.batch = batch
 
-    def embed(self, texts, role="document"):
+    def embed(self, texts, role: Role = "document"):
         prefix = self.model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
-        out = np.zeros((len(texts), self.model.dims), np.float32)
+        out = np.zeros((len(texts), self.model.dims or 0), np.float32)
         if kept:
             vectors = self.transformer.encode(
                 [prefix + texts[i] for i in kept],
@@ -108,12 +114,12 @@ class OnnxEmbedder:
         self.batch = batch
         self.inputs = [entry.name for entry in session.get_inputs()]
 
-    def embed(self, texts, role="document"):
+    def embed(self, texts, role: Role = "document"):
         prefix = self.model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         encodings = self.tokenizer.encode_batch([prefix + texts[i] for i in kept])
         by_length = sorted(range(len(kept)), key=lambda i: len(encodings[i].ids))
-        out = np.zeros((len(texts), self.model.dims), np.float32)
+        out = np.zeros((len(texts), self.model.dims or 0), np.float32)
         for start in range(0, len(by_length), self.batch):
             some = by_length[start : start + self.batch]
             vectors = self._run([encodings[i] for i in some])

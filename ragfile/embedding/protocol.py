@@ -250,7 +250,9 @@ def embedder_of_file(spec: str, *, cache=None) -> Embedder:
         and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name)
         and not Path(name).exists()
     ):
-        return open_embedder(spec, offline=True, cache=cache)
+        found = open_embedder(spec, offline=True, cache=cache)
+        if found is not None:
+            return found
     raise ModelError(
         f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder="
     )
@@ -258,13 +260,13 @@ def embedder_of_file(spec: str, *, cache=None) -> Embedder:
 
 def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
     """The embedder of a file's own record, where the file may name it; None where its reader has to."""
+    if not model or not model.get("spec"):
+        return None
     try:
-        found = (
-            embedder_of_file(model["spec"], cache=cache) if model and model.get("spec") else None
-        )
+        found = embedder_of_file(model["spec"], cache=cache)
     except ModelError:
         return None
-    if found is not None and found.model.name != model["name"]:
+    if found.model.name != model["name"]:
         raise ModelError(
             f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}"
         )

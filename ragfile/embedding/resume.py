@@ -5,13 +5,19 @@ checksum holds, and an append that was cut short is cut off before the next one,
 The folder goes when the build is done. Where an embedding cache is in use, that holds the vectors and there is no stash.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
 
 from ragfile.errors import ModelError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KEY, CHECK = 16, 8
 DATA, SHAPE = "data.ninja", "shape.ninja"  # what mmap-ninja calls the rows, and how many there are
@@ -29,6 +35,9 @@ class Stash:
 
     dims may be None for a model that has not said yet: then the folder says, or the first append.
     """
+
+    dims: Any  # None until the model says
+    _rows: Any
 
     def __init__(self, folder, model, dims=None):
         self.folder, self._model = folder, model.encode("utf-8", "surrogatepass") + b"\0"
@@ -58,9 +67,11 @@ class Stash:
     def _recover(self):
         """Takes up what is there. A folder that does not agree with itself, because a run was killed inside an append, is written
         anew from those rows of its data that are whole."""
+        rows: Any = None
         try:
             is_whole = _size(os.path.join(self.folder, SHAPE)) == 16  # two numbers
-            rows = _ninja().open_existing(self.folder) if is_whole else None
+            if is_whole:
+                rows = _ninja().open_existing(self.folder)
             is_whole = is_whole and rows.dtype == np.uint8 and rows.shape[1:] == (self._width(),)
             is_whole = is_whole and _size(rows.filename) == rows.size
         except (OSError, ValueError, KeyError, TypeError, EOFError):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragfile.query.searching import KnowledgeBase
+    from ragfile.types import Mode
 
 MODES = ("bm25", "vector", "hybrid")
 RANKS = 10  # an answer counts among the first ten pages
@@ -95,7 +96,7 @@ def judge_anchors(
     }
 
 
-def _modes(rf: KnowledgeBase) -> Sequence[str]:
+def _modes(rf: KnowledgeBase) -> Sequence[Mode]:
     return MODES if rf.has_vectors else MODES[:1]
 
 
@@ -107,7 +108,7 @@ def _check(rf: KnowledgeBase, questions: Sequence[Anchor], folder: Any) -> None:
         raise ValueError(f"{folder}: {len(missing)} answers are not in it, such as {missing[0]}")
 
 
-def _measured(rf: KnowledgeBase, questions: Sequence[Anchor], mode: str) -> dict[str, float]:
+def _measured(rf: KnowledgeBase, questions: Sequence[Anchor], mode: Mode) -> dict[str, float]:
     answers = rf.search_batch([each.question for each in questions], DEPTH, mode=mode, pool=DEPTH)
     ranks = [
         (each.is_title, each.rank([hit.doc_id for hit in hits]))

@@ -132,7 +132,9 @@ class Analysis:
     @classmethod
     def recorded(cls, text: str, k1: float, b: float) -> Self:
         """The choices that a file recorded; ValueError for an analyzer that this version does not have."""
-        values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+        values: dict[str, Any] = dict(
+            line.split("=", 1) for line in text.splitlines() if "=" in line
+        )
         if values.get("analyzer") != ANALYZER:
             raise ValueError(
                 f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}"

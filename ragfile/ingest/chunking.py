@@ -22,7 +22,7 @@ import json
 import re
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragfile import text as texts
 from ragfile.ingest.paths import below, name_in_words, title_of
@@ -30,7 +30,7 @@ from ragfile.ingest.titles import front_title, path_of, without_anchor, without_
 from ragfile.records import Chunk, Segment
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any
 
     from ragfile.types import ChunkKind, Fields
 
@@ -79,9 +79,9 @@ class Policy:
         object.__setattr__(self, "overlap", overlap)
 
     @classmethod
-    def of(cls, value: Self | str | Fields | None) -> Self:
+    def of(cls, value: Policy | str | Fields | None) -> Policy:
         """A Policy from None (the default), a Policy, a mapping, or a text: "words", "words:200/40"."""
-        if value is None or isinstance(value, cls):
+        if value is None or isinstance(value, Policy):
             return value or cls()
         if isinstance(value, str):
             return cls._parse(value)
@@ -94,7 +94,8 @@ class Policy:
             raise ValueError(
                 f"a chunk policy reads like 'markdown' or 'words:200/40', not {words!r}"
             )
-        return cls(m[1], *(int(n) if n else None for n in m.group(2, 3)))
+        size, overlap = (int(n) if n else None for n in m.group(2, 3))
+        return cls(cast("ChunkKind", m[1]), size, overlap)
 
     def record(self) -> dict[str, Any]:
         """What a file keeps: everything that decides where its chunks begin and end."""
@@ -165,12 +166,19 @@ def _characters(text, start, end, size, overlap):
 # Atomic and possessive throughout: a word is never given back in part, so matching is linear. A "word"
 # without an end (base64, a minified line) counts once per 64 characters.
 _WORD = f"(?:[^ \\t\\n{texts.UNSPACED}]{{1,64}}+|[{texts.UNSPACED}])"
-_GAP = re.compile(r"[ \t\n]*")
+
+
+def _always(pattern: str) -> Any:
+    """A pattern that matches wherever it is asked for here."""
+    return re.compile(pattern)
+
+
+_GAP = _always(r"[ \t\n]*")
 
 
 def _words(text, start, end, size, overlap):
-    window = re.compile(f"{_WORD}(?:[ \\t\\n]*+{_WORD}){{0,{size - 1}}}+")
-    stride = re.compile(f"(?:{_WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
+    window = _always(f"{_WORD}(?:[ \\t\\n]*+{_WORD}){{0,{size - 1}}}+")
+    stride = _always(f"(?:{_WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
     start = _GAP.match(text, start, end).end()
     while start < end:
         stop = window.match(text, start, end).end()

@@ -48,7 +48,7 @@ class Files:
         """The name, if there is such a file; that of the only one where none is said."""
         if name is None and len(self._paths) == 1:
             return self.names[0]
-        if name not in self._paths:
+        if name is None or name not in self._paths:
             known = ", ".join(self._paths)
             raise ValueError(
                 f"name a file: {known}" if name is None else f"no file {name!r}; there are {known}"

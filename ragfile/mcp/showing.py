@@ -85,7 +85,7 @@ def stretch(
     return _stretch(rf, document, start, end)
 
 
-def _document(rf, name):
+def _document(rf, name) -> tuple[Any, Any]:
     """(document, span of the passage or None) of the id of either."""
     document = rf.document(name)
     if document is not None:
@@ -118,7 +118,7 @@ def _around(text, span, tokens):
     return (begun + 1 if begun >= 0 else start), len(text)
 
 
-def _line_end(text, start, end):
+def _line_end(text, start, end) -> int:
     """The end of the last whole line before `end`, or `end` where there is none."""
     at = text.rfind("\n", start, end)
     return at + 1 if at > start else end

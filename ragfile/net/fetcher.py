@@ -9,6 +9,8 @@ The local file is private, sparse, and written once: bytes that are there never 
 what the core has checked it does not check again. It goes with the process, and lies where temporary files do (TMPDIR).
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import random
@@ -17,6 +19,7 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from ragfile import _core
 from ragfile.errors import RemoteError
@@ -24,6 +27,9 @@ from ragfile.ground.urls import is_remote, shown
 from ragfile.net.block_cache import Kept
 from ragfile.net.intervals import Spans, joined, merged, without
 from ragfile.net.json_client import TransientError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 WINDOW = 256 << 10  # of the end: footer, table, configuration
 FRONT = 4096 + (64 << 10)  # front page, and the head of the first section
@@ -68,7 +74,9 @@ class Fetcher:
         self.identity, at, ending = _persistently(self._object.open, WINDOW)
         self.size = self.identity.size
         self._file, self.descriptor = self._blank()
-        self._kept = None if cache is None else Kept(os.fspath(cache), self.path, self.identity)
+        self._kept: Any = (
+            None if cache is None else Kept(os.fspath(cache), self.path, self.identity)
+        )
         self.kept = self._kept is not None
         _all.add(self)
         self._put(at, ending)

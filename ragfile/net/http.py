@@ -6,10 +6,12 @@ https to http, and to another host only where the caller allows it: a URL that s
 ask servers of their choice. Where redirects led is remembered, so that they cost one request and not one for each.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
@@ -18,6 +20,9 @@ from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import shown
 from ragfile.net.json_client import RETRIED, TransientError, wait_of
 from ragfile.net.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from typing import Any
 
 TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes a second, beyond the first minute
 REDIRECTS = 5
@@ -44,7 +49,8 @@ class HttpObject:
         self._url = self._place = url
         self._shown = shown(url)
         self._is_led_anywhere = redirects or bool(os.environ.get("RAGFILE_REDIRECTS"))
-        self._client = self._process = self._watchdog = None
+        self._client = self._process = None
+        self._watchdog: Any = None  # made with the client
 
     def close(self):
         if self._client is not None and self._process == os.getpid():

@@ -8,6 +8,8 @@ redirects are not followed (they would carry the key along), and neither keys no
 A streamed answer is tried again only until its first event: after that somebody has read a part of it.
 """
 
+from __future__ import annotations
+
 import contextlib
 import email.utils
 import logging
@@ -18,6 +20,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
@@ -25,6 +28,9 @@ from ragfile.ground import request_id as tracing
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
 from ragfile.net.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from typing import Any
 
 log = logging.getLogger("ragfile.net.json_client")
 
@@ -47,6 +53,8 @@ class TransientError(Exception):
     def __init__(self, message, wait=None):
         super().__init__(message)
         self.wait = wait
+        self.status: int | None = None
+        self.request_id: str | None = None
 
 
 class CallError(ProviderError):
@@ -77,7 +85,8 @@ class Caller:
         self.attempts = int(attempts)
         self.first_wait = float(first_wait)
         self.longest_wait = float(longest_wait)
-        self._client = self._process = self._watchdog = None
+        self._client = self._process = None
+        self._watchdog: Any = None  # made with the client
 
     def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
         """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""

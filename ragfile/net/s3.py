@@ -5,8 +5,11 @@ AWS_ENDPOINT_URL, AWS_ALLOW_HTTP=true for an endpoint without TLS, AWS_SKIP_SIGN
 may pass are tried again inside obstore, as often as HTTP's are here.
 """
 
+from __future__ import annotations
+
 import os
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
@@ -14,6 +17,9 @@ from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
 from ragfile.net.http import Identity
 from ragfile.net.json_client import TransientError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 TIMEOUT = 120  # seconds for a whole answer, which is why large stretches are asked for in pieces
 PIECE, CHUNK = 64 << 20, 1 << 20
@@ -31,7 +37,7 @@ class S3Object:
         if not parts.netloc or not self._key:
             raise ValueError(f"{url!r} is not s3://BUCKET/KEY")
         self._obstore, self._shown, self._process = obstore, url, os.getpid()
-        options = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
+        options: Any = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
         if (
             os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
         ):  # not read from there once options are given

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragfile.query.citing import Citation, Source, Unsupported
 from ragfile.records import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 
 @dataclass(slots=True)
@@ -92,7 +95,7 @@ class Events:
     model.
     """
 
-    def __init__(self, events: Iterator[Event]):
+    def __init__(self, events: Generator[Event]):
         self._events = events
 
     def __iter__(self) -> Iterator[Event]:

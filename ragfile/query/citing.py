@@ -227,7 +227,8 @@ class Marks:
 def _settled(text):
     """Where what might become a mark, or a run of backticks that might grow, begins."""
     end = len(text) - len(text[len(text.rstrip("`")) :])
-    return end if end < len(text) else _BEGUN.search(text).start()
+    begun = _BEGUN.search(text)  # at the end of the text, if nowhere else
+    return begun.start() if begun and end == len(text) else end
 
 
 def last_sentence(text: str) -> str:

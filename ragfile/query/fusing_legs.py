@@ -7,7 +7,9 @@ rows with both scores are known then, and a row that no word brought in would ha
 answer is that of both in full, to the bit; the vector scan is two to three times faster.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from ragfile import _core
 from ragfile.query import fusion, reranking
 from ragfile.store import exact
 from ragfile.store.config import TRANSFORMER_WEIGHT
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Leg(NamedTuple):
@@ -36,6 +41,11 @@ class Ranked(NamedTuple):
 class Fusing:
     """One question's legs put together. `vectors` and `has_words` say which retrievers there are; `words` and `dense`
     are what they found, as (rows, scores) of arrays [text, depth]."""
+
+    words: Any
+    dense: Any
+    near: Any
+    scales: Any
 
     def __init__(self, base, question, vectors, has_words):
         self.base, self.question, self.vectors = base, question, vectors

@@ -27,7 +27,7 @@ class Question:
     The fields are the options of KnowledgeBase.search_batch, which explains them.
     """
 
-    texts: list[str]
+    texts: Any  # a list of str once it is checked
     k: int = 12
     mode: Mode = "hybrid"
     where: Any = None
@@ -35,7 +35,7 @@ class Question:
     tags_all: TagFilter = ()
     pool: int = 50
     fusion: FusionChoice | None = None
-    vectors: NDArray[np.float32] | None = None
+    vectors: Any = None  # an array once they are checked
     distinct: bool = False
     threads: int | None = None
 

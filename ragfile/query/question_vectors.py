@@ -53,22 +53,23 @@ class QuestionVectors:
                 return None, "the embedder none was asked for"
             if self._unopened:
                 return None, self._unopened
-            if self.embedder is None:
+            embedder = self.embedder
+            if embedder is None:
                 return None, NO_EMBEDDER
             with network.offline(self.is_offline):
-                return self._made(texts), ""
+                return self._made(embedder, texts), ""
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - anybody may write an embedder, and it may raise anything
             return None, f"no embedding: {str(error) or type(error).__name__}"
 
-    def _made(self, texts):
+    def _made(self, embedder: Embedder, texts):
         """Vectors of questions; the last few hundred are kept."""
         known = {text: self.kept.get(text) for text in texts}
         new = [text for text, vector in known.items() if vector is None]
         if new:
             self.counters["embedding_calls"] += 1
-            for text, vector in zip(new, embedded(self.embedder, new, "query"), strict=True):
+            for text, vector in zip(new, embedded(embedder, new, "query"), strict=True):
                 known[text] = vector
                 self.kept.put(text, vector)
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), -1)

@@ -208,7 +208,7 @@ class KnowledgeBase(Archive):
 
     def _named(self, name, k, chosen):
         """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
-        mask = self.mask({"keywords": {"$contains": name}})
+        mask: Any = self.mask({"keywords": {"$contains": name}})
         if (there := self.find(name)) is not None:
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:

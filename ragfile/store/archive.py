@@ -33,7 +33,7 @@ from ragfile.store.row_sets import RowSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
-    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+    from typing import Any, Concatenate, ParamSpec, Self, TypeGuard, TypeVar
 
     import pandas
     import pyarrow
@@ -73,7 +73,7 @@ REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
 
 
-def _are_stale_records(found):
+def _are_stale_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(found, list) and all(
         isinstance(entry, dict)
         and "chunking" in entry
@@ -103,6 +103,10 @@ class Closed:
     __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __buffer__ = _refuse
 
 
+def _closed(path: str) -> Any:
+    return Closed(path)
+
+
 def of_one_commit(
     method: Callable[Concatenate[Opened, P], R],
 ) -> Callable[Concatenate[Opened, P], R]:
@@ -126,6 +130,9 @@ class Archive:
 
     path: str
     rows: int
+    reader: _core.Reader
+    segments: list[Segment]
+    _map: Any
 
     def __init__(self, path: StrPath, *, generation: int = 0, strict: bool = False) -> None:
         self.path = os.fspath(path)
@@ -139,7 +146,7 @@ class Archive:
         archive = cls.__new__(cls)
         archive.path, archive._options = os.fspath(path), {"generation": 0, "strict": strict}
         archive._swap, archive._map = Lock(), reader.owner
-        archive._seen = reader.owner.identity
+        archive._seen = archive._map.identity
         archive._read(reader)
         return archive
 
@@ -183,10 +190,10 @@ class Archive:
         """What changes when the path names another file, or the file grew."""
         return _core.file_identity(self.path)
 
-    def _mapped(self):
+    def _mapped(self) -> Any:
         return _core.Map(self.path)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return _reopen, (type(self), self.path, self._options)
 
     def __enter__(self) -> Self:
@@ -212,7 +219,7 @@ class Archive:
     def close(self) -> None:
         """Lets the file go. Views that were handed out stay valid as long as they live."""
         with self._swap:
-            self._map = self.reader = self.segments = Closed(self.path)
+            self._map = self.reader = self.segments = _closed(self.path)
             self._made = {}
 
     def _pinned(self):
@@ -436,7 +443,9 @@ class Archive:
         if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
             return None
         there = self.find(doc_id)
-        row = None if there is None else there.segment.records.row(there.number, int(index))
+        if there is None:
+            return None
+        row = there.segment.records.row(there.number, int(index))
         return None if row is None else there.segment.base + row
 
     def find(self, doc_id: str) -> StoredDocument | None:
@@ -566,7 +575,7 @@ class Archive:
 
     @of_one_commit
     def nearest(
-        self, vectors: Vector | Vectors, k: int = 10, *, where: Where | Rows | None = None,
+        self, vectors: Vector | Vectors, k: int = 10, *, where: Where | Rows | RowSet | None = None,
         threads: int | None = None, least: Vector | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
@@ -583,7 +592,7 @@ class Archive:
 
     @of_one_commit
     def match(
-        self, texts: str | Iterable[str], k: int = 10, *, where: Where | Rows | None = None,
+        self, texts: str | Iterable[str], k: int = 10, *, where: Where | Rows | RowSet | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
@@ -666,7 +675,8 @@ class Archive:
         """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
         chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
         ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
-        return [self.document(doc_id) for doc_id in ids]
+        found = (self.document(doc_id) for doc_id in ids)
+        return [document for document in found if document is not None]
 
     @of_one_commit
     def context(self, chunk_id: str, before: int = 200, after: int = 200) -> str:
@@ -675,7 +685,7 @@ class Archive:
         if row is None:
             raise KeyError(chunk_id)
         chunk, document = self.chunk(row), self.document(chunk_id.rpartition("#")[0])
-        if chunk.start < 0 or not document.text:
+        if document is None or chunk.start < 0 or not document.text:
             return chunk.content
         return document.text[max(0, chunk.start - before) : chunk.end + after]
 

@@ -9,9 +9,9 @@ from ragfile.text import restored
 LEGS = ("vector", "rag.terms")
 
 
-def disagreements(archive):
+def disagreements(archive) -> list[tuple[str, int, str, str]]:
     """Faults between the sections of an open file."""
-    faults = []
+    faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
         for look in (_records, _vectors, _terms):
             try:

@@ -4,16 +4,22 @@ Each segment answers with its own k best; what they say is merged by score, and 
 a file in many segments answers as one that was built at once. Statistics are those of the live rows of the whole file.
 """
 
+from __future__ import annotations
+
 import bisect
 import functools
 import heapq
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.ground.lru import Recent
 from ragfile.store import prefetch
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NOTHING = -np.inf
 BATCH_ROWS = 1 << 20  # of all segments' answers together, before they are merged
@@ -51,7 +57,7 @@ class Segments(list):
         return known
 
 
-def nearest(segments, queries, k, sets, threads, least=None):
+def nearest(segments, queries, k, sets, threads, least=None) -> Any:
     """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
     if len(segments) == 1:
         found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads, least)
@@ -66,7 +72,7 @@ def vector_scores(segments, rows, query):
     return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
 
 
-def match(segments, texts, k, sets, threads, k1, b):
+def match(segments, texts, k, sets, threads, k1, b) -> Any:
     """As nearest, by BM25."""
     prefetch.lists(segments, texts)
     if segments.lexicons is None:
@@ -78,11 +84,8 @@ def match(segments, texts, k, sets, threads, k1, b):
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         queries = segments.questions(texts[first : first + each])
-        answers.append(
-            merge(
-                segments, *segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b), k
-            )
-        )
+        found, scores = segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b)
+        answers.append(merge(segments, found, scores, k))
     return (
         answers[0]
         if len(answers) == 1
@@ -106,7 +109,7 @@ def numbered(segment, found):
     return found if segment.base == 0 else np.where(found < 0, found, found + segment.base)
 
 
-def merge(segments, found, scores, k):
+def merge(segments, found, scores, k) -> Any:
     """The k best of [m, segment, k] rows of the file, by score and then by key."""
     many = len(found)
     rows, best = np.full((many, k), -1, np.int64), np.full((many, k), NOTHING, np.float32)

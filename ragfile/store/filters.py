@@ -12,11 +12,16 @@ without looking at the values between) and spread over the rows by numpy. `Dicts
 metadata in memory; an index in a file can offer the same two things.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_DEPTH = 32
 MAX_CONDITIONS = 10_000
@@ -104,6 +109,7 @@ class Columns(Protocol):
 
     def tags(self) -> Column:
         """Tags as a column of lists."""
+        ...
 
 
 class Dicts:
@@ -142,7 +148,7 @@ def encode(values):
         return Column(codes, list(map(sort_key, ordered)))
     keys = [None if value is MISSING else sort_key(value) for value in values]
     ordered = sorted({key for key in keys if key is not None})
-    place = {key: i for i, key in enumerate(ordered)}
+    place: dict[Any, int] = {key: i for i, key in enumerate(ordered)}
     place[None] = -1
     return Column(
         np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered

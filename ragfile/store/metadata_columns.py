@@ -61,7 +61,8 @@ class Labels:
                 for v in heads
             ]
             _put(values, found, places, below, PARTIAL)
-        _put(values, found, *self._members.get(path, ((), ())), FULL)
+        places, members = self._members.get(path, ((), ()))
+        _put(values, found, places, members, FULL)
         return values, found
 
     def _layered(self, values, found):

@@ -88,7 +88,7 @@ def write_pairs(
         draft.finish()
 
 
-def _unless_empty(items):
+def _unless_empty(items) -> Any:
     """The items again, or None when there are none."""
     items = iter(items)
     first = list(islice(items, 1))
@@ -266,6 +266,9 @@ class PairFile:
     """
 
     name: str
+    _data: Any  # None once closed
+    _source: Any
+    _layout: VectorLayout | None
 
     def __init__(self, path: StrPath, *, dim: int | None = None, dialect: Dialect = "auto") -> None:
         self._read(_core.Map(path), os.fspath(path), dim, dialect)
@@ -491,6 +494,9 @@ def _vector_at(buffer, at, dim, dtype):
 
 class _Strict:
     """A file as the specification has it."""
+
+    keyword: Any  # _core.Pairs, or None where there is no such section
+    vector: Any
 
     dialect = "strict"
 

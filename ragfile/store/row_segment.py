@@ -3,10 +3,13 @@
 A section is opened when it is first asked for. What it must agree with (the number of rows, above all) is checked there.
 """
 
+from __future__ import annotations
+
 import json
 import secrets
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zstandard
@@ -15,6 +18,9 @@ from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.records import Document, Hit
 from ragfile.store import config
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
@@ -65,7 +71,7 @@ class StoredDocument:
 
     __slots__ = ("_record", "number", "segment")
 
-    def __init__(self, segment: "Segment", number: int):
+    def __init__(self, segment: Segment, number: int):
         self.segment, self.number = segment, number
         self._record = None
 
@@ -249,7 +255,7 @@ class Segment:
             self._layout = layout
         return self._layout
 
-    def vectors(self):
+    def vectors(self) -> Any:
         """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that. Those of a
         file that is elsewhere are brought and checked first."""
         if not self.has("vector"):
@@ -263,12 +269,12 @@ class Segment:
             layout = self.vector_layout()
             dtype = np.dtype("<f4" if layout.bits == 32 else "<f2")
             self._view = np.ndarray(
-                (layout.rows, layout.dim), dtype, buffer=_core.Bare(self.section("vector")),
+                (layout.rows, layout.dim), dtype, buffer=memoryview(_core.Bare(self.need("vector"))),
                 offset=layout.at, strides=(layout.stride, dtype.itemsize),
             )  # fmt: skip
         return self._view
 
-    def stored_vectors(self, first, count):
+    def stored_vectors(self, first, count) -> Any:
         """The vectors of some rows, their bytes checked; None where there are none."""
         if not self.has("vector"):
             return None
@@ -306,7 +312,7 @@ class Segment:
             self._lexicon = lexicon
         return self._lexicon
 
-    def fields(self, at, size):
+    def fields(self, at, size) -> Any:
         """A JSON object of the metadata stream."""
         return self.parsed(self.meta.read(at, size), at) if size else NO_METADATA
 

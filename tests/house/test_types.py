@@ -77,6 +77,19 @@ def test_every_mistake_is_reported_and_nothing_else(check, tmp_path):
     assert reported(output) == marked, output
 
 
+@checker("pyright")
+def test_the_package_passes():
+    output = run(ROOT, "pyright", "--pythonpath", sys.executable)
+    assert "0 errors" in output, output
+
+
+def test_what_pyright_is_told_to_ignore_has_a_rule_and_a_reason():
+    sources = sorted((ROOT / "ragfile").rglob("*.py"))
+    lines = [line for path in sources for line in path.read_text().splitlines()]
+    ignored = [line for line in lines if "type: ignore" in line or "pyright: ignore" in line]
+    assert [x for x in ignored if not re.search(r"# pyright: ignore\[\w+\]  # \w", x)] == []
+
+
 def test_the_users_program_runs(tmp_path):
     program = [sys.executable, str(PROGRAMS / "user_code.py"), str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}

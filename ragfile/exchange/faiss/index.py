@@ -74,7 +74,7 @@ class Index:
             file.seek(0)
             data = aligned_bytes(size)
             filled = 0
-            while filled < size and (count := file.readinto(data[filled:])):
+            while filled < size and (count := file.readinto(data[filled:].data)):
                 filled += count
         return cls(data[:filled])
 
@@ -127,5 +127,3 @@ class Index:
 
     def __eq__(self, other):
         return isinstance(other, Index) and bytes(self.data) == bytes(other.data)
-
-    __hash__ = None

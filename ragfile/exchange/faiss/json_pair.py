@@ -6,17 +6,23 @@ What a collection does not say by itself (which keys there were and in what orde
 `pair`. A text that no layout reproduces is kept whole there, and stands as long as the collection still says the same.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import os
 import re
 import zlib
+from typing import TYPE_CHECKING
 
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
 from ragfile.ground.atomic_replace import replacing, spare
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KEYS = ["model_name", "embedding_dim", "chunk_refs", "documents"]
 LAYOUT = {"indent": 2, "ascii": True, "compact": False, "end": ""}
@@ -168,7 +174,7 @@ def _guess_layout(text):
 
 
 def _laid_out(collection, pair):
-    get = {**LAYOUT, **pair}.get
+    get: Any = {**LAYOUT, **pair}.get
     documents = collection.documents
     if get("documents") != "dict":
         documents = [d if "id" in d else {"id": name, **d} for name, d in documents.items()]

@@ -7,6 +7,7 @@ only the lines that mean something else.
 import re
 
 import yaml
+import yaml.composer
 
 from ragfile.errors import FormatError
 

@@ -6,8 +6,10 @@ The core finds the dividing lines, so that nothing inside a fence can be taken f
 that names its line. Writing is in writing.py; load and save are re-exported together by `ragfile.exchange.ragmd.reading`.
 """
 
+from __future__ import annotations
+
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd import front as frontmatter
 from ragfile.exchange.ragmd.front import looks_like
 from ragfile.exchange.ragmd.writing import RagmdScaleWarning, checksum, lock, render, save
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "NotARagmd",
@@ -69,7 +74,7 @@ def load(path, *, allow_large=True):
         data = np.empty(file.seek(0, 2), np.uint8)
         file.seek(0)
         filled = 0
-        while filled < len(data) and (count := file.readinto(data[filled:])):
+        while filled < len(data) and (count := file.readinto(data[filled:].data)):
             filled += count
     try:
         collection = parse(data[:filled])
@@ -173,7 +178,7 @@ class _Reader:
         if marks is None:
             raise FormatError(f"line 1: more than {MAX_MARKS} headings and fences", at=0)
         found = [_Section("", self.body_at, self.body_at, len(self.data), [])]
-        opened = None
+        opened: Any = None
         for kind, at, end, after in marks:
             if kind == "#":
                 title = self.decode(at + 3, end).strip()
@@ -184,8 +189,8 @@ class _Reader:
             elif kind == "(":
                 opened = at, after
             else:
-                found[-1].fences.append((opened[0], opened[1], at, after))
-                opened = None
+                found[-1].fences.append((*opened, at, after))
+                opened = ()
         if opened:
             raise self.fault(opened[0], "this fence is not closed")
         return found

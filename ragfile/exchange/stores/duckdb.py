@@ -1,5 +1,8 @@
 """A DuckDB database of two tables; `array_inner_product(embedding, …)` searches it."""
 
+# Where the package is missing, pyright takes this very module for it.
+# pyright: reportAttributeAccessIssue=false
+
 import contextlib
 
 import duckdb

@@ -4,9 +4,12 @@ What came from FAISS + JSON or .ragmd carries its origin (origin.py) and comes b
 here goes out with all that a file records of it: the way back makes the same file again.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zstandard
@@ -25,6 +28,9 @@ from ragfile.records import Chunk, Document
 from ragfile.store import config as recorded
 from ragfile.store.archive import Archive
 from ragfile.store.row_segment import unpack
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ORIGIN = "rag.origin"
 RECORD = "ragfile"  # the frontmatter key under which a .ragmd keeps what a .ragfile recorded
@@ -126,14 +132,13 @@ def _model(collection):
 def _chunk_of(collection, doc_id, document, index, row):
     """Row as a chunk: a span of the document's text where it is one, else loose."""
     text, chunk = collection.text(row) or "", collection.chunk(row) or {}
-    start, full = chunk.get("i_start"), document.get("full_text") or ""
-    is_span = (
-        isinstance(start, int) and start >= 0 and text and full[start : start + len(text)] == text
-    )
+    start: Any = chunk.get("i_start")
+    full = document.get("full_text") or ""
+    is_span = text and isinstance(start, int) and start >= 0
+    if not is_span or full[start : start + len(text)] != text:
+        start = -1
     key = {"key": collection.refs[row]["chunk_key"]}
-    return Chunk(
-        doc_id, index, text, (), key, start if is_span else -1, start + len(text) if is_span else -1
-    )
+    return Chunk(doc_id, index, text, (), key, start, start + len(text) if start >= 0 else -1)
 
 
 def _plain(value):

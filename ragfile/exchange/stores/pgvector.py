@@ -4,12 +4,19 @@ createdb rag && psql rag -v dim=768 -f spec/postgres.sql
 cd folder && psql rag -f load.sql            # out: psql rag -f dump.sql
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.errors import FormatError
 from ragfile.exchange.stores import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 COLUMNS = {
     "note": ("key", "value"),
@@ -70,7 +77,7 @@ def _field(value):
     return "\\N" if value is None else str(value).translate(_ESCAPED)
 
 
-def _lines(path, table):
+def _lines(path, table) -> Iterator[list[Any]]:
     with open(os.path.join(path, f"{table}.copy"), encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, 1):
             fields = line.removesuffix("\n").split("\t")

@@ -57,11 +57,12 @@ def _point(p, vector):
 
 def _passage(point):
     held = dict(point.payload or {})
+    metadata = held.get("metadata")
     return Passage(
         str(held.get("document_id") or point.id),
         str(held.get("chunk_key") or "text"),
         str(held.get("text") or held.get("page_content") or held.get("document") or ""),
         source=str(held.get("source") or ""),
         title=str(held.get("title") or ""),
-        metadata=held.get("metadata") if isinstance(held.get("metadata"), dict) else {},
+        metadata=metadata if isinstance(metadata, dict) else {},
     )

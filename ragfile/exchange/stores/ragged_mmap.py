@@ -1,13 +1,19 @@
 """A folder of mmap-ninja maps: vectors and texts can be opened by row without loading anything."""
 
+from __future__ import annotations
+
 import json
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mmap_ninja.ragged import RaggedMmap
 from mmap_ninja.string import StringsMmap
 
 from ragfile.exchange.stores import tables
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FOLDERS = ("vectors", "texts", "chunks", "documents")
 
@@ -30,12 +36,11 @@ def write(collection, path):
 
 
 def read(path):
-    vectors, chunks, documents = (
-        RaggedMmap(os.path.join(path, "vectors")),
-        *(StringsMmap(os.path.join(path, name)) for name in ("chunks", "documents")),
-    )
+    vectors = RaggedMmap(os.path.join(path, "vectors"))
+    chunks: Any = StringsMmap(os.path.join(path, "chunks"))
+    documents = StringsMmap(os.path.join(path, "documents"))
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
         said = json.load(file)
     rows = np.array([vectors[row] for row in range(len(vectors))], np.float32)
-    keys = [json.loads(chunks[row]) for row in range(len(chunks))]
+    keys = [json.loads(str(chunks[row])) for row in range(len(chunks))]
     return tables.collection_of([documents[n] for n in range(len(documents))], keys, rows, said)

@@ -5,9 +5,15 @@ and mappings; keys are text as written. YAML can do more, and a file comes from 
 below DEPTH and blocks over LIMIT are not front matter. Then, as when it is no YAML or no mapping, all of it is text like the rest.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 import yaml
+
+if TYPE_CHECKING:
+    from typing import Any
 
 LIMIT = 64 << 10  # characters
 DEPTH = 16
@@ -54,7 +60,7 @@ def _reader(text):
     return yaml.SafeLoader if _ODD.search(text) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _document(events):
+def _document(events) -> Any:
     """The one mapping of a stream of events, empty for a stream without a document."""
     found = {}
     for event in events:

@@ -6,13 +6,19 @@ declaration, the root of XML's entity bombs and file inclusions, is refused: no 
 one.
 """
 
+from __future__ import annotations
+
 import io
 import posixpath
 import re
 import zipfile
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ragfile.ingest.loaders.contract import Extracted, LimitError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -37,7 +43,7 @@ class _Package:
             raise LimitError(f"unpacks to {expanded} bytes, the limit is {limits.max_expanded}")
         self._names = set(self._zip.namelist())
 
-    def xml(self, name):
+    def xml(self, name) -> Any:
         """The part as a tree, or None."""
         builder = _Builder()
         return builder.close() if self._fed(name, builder) else None
