@@ -8,6 +8,7 @@ from crash import life
 
 import ragfile
 from ragfile import _core
+from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import Model
 from ragfile.exchange import collection
 from ragfile.exchange.ragmd import reading
@@ -49,12 +50,15 @@ def holds(path, traces):
     return sorted({t for t in traces for said in told(path) if t in said or t.lower() in said})
 
 
-def traces_of(embedder, texts):
-    """The word itself in every case and width, and the vectors of texts."""
+def vectors_of(embedder, chunks):
+    """The vectors of chunks and their paths, as the recipe of a new file makes them."""
+    recipe = Context.for_embedder(embedder)
+    return recipe.embed(embedder, [recipe.key(chunk) for chunk in chunks])
+
+
+def traces_of(vectors=()):
+    """The word itself in every case and width, and vectors in both precisions."""
     words = [CANARY.encode(), CANARY.encode("utf-16-le"), CANARY[::-1].encode()]
-    if embedder is None:
-        return words
-    vectors = embedder.embed(texts)
     return [
         *words,
         *(v.tobytes() for v in vectors),
@@ -123,15 +127,16 @@ def test_nothing_of_a_deleted_document_is_left(
                 {**plain(4), "source": f"/{CANARY}"},
             ]
         )
-    texts = [
-        chunk.content
+    chunks = [
+        chunk
         for s in ragfile.open(path).segments
         for chunk in chunks_of(path, s)
         if CANARY in chunk.content
     ]
-    traces, stored = traces_of(embedder, texts), np.float32 if precision == 32 else np.float16
-    vectors = [] if embedder is None else embedder.embed(texts).astype(stored)
-    assert texts
+    made = [] if embedder is None else vectors_of(embedder, chunks)
+    traces, stored = traces_of(made), np.float32 if precision == 32 else np.float16
+    vectors = made if embedder is None else made.astype(stored)
+    assert chunks
     assert {CANARY.encode(), *(v.tobytes() for v in vectors)} <= set(holds(path, traces))
     with ragfile.edit(path, embedder=embedder) as w:
         w.upsert([plain(3), plain(4)])
@@ -166,7 +171,7 @@ def test_nothing_is_left_in_the_list_of_stale_documents(tmp_path):
         w.delete([CANARY + "-stale"])
     assert CANARY.encode() not in bytes(ragfile.open(path).section("rag.stale"))
     ragfile.compact(path)
-    assert holds(path, traces_of(None, [])) == []
+    assert holds(path, traces_of()) == []
     assert set(ragfile.stale(path)) == {"doc1", "doc2", "doc3"}
 
 
@@ -188,7 +193,7 @@ def test_nothing_is_left_of_what_a_file_was_converted_from(tmp_path):
     written = markdown.read_text()
     markdown.write_text(written.replace("---\n", f"---\ntitle: {CANARY} front\n", 1))
     knowledge_base.write(reading.load(markdown), path)
-    traces = traces_of(None, [])
+    traces = traces_of()
     assert any(CANARY.encode() in said for said in told(path)[1:])
     ragfile.compact(path)
     assert holds(path, traces)  # nothing was deleted, and a conversion back gives the same bytes
