@@ -60,6 +60,12 @@ def open(
     folder that keeps what was fetched for the next time. offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error,
     and questions to an embedder that is a server are answered by words alone. redirects=True follows a URL's redirects to
     other hosts.
+
+    For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given; to
+    open a 0.1.0 file without either, use ragfile.PairFile(path).
+
+        with ragfile.open("kb.ragfile") as rf:
+            print(rf.search("How long do pods live?")[0].text)
     """
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
