@@ -30,9 +30,10 @@ from ragfile.commit.stale_documents import StaleDocuments
 from ragfile.commit.writing import DEFAULT
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
-from ragfile.errors import FormatError
+from ragfile.errors import FormatError, VersionError
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
+from ragfile.ingest.chunking import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunking import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.store.archive import Archive
@@ -327,7 +328,12 @@ def _opened(path: StrPath) -> _core.Writer:
 def _recorded_policy(archive: Archive) -> dict[str, Any]:
     recorded = archive.config.get("chunking") or {}
     named = {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
-    return {**named, "version": recorded.get("version", 1)} if recorded else {}
+    if (version := recorded.get("version", 1)) > CHUNK_VERSION:
+        raise VersionError(
+            f"{archive.path}: its documents are cut by chunk version {version}, and this ragfile knows"
+            f" {CHUNK_VERSION}; update ragfile, or name another policy with chunking="
+        )
+    return {**named, "version": version} if recorded else {}
 
 
 def recorded_analysis(archive: Archive) -> Analysis | None:

@@ -76,6 +76,7 @@ def is_policy(value):
         and isinstance(value.get("kind", ""), str)
         and _is_whole(value.get("size", 1), 1, 1 << 32)
         and _is_whole(value.get("overlap", 0), 0, 1 << 32)
+        and _is_whole(value.get("version", 1), 1, 1 << 32)
     )
 
 
