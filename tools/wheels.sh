@@ -25,7 +25,10 @@ wheel() { # processor, zig's name of the target, auditwheel's platform, python
     (cd "$tree" && CC="$cc" LDSHARED="$cc -shared" CFLAGS="" _PYTHON_HOST_PLATFORM="linux-$1" \
         "$4" -m pip wheel -q --no-deps -w raw .)
     case $3 in
-    manylinux*) auditwheel repair --plat "$3" -w dist "$tree"/raw/*.whl ;;
+    manylinux*)
+        auditwheel repair --plat auto -w dist "$tree"/raw/*.whl
+        ls dist/*"$3"*.whl
+        ;;
     *) # auditwheel takes this machine's libraries for musl's; the wheel may need musl's alone
         python -m zipfile -e "$tree"/raw/*.whl "$tree/unpacked"
         [ "$(patchelf --print-needed "$tree"/unpacked/ragfile/_core*.so)" = libc.so ]
