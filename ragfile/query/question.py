@@ -117,4 +117,6 @@ def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
     if found.size and found.dtype.kind not in "fiu":
         raise ValueError(f"vectors must be real numbers, not {found.dtype}")
     with np.errstate(over="ignore"):  # infinity is refused where it is searched
-        return np.ascontiguousarray(found, dtype=np.float32).reshape(count, -1) if count else found
+        return np.ascontiguousarray(found, dtype=np.float32).reshape(
+            count, found.size // max(count, 1)
+        )

@@ -23,6 +23,7 @@ from ragfile.query.question_vectors import QuestionVectors
 from ragfile.records import Hit, Hits
 from ragfile.store import prefetch
 from ragfile.store.archive import Archive, of_one_commit
+from ragfile.store.row_segment import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,6 +190,8 @@ class KnowledgeBase(Archive):
     def _retrievers(self, question):
         """(the questions' vectors or None, whether BM25 is asked, why a retriever of this mode is left out or "")."""
         vectors, degraded = question.vectors, ""
+        if not len(self):  # nothing to find, and nothing amiss
+            return None, False, ""
         if question.mode == "bm25":
             vectors = None
         elif not self.has_vectors:
@@ -213,8 +216,6 @@ class KnowledgeBase(Archive):
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:
             mask[row] = True
-        for segment in self.segments:
-            mask[segment.base : segment.base + segment.rows] &= segment.live_mask()
         rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k].tolist()
         scores = [1.0] * len(rows)
         return self._hits(Ranked("keyword", rows, scores, [{"keyword": 1.0} for _ in rows]), "")
@@ -280,7 +281,7 @@ def _copied(hits):
 def _copy(hit):
     return Hit(
         hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
-        hit.tags, dict(hit.metadata), hit.source, hit.start, hit.end,
+        hit.tags, copied(hit.metadata), hit.source, hit.start, hit.end,
     )  # fmt: skip
 
 

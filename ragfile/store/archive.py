@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -455,17 +456,18 @@ class Archive:
         return next((there for there in found if there is not None), None)
 
     def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
-        """The stored vectors as one view of the map, without a copy; of a file in several segments, those of one of them.
+        """The stored vectors of the live rows, in the order of live_rows(); None where there are none.
 
-        The first call checks all of their bytes, as what becomes of a view cannot be: seven milliseconds for 150 MB that are in
-        memory, else a read of the section. For single rows there is vector(row), which checks what it gives.
+        They are a view of the map, without a copy, where the file has one segment and no deleted rows. Otherwise
+        they are copied together. With `segment`, the vectors are those of that segment alone. The first call checks
+        all of the section's bytes, since nobody can watch the use of a view: seven milliseconds for 150 MB in memory,
+        else a read of the section. For single rows there is vector(row), which checks what it gives.
         """
-        if segment is None and len(self.segments) > 1:
-            raise ValueError(
-                f"the file has {len(self.segments)} segments: name one, or compact the file"
-            )
-        chosen = self.segments[segment or 0] if self.segments else None
-        return None if chosen is None else chosen.stored_vectors(0, chosen.rows)
+        chosen = self.segments if segment is None else [self.segments[segment]]
+        found = [part.live_vectors() for part in chosen if part.live]
+        if not found or any(part is None for part in found):
+            return None
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def pairs(self, name: PairStrategy) -> Iterator[tuple[Any, str]]:
         """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
@@ -475,15 +477,16 @@ class Archive:
             if not segment.has(name):
                 continue
             if name == "keyword":
-                yield from segment.keyword_pairs()
+                yield from segment.live_keyword_pairs()
             else:
                 for row, vector in enumerate(segment.stored_vectors(0, segment.rows)):
-                    yield vector, f"c{row:010d}"
+                    if segment.is_live(row):
+                        yield vector, f"c{row:010d}"
 
     def lookup(self, keyword: str) -> list[str]:
         """The texts of all `keyword` pairs with this key."""
         kept = [segment for segment in self.segments if segment.has("keyword")]
-        return [text for segment in kept for text in segment.keyword_pairs().lookup(keyword)]
+        return [text for segment in kept for text in segment.lookup(keyword)]
 
     def vector(self, row: int) -> NDArray[np.floating[Any]]:
         """The stored vector of a row, a view of the map."""
@@ -523,7 +526,7 @@ class Archive:
             return where
         if isinstance(where, dict) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
-            return RowSet(chosen.mask(self.columns) if chosen else None)
+            return RowSet(self._alive(chosen.mask(self.columns)) if chosen else None)
         rows = np.asarray(where)
         is_other = rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu")
         if isinstance(where, str | bytes) or is_other:
@@ -531,7 +534,10 @@ class Archive:
                 f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}"
             )
         mask, tags = row_sets.mask_of(rows, self.rows), self.mask(None, tags_any, tags_all)
-        return RowSet(mask if tags is None else mask & tags)
+        return RowSet(self._alive(mask) if tags is None else mask & tags)
+
+    def _alive(self, mask):
+        return mask if len(self) == self.rows else mask & self._live
 
     def live_rows(self) -> Int64s:
         """The numbers of the rows that are not deleted, in order, as int64. There are len(rf) of them."""
@@ -563,6 +569,12 @@ class Archive:
         """Whether there are chunks in a BM25 index."""
         return any(segment.live and segment.has("rag.terms") for segment in self.segments)
 
+    def _at_most(self, k):
+        """k, or the number of live rows where there are fewer: room for more would be wasted."""
+        if index(k) < 0:
+            raise ValueError(f"k must not be negative, not {k}")
+        return min(index(k), len(self))
+
     def _searched(self, name):
         """The segments with live rows, all of which must have the section."""
         found = self._made.get(name)
@@ -583,7 +595,7 @@ class Archive:
         where is a filter, a bool for each row, or row numbers. least is a score for each query that rows must reach: the
         search is faster for knowing it. What is left over is row -1 with score -inf.
         """
-        segments, queries = self._searched("vector"), np.asarray(vectors)
+        segments, queries, k = self._searched("vector"), np.asarray(vectors), self._at_most(k)
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
@@ -596,7 +608,7 @@ class Archive:
         threads: int | None = None, k1: float | None = None, b: float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
-        segments = self._searched("rag.terms")
+        segments, k = self._searched("rag.terms"), self._at_most(k)
         texts = [texts] if isinstance(texts, str) else list(texts)
         if not segments:
             return _nothing(len(texts), k)

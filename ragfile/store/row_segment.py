@@ -22,6 +22,8 @@ from ragfile.store import config
 if TYPE_CHECKING:
     from typing import Any
 
+    from numpy.typing import NDArray
+
 NO_METADATA = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
@@ -64,6 +66,15 @@ def _are_fields(fields):
         and type(body := fields.get("body", 0)) is int
         and body >= 0
     )
+
+
+def copied(value):
+    """A JSON value that its taker may change."""
+    if type(value) is dict:
+        return {k: copied(v) if type(v) in (dict, list) else v for k, v in value.items()}
+    if type(value) is list:
+        return [copied(v) if type(v) in (dict, list) else v for v in value]
+    return value
 
 
 class StoredDocument:
@@ -115,8 +126,8 @@ class StoredDocument:
         fields = self.segment.document_fields(self.number, record)
         text = self.segment.text(record, 0, record.text_size)
         return Document(
-            record.id, text, fields.get("source", ""), fields.get("metadata", {}), tuple(fields.get("tags", ())),
-            edits=fields.get("original", []), body=fields.get("body", 0),
+            record.id, text, fields.get("source", ""), copied(fields.get("metadata", NO_METADATA)),
+            tuple(fields.get("tags", ())), edits=copied(fields.get("original", [])), body=fields.get("body", 0),
         )  # fmt: skip
 
 
@@ -240,7 +251,7 @@ class Segment:
         return Hit(
             f"{record.id}#{chunk.index}", record.id, chunk.index, self.text(record, chunk.start, chunk.size),
             0.0, "score", {}, tuple(own["tags"] if "tags" in own else shared.get("tags", ())),
-            {**shared.get("metadata", NO_METADATA), **own.get("metadata", NO_METADATA)},
+            {**copied(shared.get("metadata", NO_METADATA)), **own.get("metadata", NO_METADATA)},
             shared.get("source", ""), start, end,
         )  # fmt: skip
 
@@ -283,6 +294,24 @@ class Segment:
             layout = self.vector_layout()
             self.section("vector").check(layout.at + first * layout.stride, count * layout.stride)
         return vectors[first : first + count]
+
+    def live_vectors(self) -> NDArray[np.floating[Any]] | None:
+        """The vectors of the live rows: a view of the map where no row is deleted, else a copy."""
+        vectors = self.stored_vectors(0, self.rows)
+        return vectors if vectors is None or self.alive is None else vectors[self.live_mask()]
+
+    def live_keyword_pairs(self) -> Iterator[tuple[str, str]]:
+        """(reference, text) of the pairs that stand for live rows. There is a pair for each row, in their order."""
+        for row, pair in enumerate(self.keyword_pairs()):
+            if row >= self.rows or self.is_live(row):
+                yield pair
+
+    def lookup(self, keyword: str) -> list[str]:
+        """The texts of the pairs with this key that stand for live rows."""
+        found = self.keyword_pairs().lookup(keyword)
+        if self.alive is None or not found:
+            return found
+        return [text for key, text in self.live_keyword_pairs() if key == keyword]
 
     def keyword_pairs(self):
         return _core.Pairs.keyword(
