@@ -114,6 +114,9 @@ race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer
 		$(CC) -std=gnu11 -O1 -g -fsanitize=$$sanitizer -Icsrc tests/drivers/pool_race.c csrc/pool.c -lpthread -o build/race && \
 		TSAN_OPTIONS=die_after_fork=0 build/race || exit 1; done
 
+forks:                ## a thousand forks beside threads that ask; each child answers as its parent
+	$(PY) tests/checks/forks.py 1000
+
 folder:               ## a real folder (FOLDER=…): the same bytes in every environment, exact spans for a thousand questions
 	$(PY) tests/checks/folder.py $(FOLDER)
 

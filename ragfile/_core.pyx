@@ -5,10 +5,10 @@ The parts are in files of their own, one for each part of rag.h, and make one mo
 """
 
 import os
-import threading
 from array import array
 from collections import namedtuple
 
+from ragfile.ground.fork_safe_lock import Lock
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo

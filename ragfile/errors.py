@@ -56,6 +56,12 @@ class ChangedError(RemoteError):
     """The object behind the URL is not the one that was opened."""
 
 
+class FilterWarning(UserWarning):
+    """A filter names a metadata key that no chunk of the file has. To refuse such filters, turn it
+    into an error: `warnings.simplefilter("error", FilterWarning)`.
+    """
+
+
 class ModelError(RagfileError, ValueError):
     """Vectors or an embedder do not match what the file was built with."""
 

@@ -118,6 +118,12 @@ Vectors: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequ
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Row numbers, or a bool for each row of the file."""
 
+RowFilter: TypeAlias = Where | Rows | list[str] | tuple[str, ...] | set[str] | frozenset[str]
+"""What `where=` takes: a filter on metadata, rows, or the ids of chunks and documents."""
+
+RowFilters: TypeAlias = RowFilter | Sequence[RowFilter | None]
+"""One filter for all questions, or a list with one for each."""
+
 Float32s: TypeAlias = NDArray[np.float32]
 """Scores or components."""
 
@@ -150,7 +156,7 @@ class SearchOptions(TypedDict, total=False):
     """The options of `KnowledgeBase.search`, for functions that pass them on."""
 
     mode: Mode
-    where: Where | Rows | None
+    where: RowFilter | None
     tags_any: TagFilter
     tags_all: TagFilter
     pool: int

@@ -7,7 +7,6 @@ depends on a language: stop words are dropped and the rest stemmed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Analysis:
         """The fields that are not the text: names in the metadata."""
         return tuple(name for name, _ in self.fields if name != "text")
 
-    @cached_property
+    @property
     def stopped(self) -> frozenset[str]:
         """The stop words."""
         return (

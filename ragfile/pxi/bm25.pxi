@@ -1,6 +1,5 @@
 # The lexical engine: text to words, rows to sections, questions to rows.
 import tempfile
-import threading
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
@@ -279,7 +278,7 @@ cdef class Asker:
     def __cinit__(self, analysis):
         self.reduce = analysis.reducer()
         self.strip_accents = analysis.strip_accents
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.vocabulary = rag_vocabulary_new()
         if self.vocabulary == NULL:
             raise MemoryError

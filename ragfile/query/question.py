@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragfile.store import row_sets
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -48,6 +50,13 @@ class Question:
         self.texts = _checked_texts(self.texts)
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
+        if self.has_filters and len(self.where) != len(self.texts):
+            raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether each text has a filter of its own."""
+        return row_sets.is_one_each(self.where)
 
     def limited(self, rows: int) -> Question:
         """The same question of a file of so many rows: asking for more would only take memory."""
@@ -74,29 +83,13 @@ class Question:
         return *self.texts, self.k, self.mode, self.pool, options, raw, self.distinct
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
-        """Where each text has a filter of its own: questions with one filter, and which texts they are."""
-        groups: list[tuple[Any, list[int]]] = []
-        for i, where in enumerate(self.where):
-            same = next((places for other, places in groups if _is_same(other, where)), None)
-            if same is None:
-                groups.append((where, [i]))
-            else:
-                same.append(i)
-        return [(places, self._part(places, where)) for where, places in groups]
+        """Where each text has a filter of its own: which texts share one, and the question with it."""
+        parts = row_sets.grouped(self.where)
+        return [(places, self._part(places, where)) for places, where in parts]
 
     def _part(self, places, where):
         vectors = None if self.vectors is None else self.vectors[places]
         return replace(self, texts=[self.texts[i] for i in places], where=where, vectors=vectors)
-
-
-def _is_same(one, other):
-    """Whether two filters say the same, where 1 is not true: as JSON tells it."""
-    if one is other:
-        return True
-    try:
-        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    except (TypeError, ValueError):
-        return False
 
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:

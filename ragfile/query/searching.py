@@ -21,7 +21,7 @@ from ragfile.query.fusing_legs import Fusing, Ranked
 from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
 from ragfile.records import Hit, Hits
-from ragfile.store import prefetch
+from ragfile.store import filters, prefetch
 from ragfile.store.archive import Archive, of_one_commit
 from ragfile.store.row_segment import copied
 
@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
-    from ragfile.types import FusionChoice, Mode, Rows, StrPath, TagFilter, Vector, Vectors, Where
+    from ragfile.types import (
+        FusionChoice,
+        Mode,
+        RowFilter,
+        RowFilters,
+        StrPath,
+        TagFilter,
+        Vector,
+        Vectors,
+    )
 
 SAMPLE = 1024
 REMEMBERED = 256  # whole answers
@@ -90,14 +99,14 @@ class KnowledgeBase(Archive):
 
     @of_one_commit
     def search(
-        self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: Where | Rows | None = None,
+        self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: RowFilter | None = None,
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
         fusion: FusionChoice | None = None, vector: Vector | None = None, distinct: bool = False,
         threads: int | None = None, cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
-        where is a filter on metadata, or a bool for each row, or row numbers; all filters are applied before ranking.
+        where is a filter on metadata, a bool for each row, row numbers, or ids of chunks and documents; all filters are applied before ranking.
         pool is how many rows each retriever proposes. fusion is "calibrated" (what files record), "rrf" or "blend",
         or such a name with a dict of parameters. vector is the question's own vector, where it is known. distinct
         leaves out passages that nearly repeat a better one. cache=False makes the answer anew; a commit that
@@ -136,12 +145,15 @@ class KnowledgeBase(Archive):
 
     @of_one_commit
     def search_batch(
-        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: Where | Rows | None = None,
+        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: RowFilters | None = None,
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
         fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
         threads: int | None = None, request_id: str | None = None,
     ) -> list[Hits]:  # fmt: skip
-        """As search, for many questions: each retriever is one call into the core. Answers are not kept."""
+        """As search, for many questions: each retriever is one call into the core. Answers are not kept.
+
+        where can also be a list with a filter for each question.
+        """
         question = Question(
             queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads
         )
@@ -159,12 +171,20 @@ class KnowledgeBase(Archive):
     def _answered(self, question, request_id) -> list[Hits]:
         clock = _Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
-            ask = self._by_name if question.mode == "keyword" else self._by_content
-            found = ask(question.limited(len(self)), clock)
+            found = self._found(question.limited(len(self)), clock)
         for i, hits in enumerate(found):
             hits.timings, hits.request_id = clock.spent, request_id
             self._log(question, i, hits)
         return found
+
+    def _found(self, question, clock):
+        if question.has_filters:
+            answers = {}
+            for places, part in question.by_filter():
+                answers |= zip(places, self._found(part, clock), strict=True)
+            return [answers[i] for i in range(len(question.texts))]
+        ask = self._by_name if question.mode == "keyword" else self._by_content
+        return ask(question, clock)
 
     def _by_content(self, question, clock):
         rows = self.row_set(question.where, question.tags_any, question.tags_all)
@@ -211,7 +231,8 @@ class KnowledgeBase(Archive):
 
     def _named(self, name, k, chosen):
         """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
-        mask: Any = self.mask({"keywords": {"$contains": name}})
+        listed = filters.compile({"keywords": {"$contains": name}})
+        mask = self.alive(listed.mask(self.columns))
         if (there := self.find(name)) is not None:
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import functools
 import json
 import os
+import warnings
+from collections.abc import Mapping
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import CorruptError
+from ragfile.errors import CorruptError, FilterWarning
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
 from ragfile.store import (
@@ -45,13 +47,14 @@ if TYPE_CHECKING:
         Float32s,
         Int64s,
         PairStrategy,
+        RowFilter,
+        RowFilters,
         Rows,
         SectionEntry,
         StrPath,
         TagFilter,
         Vector,
         Vectors,
-        Where,
     )
 
     P = ParamSpec("P")
@@ -510,33 +513,57 @@ class Archive:
 
     @of_one_commit
     def mask(
-        self, where: Where | Rows | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+        self, where: RowFilter | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
     ) -> NDArray[np.bool_] | None:
         """bool[rows] of a condition, or None when there is none. A mask is passed on; row numbers become one."""
         return self.row_set(where, tags_any, tags_all).mask
 
     def row_set(
         self,
-        where: Where | Rows | RowSet | None = None,
+        where: RowFilter | RowSet | None = None,
         tags_any: TagFilter = (),
         tags_all: TagFilter = (),
     ) -> RowSet:
         """The same as all retrievers take it: made once a question."""
         if isinstance(where, RowSet):
             return where
-        if isinstance(where, dict) or where is None:
+        if isinstance(where, Mapping) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
-            return RowSet(self._alive(chosen.mask(self.columns)) if chosen else None)
+            self._warn_of_unknown(chosen.paths)
+            return RowSet(self.alive(chosen.mask(self.columns)) if chosen else None)
+        mask, tags = self._mask_of(where), self.mask(None, tags_any, tags_all)
+        return RowSet(self.alive(mask) if tags is None else mask & tags)
+
+    def _mask_of(self, where):
+        if row_sets.are_ids(where):
+            return row_sets.mask_of(self._rows_of(where), self.rows)
         rows = np.asarray(where)
         is_other = rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu")
         if isinstance(where, str | bytes) or is_other:
             raise TypeError(
-                f"where is a dict, a bool for each row, or row numbers, not {where!r:.80}"
+                "where is a filter (a dict), a bool for each row, row numbers, or ids, "
+                f"not {where!r:.80}"
             )
-        mask, tags = row_sets.mask_of(rows, self.rows), self.mask(None, tags_any, tags_all)
-        return RowSet(self._alive(mask) if tags is None else mask & tags)
+        return row_sets.mask_of(rows, self.rows)
 
-    def _alive(self, mask):
+    def _rows_of(self, ids):
+        """The rows of chunks and documents by their ids; unknown ids are passed over."""
+        found = [row for name in ids if (row := self.row(name)) is not None]
+        for there in (there for name in ids if (there := self.find(name)) is not None):
+            found += there.file_rows
+        return np.array(found, np.int64)
+
+    def _warn_of_unknown(self, paths):
+        """Once a commit and key: a misspelt key finds nothing, and nobody would know why."""
+        told = self._made.setdefault("unknown keys", set())
+        for path in set(paths) - told if len(self) else ():
+            if not len(self.columns.column(path).keys):
+                told.add(path)
+                said = f"{self.path}: no chunk has {path!r} in its metadata, so this filter does not see it"
+                warnings.warn(said, FilterWarning, stacklevel=5)
+
+    def alive(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The mask, false for deleted rows."""
         return mask if len(self) == self.rows else mask & self._live
 
     def live_rows(self) -> Int64s:
@@ -569,6 +596,15 @@ class Archive:
         """Whether there are chunks in a BM25 index."""
         return any(segment.live and segment.has("rag.terms") for segment in self.segments)
 
+    def _one_each(self, questions, k, wheres, ask):
+        """Rows and scores of questions that have a filter each: those with the same one are asked together."""
+        if len(wheres) != len(questions):
+            raise ValueError(f"where has {len(wheres)} filters for {len(questions)} questions")
+        rows, scores = _nothing(len(questions), k)
+        for places, where in row_sets.grouped(wheres):
+            rows[places], scores[places] = ask(places, questions[places], where)
+        return rows, scores
+
     def _at_most(self, k):
         """k, or the number of live rows where there are fewer: room for more would be wasted."""
         if index(k) < 0:
@@ -587,15 +623,25 @@ class Archive:
 
     @of_one_commit
     def nearest(
-        self, vectors: Vector | Vectors, k: int = 10, *, where: Where | Rows | RowSet | None = None,
+        self, vectors: Vector | Vectors, k: int = 10, *, where: RowFilters | RowSet | None = None,
         threads: int | None = None, least: Vector | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
-        where is a filter, a bool for each row, or row numbers. least is a score for each query that rows must reach: the
+        where is a filter, a bool for each row, row numbers, ids, or a list with one of these for each query. k is at
+        most the number of live rows. least is a score for each query that rows must reach: the
         search is faster for knowing it. What is left over is row -1 with score -inf.
         """
-        segments, queries, k = self._searched("vector"), np.asarray(vectors), self._at_most(k)
+        queries, k = np.asarray(vectors), self._at_most(k)
+        if row_sets.is_one_each(where):
+            least = None if least is None else np.asarray(least, np.float32).reshape(-1)
+            return self._one_each(
+                np.atleast_2d(queries), k, where,
+                lambda places, part, one: self.nearest(
+                    part, k, where=one, threads=threads, least=None if least is None else least[places]
+                ),
+            )  # fmt: skip
+        segments = self._searched("vector")
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
@@ -604,12 +650,19 @@ class Archive:
 
     @of_one_commit
     def match(
-        self, texts: str | Iterable[str], k: int = 10, *, where: Where | Rows | RowSet | None = None,
+        self, texts: str | Iterable[str], k: int = 10, *, where: RowFilters | RowSet | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
-        segments, k = self._searched("rag.terms"), self._at_most(k)
-        texts = [texts] if isinstance(texts, str) else list(texts)
+        texts, k = [texts] if isinstance(texts, str) else list(texts), self._at_most(k)
+        if row_sets.is_one_each(where):
+            return self._one_each(
+                np.array(texts, object), k, where,
+                lambda _, part, one: self.match(
+                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b
+                ),
+            )  # fmt: skip
+        segments = self._searched("rag.terms")
         if not segments:
             return _nothing(len(texts), k)
         prefetch.terms(segments)

@@ -7,7 +7,6 @@ a file in many segments answers as one that was built at once. Statistics are th
 from __future__ import annotations
 
 import bisect
-import functools
 import heapq
 import itertools
 from typing import TYPE_CHECKING
@@ -29,20 +28,27 @@ QUESTIONS = 64  # whose statistics are kept
 class Segments(list):
     """The segments of one commit that are asked together, and what is made of them when they are first asked."""
 
-    @functools.cached_property
+    def __init__(self, segments):
+        super().__init__(segments)
+        self._lexicons = self._matrices = None
+        self._questions = Recent(QUESTIONS)
+
+    # Without functools.cached_property: before Python 3.12 it holds a lock that a fork can leave closed.
+
+    @property
     def lexicons(self):
         """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
         if len(self) == 1 and self[0].alive is None:
             return None
-        return _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
+        if self._lexicons is None:
+            self._lexicons = _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
+        return self._lexicons
 
-    @functools.cached_property
+    @property
     def matrices(self):
-        return [s.matrix for s in self]
-
-    @functools.cached_property
-    def _questions(self):
-        return Recent(QUESTIONS)
+        if self._matrices is None:
+            self._matrices = [s.matrix for s in self]
+        return self._matrices
 
     def questions(self, texts):
         """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""

@@ -15,7 +15,7 @@ metadata in memory; an index in a file can offer the same two things.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -23,7 +23,8 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_DEPTH = 32
+MAX_DEPTH = 32  # of conditions
+MAX_VALUE_DEPTH = 256  # of a JSON value, as in what is written
 MAX_CONDITIONS = 10_000
 MISSING = object()
 
@@ -40,12 +41,15 @@ def sort_key(value, depth=0):
         return 2, value if isinstance(value, int | float) else value.item()
     if value is None:
         return (0,)
-    if depth == MAX_DEPTH:
-        raise ValueError(f"a JSON value in metadata or a filter may nest {MAX_DEPTH} deep")
+    if depth == MAX_VALUE_DEPTH:
+        raise ValueError(
+            f"a JSON value in metadata or a filter can nest {MAX_VALUE_DEPTH} levels deep"
+        )
     if isinstance(value, list | tuple):
-        return 4, tuple(sort_key(v, depth + 1) for v in value)
+        return 4, tuple(map(sort_key, value, repeat(depth + 1)))  # one frame a level
     if isinstance(value, dict):
-        return 5, tuple(sorted((k, sort_key(v, depth + 1)) for k, v in value.items()))
+        keys = map(sort_key, value.values(), repeat(depth + 1))
+        return 5, tuple(sorted(zip(value, keys, strict=True)))
     raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
 
 
@@ -64,16 +68,18 @@ class Column:
     """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1."""
 
     def __init__(self, codes, keys):
-        self.codes, self.keys = codes, keys
+        self.codes, self.keys, self._elements = codes, keys, None
 
-    @cached_property
+    @property
     def elements(self):
         """For list values: element key → the codes of the lists that hold it."""
-        holders = {}
-        for code in range(*self.of_kind(4)):
-            for element in set(self.keys[code][1]):
-                holders.setdefault(element, []).append(code)
-        return holders
+        if self._elements is None:
+            holders = {}
+            for code in range(*self.of_kind(4)):
+                for element in set(self.keys[code][1]):
+                    holders.setdefault(element, []).append(code)
+            self._elements = holders
+        return self._elements
 
     def of_kind(self, kind):
         """The codes of the values of one type, as a range."""
@@ -155,6 +161,22 @@ def encode(values):
     )
 
 
+def encode_codes(places: np.ndarray, values: list) -> Column:
+    """A Column of rows that have values[place] each."""
+    column = encode(values)
+    return Column(column.codes[places] if len(values) else places.astype(np.int32), column.keys)
+
+
+def filled(column: Column, other: Column) -> Column:
+    """A column with the other's value where it has none."""
+    if not column.keys:
+        return other
+    keys = sorted({*column.keys, *other.keys})
+    place = {key: i for i, key in enumerate(keys)}
+    own, new = (np.array([place[k] for k in c.keys], np.int32) for c in (column, other))
+    return Column(np.where(column.codes < 0, new[other.codes], own[column.codes]), keys)
+
+
 def _are_plain(kinds):
     """Whether values of these types are hashable and equal in Python as they are here, where true is not 1."""
     return kinds <= {str, int, float, bool, type(None), type(MISSING)} and not (
@@ -205,13 +227,13 @@ class _Compiler:
         if not isinstance(where, dict):
             raise ValueError(f"a filter is an object, not {type(where).__name__}")
         if depth > MAX_DEPTH:
-            raise ValueError(f"a filter may nest {MAX_DEPTH} deep")
+            raise ValueError(f"a filter can nest {MAX_DEPTH} levels deep")
         return _every([self._entry(key, value, depth + 1) for key, value in where.items()])
 
     def _entry(self, key, value, depth):
         self._count += 1
         if self._count > MAX_CONDITIONS:
-            raise ValueError(f"a filter may hold {MAX_CONDITIONS} conditions")
+            raise ValueError(f"a filter can hold {MAX_CONDITIONS} conditions")
         if not isinstance(key, str):
             raise ValueError(f"a filter's keys are strings, not {key!r}")
         if key in ("$and", "$or"):
@@ -219,7 +241,7 @@ class _Compiler:
         if key == "$not":
             return _complement(self.condition(value, depth))
         if key.startswith("$"):
-            raise ValueError(f"unknown operator {key!r} where a field, $and, $or or $not may stand")
+            raise ValueError(f"unknown operator {key!r} ; use a metadata key, $and, $or or $not")
         self.paths.add(key)
         return self._field(key, value, depth)
 
@@ -239,7 +261,7 @@ class _Compiler:
 
     def _operator(self, path, name, operand, depth):
         if depth > MAX_DEPTH:
-            raise ValueError(f"a filter may nest {MAX_DEPTH} deep")
+            raise ValueError(f"a filter can nest {MAX_DEPTH} levels deep")
         if name == "$not":
             if not isinstance(operand, dict) or not operand:
                 raise ValueError("$not below a field takes an object of operators")

@@ -1,5 +1,7 @@
 """What is said of every row of a file, as columns for filters: the metadata and tags of a chunk over those of its document.
 
+Where metadata have no key "source", "doc_id" or "id" of their own, these names mean the fields of a hit.
+
     rag.chunks, rag.documents ─ stretches of rag.meta, equal ones parsed once ─ members by key ─ a column when asked for
 
 Objects are taken apart as they are parsed: of each key the values are kept and who has them, so that memory is in proportion
@@ -17,14 +19,15 @@ from ragfile.store import filters
 
 OVERLAP, SPARE = 2, 1 << 20
 BATCH_BYTES = 1 << 20
-NONE, PARTIAL, FULL = 0, 1, 2
+NONE, FIELD, PARTIAL, FULL = 0, 1, 2, 3  # how an object says something, the stronger the larger
 
 
 class Labels:
     """filters.Columns over all rows of some segments, made on first use."""
 
     def __init__(self, segments):
-        self._members, self._tags, self._columns, self._count = {}, ([], []), {}, 0
+        self._segments, self._members, self._columns, self._count = segments, {}, {}, 0
+        self._tags, self._sources = ([], []), ([], [])
         own, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._take({})  # what is said where nothing is
         for segment in segments:
@@ -38,7 +41,10 @@ class Labels:
 
     def column(self, path):
         if path not in self._columns:
-            self._columns[path] = self._layered(*self._resolved(path))
+            column = self._layered(*self._resolved(path))
+            if path in IDS:
+                column = filters.filled(column, IDS[path](self._segments))
+            self._columns[path] = column
         return self._columns[path]
 
     def tags(self):
@@ -51,6 +57,8 @@ class Labels:
     def _resolved(self, path):
         """(the value at a path, how it is there) of each object, as filters.resolve finds it."""
         values, found = [filters.MISSING] * self._count, np.zeros(self._count, np.int8)
+        if path == "source":
+            _put(values, found, *self._sources, FIELD)
         head, dot, rest = path.partition(".")
         if dot:
             places, heads = self._members.get(head, ((), ()))
@@ -111,9 +119,35 @@ class Labels:
             places, values = self._members.get(key) or self._members.setdefault(key, ([], []))
             places.append(number)
             values.append(value)
+        if fields.get("source"):
+            self._sources[0].append(number)
+            self._sources[1].append(fields["source"])
         if "tags" in fields:
             self._tags[0].append(number)
             self._tags[1].append(fields["tags"])
+
+
+def _document_ids(segments):
+    """The document id of each row."""
+    names, codes, first = [], [], 0
+    for segment in segments:
+        names += [segment.records.document(n).id for n in range(segment.records.documents)]
+        codes.append(segment.records.documents_of_rows().astype(np.int64) + first)
+        first = len(names)
+    return filters.encode_codes(np.concatenate(codes) if codes else np.empty(0, np.int64), names)
+
+
+def _chunk_ids(segments):
+    """The id of each row: document#index."""
+    found = []
+    for records in (segment.records for segment in segments):
+        names = [records.document(n).id for n in range(records.documents)]
+        chunks = map(records.chunk, range(len(records)))
+        found += [f"{names[chunk.document]}#{chunk.index}" for chunk in chunks]
+    return filters.encode(found)
+
+
+IDS = {"doc_id": _document_ids, "id": _chunk_ids}
 
 
 def _put(values, found, places, members, how):

@@ -4,6 +4,7 @@ A caller says it as a filter, as a bool for each row, as row numbers, or as ids 
 RowSet: one mask over the file, and the words of 64 bits that the core wants for each segment.
 """
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,6 +34,37 @@ class RowSet:
 def _living(segment, mask):
     words = _core.row_set(mask[segment.base : segment.base + segment.rows], segment.rows)
     return words if segment.alive is None else words & segment.alive
+
+
+def are_ids(where) -> bool:
+    """Whether a filter is a list of ids."""
+    is_list = isinstance(where, list | tuple | set | frozenset)
+    return is_list and bool(where) and all(isinstance(name, str) for name in where)
+
+
+def is_one_each(where) -> bool:
+    """Whether there is a filter for each question: a list of filters, or a mask for each."""
+    if isinstance(where, list | tuple):
+        return any(
+            one is None or isinstance(one, dict | list | tuple | np.ndarray) for one in where
+        )
+    return isinstance(where, np.ndarray) and where.ndim == 2
+
+
+def grouped(wheres: Sequence) -> list[tuple[list[int], object]]:
+    """(which questions, their filter) of each different one."""
+    groups: dict = {}
+    for i, where in enumerate(wheres):
+        groups.setdefault(_spelled(where), ([], where))[0].append(i)
+    return list(groups.values())
+
+
+def _spelled(where):
+    """Filters that are spelled the same are the same; 1 is not true. Others are themselves alone."""
+    try:
+        return json.dumps(where, sort_keys=True)
+    except (TypeError, ValueError):
+        return id(where)
 
 
 def mask_of(rows: np.ndarray, count: int) -> np.ndarray:

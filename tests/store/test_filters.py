@@ -241,7 +241,7 @@ def test_depth_and_number_are_limited():
     with pytest.raises(ValueError, match="conditions"):
         compile({"$or": [{"a": i} for i in range(10_001)]})
     value = 1
-    for _ in range(100):
+    for _ in range(300):
         value = [value]
     with pytest.raises(ValueError, match="nest"):
         compile({"a": value})
