@@ -60,7 +60,7 @@ def run(path):
 def give_up(path):
     with ragfile.edit(path, embedder=life.Letters()) as w:
         w.upsert([{"id": "never", "text": "fed " * 90}])
-        w._write_segment()
+        w.draft.write_segment()
         w.discard()
 
 
