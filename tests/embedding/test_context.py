@@ -143,6 +143,20 @@ def test_a_recipe_of_the_future_is_read_and_not_written_to(tmp_path):
         w.upsert([{"id": "b", "text": "words"}])
 
 
+def test_chunks_of_the_future_are_read_and_cut_by_no_other_rule_unasked(tmp_path):
+    path = tmp_path / "kb"
+    with ragfile.create(path) as w:
+        w.add_documents([{"id": "a", "text": PAGE}])
+        w.record["chunking"] = {**w.record["chunking"], "version": 99}
+    with ragfile.open(path) as rf:
+        assert rf.search("pods", 1, mode="bm25")[0].doc_id == "a"
+    with pytest.raises(VersionError, match="99"):
+        ragfile.edit(path)
+    with ragfile.edit(path, chunking="markdown") as w:
+        w.upsert([{"id": "b", "text": PAGE}])
+    assert set(ragfile.stale(path)) == {"a"}
+
+
 @pytest.mark.parametrize(
     "context", [7, [], {"weight": 1}, {"kind": 1}, {"kind": "sum", "weight": "1"}]
 )
