@@ -375,7 +375,7 @@ void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_
                 read_dense(&a);
                 break;
             default:
-                a.at += here; /* a mark without a base is no word */
+                a.at += here; /* a mark without a base is not a word */
         }
     }
 }

@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in
 }
 
 /* Decodes runs of 64 characters, over single line feeds between them, while they last. Returns the
- * bytes written and moves *at behind what was read. */
+ * bytes written and moves *at past what was read. */
 static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *text, size_t size,
                                                                  size_t *at, uint8_t *out,
                                                                  bool shuffle) {

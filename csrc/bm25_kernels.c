@@ -2,7 +2,7 @@
  *
  * A target says how 64 sums are compared with the threshold, how codes become shares (compilers
  * multiply 32 bits where the upper half of 16 would do), and how the codes of a dense container,
- * which stand packed behind a bit for each row, are spread over the 64 rows of a group. */
+ * which stand packed after one bit for each row, are spread over the 64 rows of a group. */
 #include "bm25_search.h"
 #include "floor.h"
 

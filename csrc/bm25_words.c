@@ -1,7 +1,7 @@
 /* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder
  * writes into.
  *
- * Strings live in chunks that never move, each behind a byte with its size; an open-addressing
+ * Strings live in chunks that never move, each after a byte with its size; an open-addressing
  * table maps to numbers. */
 #include <stdlib.h>
 

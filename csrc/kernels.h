@@ -14,7 +14,7 @@
 enum {
     BLOCK_ROWS = 16,     /* rows interleaved in one 4-bit block */
     GROUP_DIMS = 8,      /* dimensions in 64 bytes of a block: 16 rows x 4 bytes x 2 nibbles */
-    BLOCK_META = 3 * 64, /* behind a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
+    BLOCK_META = 3 * 64, /* after a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
     TILE_ROWS = 6,       /* rows and queries of one register tile of the batch scan */
     TILE_QUERIES = 64,
     RUN_BLOCKS = 64, /* the most blocks one sweep call may be given */

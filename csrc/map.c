@@ -30,7 +30,7 @@
 #include "format.h"
 #include "internal.h"
 
-/* Where the record lock lies: far behind any file's end. Its length less one is where uncommitted
+/* Where the record lock lies: far after any file's end. Its length less one is where uncommitted
  * bytes begin; 1: unknown. */
 #define PID_LOCK_AT ((off_t)1 << 61)
 

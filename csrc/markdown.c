@@ -52,7 +52,7 @@ static bool next_close(const uint8_t *text, size_t size, struct rag_marks *marks
     return false;
 }
 
-/* A fence of backticks has none behind it on its line: `like this` is text. */
+/* A fence of backticks has none after it on its line: `like this` is text. */
 static bool opens_fence(const uint8_t *text, size_t at, size_t end, struct rag_marks *marks) {
     if (at >= end || (text[at] != '`' && text[at] != '~')) return false;
     const size_t run = run_length(text, end, at);
@@ -74,7 +74,7 @@ bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks) {
     return false;
 }
 
-/* Where the string that opens at `at` closes; size if it does not. A quote behind an odd run of
+/* Where the string that opens at `at` closes; size if it does not. A quote after an odd run of
  * backslashes is in it: a run cannot reach back over the quote before it, so counting from the last
  * quote looked at is counting from the string. */
 static size_t string_end(const uint8_t *text, size_t size, size_t at) {

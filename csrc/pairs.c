@@ -16,7 +16,7 @@
 
 static const uint8_t extension_magic[4] = {'R', 'X', 'V', '1'};
 
-/* Takes start and end (absolute) of the pairs, at `fields` of the section, and the padding behind
+/* Takes start and end (absolute) of the pairs, at `fields` of the section, and the padding after
  * them. */
 static enum rag_status open_range(const uint8_t *section, uint64_t size, uint64_t at,
                                   uint64_t fields, struct rag_pairs *pairs,
@@ -31,7 +31,7 @@ static enum rag_status open_range(const uint8_t *section, uint64_t size, uint64_
         return rag_fail(fault, RAG_FORMAT, at + fields + 16, "the padding must be 4, 8 or 16");
     if (start < at + preamble || start > at + size)
         return rag_fail(fault, RAG_FORMAT, at + fields,
-                        "the pairs must start behind the preamble and inside the section");
+                        "the pairs must start after the preamble and inside the section");
     if (end + 1 < start || end + 1 > at + size || end == UINT64_MAX)
         return rag_fail(fault, RAG_FORMAT, at + fields + 8,
                         "the pairs must end inside the section");

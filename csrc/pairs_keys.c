@@ -58,7 +58,7 @@ static void fill_prefix(uint8_t prefix[PREFIX], const uint8_t *key, size_t size)
     if (size) memcpy(prefix, key, size < PREFIX ? size : PREFIX);
 }
 
-/* The pair that entry i points at, if one starts there: behind nothing, or behind a gap. */
+/* The pair that entry i points at, if one starts there: at the start, or after a gap. */
 static enum rag_status read_pair(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                  uint64_t i, struct rag_pair *pair, struct rag_fault *fault) {
     static const uint8_t nuls[16];

@@ -161,7 +161,7 @@ struct lookup {
     struct rag_spans *spans;
 };
 
-/* The '-' at dash ends a keyword; adds the content behind it when that is the one looked for. The
+/* The '-' at dash ends a keyword; adds the content after it when that is the one looked for. The
  * key holds no NUL, so if it stands right before the '-' and a NUL or nothing before it, it is the
  * whole keyword. */
 static enum rag_status consider(const struct lookup *lookup, uint64_t dash,

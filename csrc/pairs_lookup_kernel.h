@@ -3,7 +3,7 @@
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 
-/* Takes in up to count blocks and stops behind the first that has something to tell. */
+/* Takes in up to count blocks and stops after the first that has something to tell. */
 TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *bytes,
                                               uint64_t count) {
     struct scan s = *scan; /* in registers */

@@ -9,8 +9,8 @@
  * when every reading has it. Content holds no NUL.
  *
  *   Keywords: NULs end a record for sure, so each stretch between NULs stands for itself. It is
- *   several records in some reading if and only if it can be cut in two, at a grid point behind its
- *   first '-' and not behind its last, which does not split a UTF-8 character.
+ *   several records in some reading if and only if it can be cut in two, at a grid point after its
+ *   first '-' and not after its last, which does not split a UTF-8 character.
  *
  *   Embeddings: a grid point g can start a record when a '-' stands head bytes on. From g, the next
  *   record may start at any such point from g + lag up to reach(g), where the content's first NUL
@@ -41,7 +41,7 @@ enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
     *pairs = (struct rag_pairs){.big_endian = directory->big_endian, .at = start};
     if (start < RAG_HEADER_SIZE + preamble || entry->end >= size)
         return rag_fail(fault, RAG_FORMAT, start,
-                        "a section of the reference dialect must lie behind its preamble");
+                        "a section of the reference dialect must lie after its preamble");
     pairs->bytes = bytes + start;
     pairs->size = entry->end + 1 - start;
     if (survives(directory, start - 1)) pairs->padding = bytes[start - 1];
@@ -174,7 +174,7 @@ static void mark_ok(struct graph *graph) {
 }
 
 static void mark_reached(struct graph *graph) {
-    uint64_t furthest = 0; /* that a reached point at least lag behind can reach */
+    uint64_t furthest = 0; /* what a reached point at least lag bytes back can reach */
     if (graph->flags[0] & OK) graph->flags[0] |= REACHED;
     for (uint64_t point = graph->lag; point <= graph->count; point++) {
         if (graph->flags[point - graph->lag] == USEFUL) {

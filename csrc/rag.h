@@ -113,7 +113,7 @@ enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t
                                 struct rag_fault *fault);
 
 /* Brings what is not there yet of several stretches in as few requests as their source can make of
- * them: a plan before a scan. Parts that lie behind a section's end are left out; of nothing, a
+ * them: a plan before a scan. Parts that lie after a section's end are left out; of nothing, a
  * section's block hashes are brought. All guards with a source have the same one; the others are
  * passed over. What is brought is checked when it is touched. */
 struct rag_want {
@@ -177,7 +177,7 @@ struct rag_commit {
     uint64_t identity;            /* the base commit's table hash */
     uint64_t start, end; /* the commit's own bytes: first extent to the end of its footer */
     uint64_t previous;   /* offset of the footer before, 0 for generation 1 */
-    uint64_t tail;       /* bytes behind the newest commit that belong to none */
+    uint64_t tail;       /* bytes after the newest commit that belong to none */
     /* the generation after this one, which was committed and is damaged; 0 = none */
     uint64_t lost_generation;
     uint32_t entries, segments, next_segment;
@@ -256,7 +256,7 @@ enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer 
 enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number,
                                    struct rag_fault *fault);
 
-/* Records how many rows a segment has and how many of them live; or that it is no more (its
+/* Records how many rows a segment has and how many of them live; or that it is gone (its
  * sections are dropped first). */
 enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows,
                                 uint64_t live, struct rag_fault *fault);
@@ -359,7 +359,7 @@ void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
 /* ----------------------------------------------------------------- streams of compressed blocks */
 
 /* A long run of bytes cut into blocks of equal raw size, each compressed or not by the caller, with
- * a table behind them: random access to any stretch costs the blocks it touches. */
+ * a table after them: random access to any stretch costs the blocks it touches. */
 enum { RAG_STREAM_TRAILER = 64 };
 
 struct rag_stream {
@@ -451,7 +451,7 @@ enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size
                                              struct rag_fault *fault);
 void rag_directory_free(struct rag_directory *directory);
 
-/* Sets the first entry's start so that it lies right behind the directory and its closing NUL, and
+/* Sets the first entry's start so that it lies right after the directory and its closing NUL, and
  * returns it. */
 uint64_t rag_directory_place(struct rag_directory *directory, int digits);
 
@@ -560,7 +560,7 @@ enum rag_status rag_keys_build(const struct rag_pairs *pairs, uint64_t count, ui
 /* Writing: the fixed parts, byte for byte. Pairs themselves are head, '-', content, with `padding`
  * NULs in between. */
 void rag_keyword_preamble_write(const struct rag_pairs *pairs, uint8_t out[RAG_KEYWORD_PREAMBLE]);
-/* Preamble and, when pairs->extended, the extension block behind it. */
+/* Preamble and, when pairs->extended, the extension block after it. */
 void rag_vector_preamble_write(const struct rag_pairs *pairs,
                                uint8_t out[RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE]);
 /* Whether text may be a keyword (no '-' and no NUL) or content (no NUL): fault->at is the first bad
@@ -583,7 +583,7 @@ enum rag_survival {
 struct rag_remnants {
     struct rag_remnant {
         enum rag_survival kind;
-        uint64_t at, size;    /* from pairs->bytes, without the NULs behind */
+        uint64_t at, size;    /* from pairs->bytes, without the NULs after */
         struct rag_pair pair; /* CERTAIN only */
     } *items;
     size_t count, capacity;

@@ -122,7 +122,7 @@ static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
-/* Whether the bytes behind the found footer hold what remains of one that followed it. */
+/* Whether the bytes after the found footer hold what remains of one that followed it. */
 static bool is_followed(const struct rag_reader *r, const struct front *front,
                         const struct footer *found) {
     for (uint64_t at = found->at + FOOTER_SIZE; at <= r->size - FOOTER_SIZE; at += FOOTER_SIZE) {
@@ -156,7 +156,7 @@ static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *
 }
 
 /* The newest commit: the first footer from the end that stands on a table that holds. A commit
- * behind it that was made and is damaged is lost_generation. */
+ * after it that was made and is damaged is lost_generation. */
 static enum rag_status find_newest(struct rag_reader *r, const struct front *front,
                                    struct footer *found, struct rag_fault *fault) {
     uint64_t budget = r->size + TOC_SIZE_MAX, from = r->size;
@@ -287,7 +287,7 @@ static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault)
     }
     if (at != r->names_size)
         return rag_fail(fault, RAG_FORMAT, r->toc_at + TOC_NAMES,
-                        "bytes behind the last section name");
+                        "bytes after the last section name");
     return RAG_OK;
 }
 

@@ -61,7 +61,7 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
 enum rag_status rag_stream_place(const struct rag_stream *s, uint64_t i, struct rag_block *block,
                                  struct rag_fault *fault) {
     if (i >= s->blocks)
-        return rag_fail(fault, RAG_CORRUPT, i, "a stretch behind the end of its stream");
+        return rag_fail(fault, RAG_CORRUPT, i, "a stretch after the end of its stream");
     const uint64_t entry = s->table_at + 8 * i, before = i ? 8 : 0;
     enum rag_status status = rag_guard_check(&s->guard, entry - before, 8 + before, fault);
     if (status != RAG_OK) return status;

@@ -116,7 +116,7 @@ static void check_front(struct walk *walk, const struct rag_reader *first, uint6
 
 /* ------------------------------------------------------------------------------------- sections */
 
-/* As many bits as the entry counts, none of them behind the segment's last row. */
+/* As many bits as the entry counts, none of them after the segment's last row. */
 static void check_tombs(struct walk *walk, const struct rag_reader *r, const struct rag_entry *e) {
     struct rag_segment_record s;
     uint64_t dead = 0;
@@ -279,5 +279,5 @@ void rag_reader_verify(struct rag_reader *reader, bool full,
               "a section of a commit that is not in the chain", TOC_NAME);
     if (reader->commit.tail > 0)
         found(&walk, RAG_CORRUPT, reader->size - reader->commit.tail,
-              "bytes behind the newest commit belong to none", "");
+              "bytes after the newest commit belong to none", "");
 }

@@ -48,7 +48,7 @@ enum {
     PIECE_KINDS = 3
 };
 
-/* A piece's first 16 bytes, zeros behind its end. */
+/* A piece's first 16 bytes, zeros after its end. */
 struct piece_key {
     uint64_t first, second;
 };

@@ -44,7 +44,7 @@ def read_directory(const uint8_t[::1] data not None, bint reference=False):
 
 
 def write_directory(version, bint big_endian, entries, int digits=0):
-    """Header, directory and closing NUL. The first entry's start is None: it is put right behind
+    """Header, directory and closing NUL. The first entry's start is None: it is put right after
     them."""
     cdef rag_directory made
     cdef rag_fault fault
@@ -392,7 +392,7 @@ cdef class PairFeed:
         self.rebuild(at)
 
     cdef bint ready(self):
-        """Whether the next pair ends inside what has come, its gap and the byte behind that
+        """Whether the next pair ends inside what has come, its gap and the byte after that
         included."""
         cdef rag_pairs *pairs = &self.view.pairs
         cdef uint64_t from_ = max(self.scanned, self.cursor + pairs.head)
