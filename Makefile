@@ -44,8 +44,9 @@ format:               ## format every file as `make lint` expects
 	$(CLANG_FORMAT) -i $(C_FILES)
 
 strict:               ## the C core alone, as strictly as the compilers here can
+	out=$$(mktemp -d) && trap "rm -rf $$out" EXIT && \
 	for compiler in $(COMPILERS); do for file in csrc/*.c; do \
-		$$compiler $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o /dev/null || exit 1; done; done
+		$$compiler $(CFLAGS_STRICT) -O2 -Icsrc -c $$file -o $$out/object.o || exit 1; done; done
 
 strict-module: build  ## the C that Cython makes of _core.pyx, checked by the same compilers
 	for compiler in $(COMPILERS); do $$compiler -std=gnu11 -fsyntax-only \

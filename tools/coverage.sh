@@ -19,4 +19,4 @@ printf '\nPython:\n'
 "$python" -m coverage report --skip-covered --sort=cover
 printf '\nC:\n'
 "$python" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate --txt-metric=branch --sort=uncovered-percent
-"$python" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate --print-summary -o /dev/null
+"$python" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate --print-summary -o "$work/summary.txt"
