@@ -1,16 +1,17 @@
 """The exceptions, all of them.
 
     RagfileError(Exception)
-    ├─ FormatError(ValueError)      not a RAGFile, or not one we may read: says the byte offset and the rule
+    ├─ FormatError(ValueError)      not a RAGFile, or one that cannot be read: says the byte offset and the rule
     │  ├─ VersionError              written by a newer ragfile
     │  └─ CorruptError              truncated, overlapping, bad checksum: says which section
     ├─ LockedError(OSError)         another writer holds the file: says who
     ├─ RemoteError(OSError)         bytes of a file behind a URL could not be had: says which, of what, and why
-    │  └─ ChangedError              the object behind the URL is another one by now: refresh() opens it
+    │  └─ ChangedError              the object at the URL has changed: refresh() opens the new one
     ├─ ModelError(ValueError)       vectors or embedder do not match what the file was built with
     └─ ProviderError                an embedding or chat provider failed for good (retries spent)
 
-OSError, MemoryError, BufferError, TypeError and a plain ValueError for a caller's own bad argument keep their meaning.
+OSError, MemoryError, BufferError, TypeError and a plain ValueError for a caller's own bad argument
+keep their meaning.
 """
 
 
@@ -19,7 +20,9 @@ class RagfileError(Exception):
 
 
 class FormatError(RagfileError, ValueError):
-    """Not a RAGFile, or not one we may read. `at` is the byte offset (or None), `section` its section's name."""
+    """Not a RAGFile, or one that cannot be read. `at` is the byte offset (or None), `section` its
+    section's name.
+    """
 
     def __init__(self, message: str, *, at: int | None = None, section: str = "") -> None:
         super().__init__(message)
@@ -45,7 +48,9 @@ class LockedError(RagfileError, OSError):
 
 
 class RemoteError(RagfileError, OSError):
-    """Bytes of a file behind a URL could not be had. `status` is the server's, where it gave one."""
+    """Bytes of a file behind a URL could not be had. `status` is the server's, where it gave
+    one.
+    """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)

@@ -50,19 +50,21 @@ def open(
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
-    embedder is a name or an object that turns questions into vectors; without it the model that the file records is used.
-    embedding_cache is a folder that keeps the vectors of questions (ragfile.embedding.cache). generation opens an older commit of
-    a 1.0 file; strict refuses one whose newest commit is damaged. dim and dialect are for
-    0.1.0 files: the dimension of vectors that do not state it, and "strict", "reference" (files by the reference script) or
-    "auto" (strict, else reference with a warning).
+    embedder is a name or an object that turns questions into vectors; without it the model that the
+    file records is used. embedding_cache is a folder that keeps the vectors of questions
+    (ragfile.embedding.cache). generation opens an older commit of a 1.0 file; strict refuses one
+    whose newest commit is damaged. dim and dialect are for 0.1.0 files: the dimension of vectors
+    that do not state it, and "strict", "reference" (files by the reference script) or "auto"
+    (strict, else reference with a warning).
 
-    path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others are fetched whole. cache is a
-    folder that keeps what was fetched for the next time. offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error,
-    and questions to an embedder that is a server are answered by words alone. redirects=True follows a URL's redirects to
-    other hosts.
+    path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others
+    are fetched whole. cache is a folder that keeps what was fetched for the next time.
+    offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error, and questions to an
+    embedder that is a server are answered by words alone. redirects=True follows a URL's redirects
+    to other hosts.
 
-    For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given; to
-    open a 0.1.0 file without either, use ragfile.PairFile(path).
+    For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given;
+    to open a 0.1.0 file without either, use ragfile.PairFile(path).
 
         with ragfile.open("kb.ragfile") as rf:
             print(rf.search("How long do pods live?")[0].text)
@@ -99,7 +101,9 @@ def _looks_like_text(head):
 
 
 def _is_half_of_a_pair(path, head):
-    """Whether a file is the index or the metadata of a FAISS + JSON pair whose other half lies beside it."""
+    """Whether a file is the index or the metadata of a FAISS + JSON pair whose other half lies
+    beside it.
+    """
     from ragfile.exchange.faiss.json_pair import pair_paths
 
     path = os.fspath(path)
@@ -156,7 +160,9 @@ Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
 
 
 class _Remote(KnowledgeBase):
-    """What a knowledge base behind a URL does in its own way: opening, and looking whether it has changed."""
+    """What a knowledge base behind a URL does in its own way: opening, and looking whether it has
+    changed.
+    """
 
     def __init__(self, url, *, cache=None, redirects=False, there=None, **options):
         self._there: Any = there  # what open() has begun with
@@ -203,7 +209,9 @@ class RemoteKnowledgeBase(_Remote):
 
 
 class TextKnowledgeBase(KnowledgeBase):
-    """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in memory."""
+    """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in
+    memory.
+    """
 
     def _mapped(self):
         """The same collection as a .ragfile without a name, which goes with its last reader."""
@@ -266,7 +274,8 @@ class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
 
 
 def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, int]]:
-    """Checks every byte of a file, and that its sections agree with one another. One behind a URL is fetched whole.
+    """Checks every byte of a file, and that its sections agree with one another. One behind a URL
+    is fetched whole.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """

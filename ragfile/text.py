@@ -1,7 +1,9 @@
-"""The one normalisation of text, and two ways of cutting text that several steps share: sentences and words.
+"""The one normalisation of text, and two ways of cutting text that several steps share: sentences
+and words.
 
-Everything here is fixed by this file and VERSION, never by a locale or the running Python's Unicode tables:
-classes of characters are written out, and composition (NFC) uses the Unicode 3.2 data that every CPython has.
+Everything here is fixed by this file and VERSION, never by a locale or the running Python's Unicode
+tables: classes of characters are written out, and composition (NFC) uses the Unicode 3.2 data that
+every CPython has.
 
     normalize(raw) -> Normalized      .text, and .raw_span(start, end) back into raw; .restore() == raw
     restored(text, edits) -> raw      the same from what a file keeps of the way back: normalize(raw).edits()
@@ -26,7 +28,7 @@ VERSION = 1
 LAYERS = 8
 RUN = 64  # marks
 MANY = 32  # groups of edits whose characters are counted together
-ORIGINAL_LIMIT = 1 << 28  # characters of a raw text that edits may give back
+ORIGINAL_LIMIT = 1 << 28  # the longest raw text that edits can give back, in characters
 
 _UNICODE = unicodedata.ucd_3_2_0
 _CHARACTERS = re.compile(
@@ -35,7 +37,8 @@ _CHARACTERS = re.compile(
     "|([\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+)"
     "|([\ud800-\udfff]+)"
 )
-# The same characters as one class, which `re` finds an order of magnitude faster than the alternatives.
+# The same characters as one class, which `re` finds an order of magnitude faster than the
+# alternatives.
 _CHANGING = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\xa0\xad\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ud800-\udfff\ufeff]"
 )
@@ -92,7 +95,9 @@ class Normalized:
     layers: tuple = ()
 
     def raw_span(self, start, end):
-        """Where text[start:end] stands in the raw text: from its first character's to its last one's."""
+        """Where text[start:end] stands in the raw text: from its first character's to its last
+        one's.
+        """
         if start >= end:
             place = self._bounds(start)[0] if start < len(self.text) else self._end()
             return place, place
@@ -106,7 +111,9 @@ class Normalized:
         return text
 
     def edits(self):
-        """What a file keeps of the layers, last one first: nothing for a text that was as it is. JSON, see restored()."""
+        """What a file keeps of the layers, last one first: nothing for a text that was as it is.
+        JSON, see restored().
+        """
         text, kept = self.text, []
         for layer in reversed(self.layers):
             kept.append(_grouped(layer, text))
@@ -124,8 +131,10 @@ class Normalized:
 
 
 def _grouped(layer, text):
-    """The edits of a layer as [raw, new, places…] for each pair of texts: the first place in its output, then distances. Where a
-    pair is every occurrence of a single character, the places are left out."""
+    """The edits of a layer as [raw, new, places…] for each pair of texts: the first place in its
+    output, then distances. Where a pair is every occurrence of a single character, the places are
+    left out.
+    """
     groups = {}
     for at, size, raw in zip(layer.at, layer.size, layer.raw, strict=True):
         groups.setdefault((raw, text[at : at + size]), []).append(at)
@@ -138,7 +147,9 @@ def _grouped(layer, text):
 
 
 def restored(text, edits):
-    """The raw text of a normalised one, from Normalized.edits(). ValueError for edits that are not such, of this text."""
+    """The raw text of a normalised one, from Normalized.edits(). ValueError for edits that are not
+    such, of this text.
+    """
     if len(edits) > LAYERS:
         raise ValueError(f"more than {LAYERS} layers of edits")
     for layer in edits:
@@ -147,8 +158,9 @@ def restored(text, edits):
 
 
 def _undone(text, layer):
-    """One layer taken back, in memory that is in proportion to the texts and to what is said: what stands for every occurrence of
-    a character is replaced as such."""
+    """One layer taken back, in memory that is in proportion to the texts and to what is said: what
+    stands for every occurrence of a character is replaced as such.
+    """
     if not isinstance(layer, list) or not all(map(_is_group, layer)):
         raise ValueError("an edit is a raw text, what it became, and where")
     whole, places, size = _read_layer(text, layer)
@@ -165,7 +177,9 @@ def _undone(text, layer):
 
 
 def _read_layer(text, layer):
-    """({character: its raw text everywhere}, [(place, size, raw, new)] of the other edits in order, the size of the original)."""
+    """({character: its raw text everywhere}, [(place, size, raw, new)] of the other edits in order,
+    the size of the original).
+    """
     whole, places, size, count = {}, [], len(text), 0
     counted = Counter(text).__getitem__ if len(layer) > MANY else text.count
     for raw, new, *distances in layer:
@@ -205,7 +219,7 @@ def _places(text, distances):
     """Where a group's edits lie, in order and within the text."""
     places = list(itertools.accumulate(distances))
     if places[-1] > len(text):
-        raise ValueError("an edit behind the end of the text")
+        raise ValueError("an edit lies after the end of the text")
     return places
 
 
@@ -258,7 +272,8 @@ def _composition(text):
 
 
 def _compositions(text, has_long_run):
-    # A line end neither composes nor is reordered, so lines are independent and most need no closer look.
+    # A line end neither composes nor is reordered, so lines are independent and most need no closer
+    # look.
     at = 0
     for line in text.split("\n"):
         is_long = has_long_run and _has_long_run(line)
@@ -271,7 +286,9 @@ def _compositions(text, has_long_run):
 
 
 def _in_order(cluster):
-    """A cluster decomposed, its marks in canonical order: NFC sorts them itself, in time that grows with the square of a run."""
+    """A cluster decomposed, its marks in canonical order: NFC sorts them itself, in time that grows
+    with the square of a run.
+    """
     parts = (part for c in cluster for part in _UNICODE.normalize("NFD", c))
     runs = itertools.groupby(parts, key=lambda part: _UNICODE.combining(part) > 0)
     return "".join(
@@ -283,7 +300,9 @@ def _in_order(cluster):
 
 @cache
 def _marks():
-    """As part of a class: marks, and the three Tibetan vowels that are none but begin with one when they are decomposed."""
+    """As part of a class: marks, and the three Tibetan vowels that are none but begin with one when
+    they are decomposed.
+    """
     return (
         "".join(chr(c) for c in range(0x300, 0x1D1AE) if _UNICODE.combining(chr(c)))
         + "\u0f73\u0f75\u0f81"
@@ -292,7 +311,9 @@ def _marks():
 
 @cache
 def _clusters():
-    """A character with all that may join it: marks, and vowels and finals that compose backwards."""
+    """A character with all that may join it: marks, and vowels and finals that compose
+    backwards.
+    """
     joining = (
         "ᅡ-ᅵᆨ-ᇂ\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e"
         + _marks()
@@ -301,7 +322,9 @@ def _clusters():
 
 
 def _has_long_run(text):
-    """Whether there are more marks in a row than any language has; few texts have one at every RUN-th place, and are read."""
+    """Whether there are more marks in a row than any language has; few texts have one at every
+    RUN-th place, and are read.
+    """
     mark, run = _runs()
     return mark.search(text[::RUN]) is not None and run.search(text) is not None
 
@@ -332,9 +355,10 @@ def _gaps(text):
     return _edit(text, ((m.start(), m.end(), "\n\n\n") for m in _GAP.finditer(text)))
 
 
-# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a line
-# that starts a list item, heading, quotation or table row. Each alternative starts with one of a few characters,
-# which lets `re` skip the others; the last one steps over marks inside a word, all at once.
+# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before
+# a line that starts a list item, heading, quotation or table row. Each alternative starts with one
+# of a few characters, which lets `re` skip the others; the last one steps over marks inside a word,
+# all at once.
 _STOP = re.compile(
     "(?P<mark>[.!?…]++[\"'”’»)\\]]*+)(?=[ \t\n]|\\Z)"
     '|(?P<sure>[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#]))'
@@ -388,5 +412,7 @@ _WORD = re.compile(f"[{UNSPACED}]|[^{_MARKS}{UNSPACED}]+")
 
 
 def words(text):
-    """The words of a text in lower case: what the built-in re-ranker and the extraction of spans compare."""
+    """The words of a text in lower case: what the built-in re-ranker and the extraction of spans
+    compare.
+    """
     return _WORD.findall(text.lower())

@@ -49,11 +49,11 @@ FAILED = 1
 @click.option(
     "--system",
     multiple=True,
-    help="A text that comes before the rules of the prompt; may be repeated.",
+    help="A text that comes before the rules of the prompt; can be repeated.",
 )
 @click.option("--temperature", type=float, help="From 0 to 2.")
 @click.option("--max-tokens", type=int, help="The most tokens of an answer.")
-@click.option("--stop", multiple=True, help="A text at which the answer ends; may be repeated.")
+@click.option("--stop", multiple=True, help="A text at which the answer ends; can be repeated.")
 @click.option("--seed", type=int, help="For models that know one.")
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
 @click.option("--stream", is_flag=True, help="With --json: one event a line, as it comes.")

@@ -91,7 +91,9 @@ def _help(command):
 
 
 def _plain(text):
-    """Text that troff takes as it is: no escapes, no line that begins a request, minus signs to copy, ASCII."""
+    """Text that troff takes as it is: no escapes, no line that begins a request, minus signs to
+    copy, ASCII.
+    """
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
     return f"\\&{text}" if text[:1] in (".", "'") else text

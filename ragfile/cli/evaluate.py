@@ -44,7 +44,9 @@ MEASURES = {
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def eval_command(folders, embedder, reranker, split, keep, anchors, as_json):
-    """Measure every mode on judged questions. FOLDERS are in BEIR layout: corpus.jsonl, queries.jsonl, qrels/."""
+    """Measure every mode on judged questions. FOLDERS are in BEIR layout: corpus.jsonl,
+    queries.jsonl, qrels/.
+    """
     from ragfile.evaluation.anchors import judge_anchors
     from ragfile.evaluation.benchmark import judge
 

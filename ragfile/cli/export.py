@@ -71,7 +71,7 @@ def export_command(file, out, to, no_vectors, as_json):
 def _whole(out):
     """A new file or none: nothing is written over, and what an export left when it failed goes."""
     if out is not None and os.path.lexists(out):
-        raise FileExistsError(errno.EEXIST, "is there already", out)
+        raise FileExistsError(errno.EEXIST, "exists; choose another name or remove it first", out)
     try:
         yield
     except FileExistsError:  # somebody was faster: it is theirs

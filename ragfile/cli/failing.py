@@ -1,4 +1,6 @@
-"""What the command says when it fails: one line on stderr, or one JSON object there with --json, and an exit code."""
+"""What the command says when it fails: one line on stderr, or one JSON object there with --json,
+and an exit code.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def _argument(literal):
 
 
 def failed(error, as_json) -> NoReturn:
-    """Reports an error and ends the process with its exit code; what is not an error of use is raised again."""
+    """Reports an error and ends the process with its exit code; what is not an error of use is
+    raised again.
+    """
     if isinstance(error, BrokenPipeError):  # `ragfile export … | head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(WRONG)
@@ -80,7 +84,9 @@ def _kind(error):
 
 
 def _message(error):
-    """An error in one line, without the number of an OSError or the quotes of a KeyError; None for a defect of ours."""
+    """An error in one line, without the number of an OSError or the quotes of a KeyError; None for
+    a defect of ours.
+    """
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, click.ClickException):

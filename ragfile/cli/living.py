@@ -1,4 +1,6 @@
-"""The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale, log."""
+"""The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale,
+log.
+"""
 
 import os
 import sys

@@ -403,7 +403,7 @@ def exit_incomplete(report):
 
 
 def _with_errors(failures):
-    """How many files there was trouble with; a file of records may have it more than once."""
+    """The number of files with errors; a file of records can have several."""
     count = len({failure.path for failure in failures})
     return f"; {counted(count, 'file')} with errors" if count else ""
 

@@ -1,7 +1,8 @@
 """A file as a picture for a terminal: where each section lies, and how much of the file it takes.
 
-Each character stands for an equal share of the file and shows the letter of the section that holds most of it;
-"." is what belongs to no section: the front page, padding, checksums, tables and replaced commits.
+Each character stands for an equal share of the file and shows the letter of the section that holds
+most of it; "." is what belongs to no section: the front page, padding, checksums, tables and
+replaced commits.
 """
 
 import string

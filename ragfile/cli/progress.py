@@ -1,4 +1,6 @@
-"""One line on a terminal's stderr that says how far a command is, written over until the command ends."""
+"""One line on a terminal's stderr that says how far a command is, written over until the command
+ends.
+"""
 
 import contextlib
 import shutil
@@ -19,7 +21,9 @@ def duration(seconds):
 
 
 def fitted(parts, width):
-    """As many parts as fit on one line, the first ones first: a line that wraps cannot be written over."""
+    """As many parts as fit on one line, the first ones first: a line that wraps cannot be written
+    over.
+    """
     line = parts[0]
     for part in parts[1:]:
         if len(line) + 2 + len(part) < width:

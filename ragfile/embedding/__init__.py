@@ -1,4 +1,6 @@
-"""Texts become vectors: the protocol, the model inside the package, and the providers outside it."""
+"""Texts become vectors: the protocol, the model inside the package, and the providers outside
+it.
+"""
 
 from ragfile.embedding.protocol import DEFAULT_MODEL, Model, StaticEmbedder, embedded, open_embedder
 

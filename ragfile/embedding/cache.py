@@ -1,13 +1,15 @@
-"""Vectors that were paid for once: an embedder's answers on disk, for the next build and the next question.
+"""Vectors that were paid for once: an embedder's answers on disk, for the next build and the next
+question.
 
-There is none unless somebody asks: embedding_cache=FOLDER (True is the user's own cache folder), --embedding-cache FOLDER,
-or RAGFILE_CACHE=FOLDER in the environment, which speaks for every embedder that is named. The embedded model is faster
-than any cache and never uses one.
+There is none unless somebody asks: embedding_cache=FOLDER (True is the user's own cache folder),
+--embedding-cache FOLDER, or RAGFILE_CACHE=FOLDER in the environment, which speaks for every
+embedder that is named. The embedded model is faster than any cache and never uses one.
 
-One SQLite file holds the vectors, so that processes can share it and a crash leaves no half entry. An entry is found by two
-hashes: of the text, and of all else that determines its vector (model, dims, prefix). Texts are not in it, and what a
-deletion removes from a file goes from here by the hash of its text, whichever models have seen it. A vector carries a hash
-of its own, and one that does not hold is as if it were not there. The file may be deleted at any time.
+One SQLite file holds the vectors, so that processes can share it and a crash leaves no half entry.
+An entry is found by two hashes: of the text, and of all else that determines its vector (model,
+dims, prefix). Texts are not in it, and what a deletion removes from a file goes from here by the
+hash of its text, whichever models have seen it. A vector carries a hash of its own, and one that
+does not hold is as if it were not there. You can delete the file at any time.
 """
 
 import contextlib
@@ -38,7 +40,9 @@ TABLES = (
 
 
 def cached(embedder: Embedder, cache: "str | os.PathLike | bool | None") -> Embedder:
-    """The embedder with the cache that an option stands for, if it stands for one; in the place of one that it has."""
+    """The embedder with the cache that an option stands for, if it stands for one; in the place of
+    one that it has.
+    """
     if isinstance(embedder, CachedEmbedder):
         if cache is None:
             return embedder
@@ -48,7 +52,9 @@ def cached(embedder: Embedder, cache: "str | os.PathLike | bool | None") -> Embe
 
 
 def chosen_folder(cache: "str | os.PathLike | bool | None") -> "Path | None":
-    """The folder that an option stands for: its own, True for the user's, False for none; left out, what RAGFILE_CACHE says."""
+    """The folder that an option stands for: its own, True for the user's, False for none; left out,
+    what RAGFILE_CACHE says.
+    """
     if cache is None:
         cache = bool(os.environ.get("RAGFILE_CACHE"))
     if isinstance(cache, bool):
@@ -57,18 +63,22 @@ def chosen_folder(cache: "str | os.PathLike | bool | None") -> "Path | None":
 
 
 def default_folder() -> Path:
-    """Where entries are kept unless said otherwise: RAGFILE_CACHE, else ragfile in the user's cache folder."""
+    """Where entries are kept unless said otherwise: RAGFILE_CACHE, else ragfile in the user's cache
+    folder.
+    """
     own = os.environ.get("RAGFILE_CACHE")
     folder = Path(own) if own else user_folder()
     if folder is None:
         raise ValueError(
-            "nothing says where a cache may lie: no RAGFILE_CACHE, no XDG_CACHE_HOME, and this user has no home"
+            "no place for the cache: set RAGFILE_CACHE or XDG_CACHE_HOME, for this user has no home folder"
         )
     return folder
 
 
 def user_folder() -> "Path | None":
-    """ragfile in the user's cache folder, as XDG_CACHE_HOME names it; None for a user without a home."""
+    """ragfile in the user's cache folder, as XDG_CACHE_HOME names it; None for a user without a
+    home.
+    """
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragfile"
     except RuntimeError:
@@ -76,7 +86,8 @@ def user_folder() -> "Path | None":
 
 
 class CachedEmbedder:
-    """An embedder that is asked only for what it was not asked before. `hits` and `misses` count texts.
+    """An embedder that is asked only for what it was not asked before. `hits` and `misses` count
+    texts.
 
     A store that cannot be read or written costs time and a warning, never the answer.
     """
@@ -195,34 +206,35 @@ def text_key(text: str) -> bytes:
 
 
 def use(path: Path, work):
-    """What work makes of an open store; None if there is no using it. Each use opens it anew: nothing is shared with other
-    threads or carried over a fork."""
+    """The result of `work` on an open store; None if the store cannot be used. Each use opens it
+    again: nothing is shared with other threads or carried over a fork.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE)) as store:
-            store.text_factory = (
-                bytes  # an entry that is not what was written may be no text either
-            )
+            store.text_factory = bytes  # a damaged entry might not be text
             store.execute("PRAGMA synchronous = NORMAL")
             store.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
             for table in TABLES:
                 store.execute(table)
             return work(store)
     except (sqlite3.OperationalError, OSError) as error:  # locked for long, full, not ours to write
-        log.warning("%s cannot be used: %s", path, error)
+        log.warning("the embedding cache the embedding cache %s cannot be used: %s", path, error)
     except (
         sqlite3.DatabaseError,
         UnicodeDecodeError,
     ) as error:  # SQLite quotes what it cannot read
-        log.warning("%s is damaged (%s): begun anew", path, error)
+        log.warning("%s is damaged (%s): it is deleted and starts empty", path, error)
         with contextlib.suppress(OSError):
             os.unlink(path)
     return None
 
 
 class Forgetting:
-    """Texts that leave a file, and the caches that forget them when they have left: the one that is named, that of RAGFILE_CACHE and
-    the user's own, where there are such. A text that another document has too is embedded again when it is next needed."""
+    """Texts that leave a file, and the caches that forget them when they have left: the one that is
+    named, that of RAGFILE_CACHE and the user's own, where there are such. A text that another
+    document has too is embedded again when it is next needed.
+    """
 
     def __init__(self, cache: "str | os.PathLike | bool | None" = None):
         folders = (
@@ -230,7 +242,8 @@ class Forgetting:
             if cache is False
             else {chosen_folder(cache), chosen_folder(None), user_folder()} - {None}
         )
-        # A folder that this user may not look into, such as the home of who called sudo, holds nothing that is theirs.
+        # A folder that this user cannot read, such as the home of whoever called sudo, holds
+        # nothing of theirs.
         self.paths = sorted(
             path for folder in folders if folder and os.path.exists(path := folder / FILE_NAME)
         )

@@ -1,10 +1,13 @@
-"""Embedders that are servers: OpenAI's /embeddings, which many speak, and Ollama's /api/embed and /api/embeddings.
+"""Embedders that are servers: OpenAI's /embeddings, which many speak, and Ollama's /api/embed and
+/api/embeddings.
 
-Texts go out in batches and in order; texts without content are not sent and get zeros. An answer is taken only when it is
-complete: as many vectors as texts, each index once, all of one length, all numbers finite.
+Texts go out in batches and in order; texts without content are not sent and get zeros. An answer is
+taken only when it is complete: as many vectors as texts, each index once, all of one length, all
+numbers finite.
 
-A build waits for a server as long as it takes (timeout, attempts: see ragfile.net.json_client). Behind a question somebody waits: a
-request with questions has QUERY_TIMEOUT seconds for everything, or what query_timeout says, and two attempts.
+A build waits for a server as long as it takes (timeout, attempts: see ragfile.net.json_client).
+Behind a question somebody waits: a request with questions has QUERY_TIMEOUT seconds for everything,
+or what query_timeout says, and two attempts.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 OLLAMA_URL = "http://127.0.0.1:11434"
 BATCH = 64
 QUERY_TIMEOUT = 5.0
-BATCH_CHARACTERS = 400_000  # one request of OpenAI's may have 300,000 tokens
+BATCH_CHARACTERS = 400_000  # OpenAI takes at most 300,000 tokens in one request
 
 
 class HttpEmbedder:
@@ -81,7 +84,9 @@ class HttpEmbedder:
 
 
 def batches(kept, texts, count):
-    """Runs of up to count indexes whose texts are not too long together; a single long text goes alone."""
+    """Runs of up to count indexes whose texts are not too long together; a single long text goes
+    alone.
+    """
     batch, characters = [], 0
     for i in kept:
         if batch and (len(batch) == count or characters + len(texts[i]) > BATCH_CHARACTERS):
@@ -97,7 +102,9 @@ def batches(kept, texts, count):
 
 
 class OpenAIProtocol:
-    """POST {base}/embeddings: model, input[], encoding_format and dimensions go out; data[] of index, embedding comes."""
+    """POST {base}/embeddings: model, input[], encoding_format and dimensions go out; data[] of
+    index, embedding comes.
+    """
 
     def __init__(self, caller, model, dimensions, encoding):
         self.caller = caller
@@ -138,7 +145,9 @@ def openai(
     model, *, base_url=None, api_key=None, dimensions=None, encoding="base64", batch=BATCH,
     query_prefix=None, document_prefix=None, query_timeout=QUERY_TIMEOUT, **calling,
 ):  # fmt: skip
-    """An embedder behind OpenAI's protocol. The key and address default to OPENAI_API_KEY and OPENAI_BASE_URL."""
+    """An embedder behind OpenAI's protocol. The key and address default to OPENAI_API_KEY and
+    OPENAI_BASE_URL.
+    """
     if encoding not in ("base64", "float"):
         raise ValueError(f"encoding is base64 or float, not {encoding!r}")
     base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
@@ -158,7 +167,9 @@ def openai(
 
 
 class OllamaProtocol:
-    """POST /api/embed with input[]; a server from before that has only /api/embeddings, one prompt at a time."""
+    """POST /api/embed with input[]; a server from before that has only /api/embeddings, one prompt
+    at a time.
+    """
 
     def __init__(self, caller, model, dimensions, keep_alive):
         self.caller = caller
@@ -222,7 +233,9 @@ def ollama(
 
 
 def ollama_url(host):
-    """An address as Ollama writes it: a URL, a host, or host:port; 0.0.0.0 is where it listens, not where to ask."""
+    """An address as Ollama writes it: a URL, a host, or host:port; 0.0.0.0 is where it listens, not
+    where to ask.
+    """
     if not host:
         return OLLAMA_URL
     if "://" not in host:

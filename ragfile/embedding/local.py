@@ -1,4 +1,6 @@
-"""Embedders that run a transformer on this machine: sentence-transformers, or an ONNX folder without torch."""
+"""Embedders that run a transformer on this machine: sentence-transformers, or an ONNX folder
+without torch.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ LENGTH_DEFAULT = 512
 
 
 def choose_prefixes(name, prompts, query_prefix, document_prefix):
-    """(query, document) prefixes: the caller's, else the model's own, else what its name is known for."""
+    """(query, document) prefixes: the caller's, else the model's own, else what its name is known
+    for.
+    """
     known_query, known_document = prefixes_of(name)
     own_query = prompts.get("query", known_query)
     own_document = prompts.get("document", prompts.get("passage", known_document))
@@ -43,7 +47,9 @@ def library(package, embedder):
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model. Its prompts are put before the texts here, so that the identity tells them."""
+    """A sentence-transformers model. Its prompts are put before the texts here, so that the
+    identity tells them.
+    """
 
     def __init__(self, transformer, model: Model, *, batch: int):
         self.transformer = transformer
@@ -79,7 +85,9 @@ def sentence_transformer(
     offline=False,
     **options,
 ):
-    """A model by its name (fetched once into the library's own cache) or by the path of its folder."""
+    """A model by its name (fetched once into the library's own cache) or by the path of its
+    folder.
+    """
     transformers = library("sentence_transformers", f"st:{name}")
     transformer = transformers.SentenceTransformer(
         name, device=device, local_files_only=offline, **options
@@ -95,7 +103,9 @@ def sentence_transformer(
 
 
 def model_name(name):
-    """A model's own name: the same for a hub name and a local folder, and for sentence-transformers/NAME and NAME."""
+    """A model's own name: the same for a hub name and a local folder, and for
+    sentence-transformers/NAME and NAME.
+    """
     return Path(name).name if Path(name).exists() else name.removeprefix("sentence-transformers/")
 
 
@@ -103,7 +113,9 @@ def model_name(name):
 
 
 class OnnxEmbedder:
-    """A session and its tokenizer. Texts run in batches of like length; the order of the answer is the caller's."""
+    """A session and its tokenizer. Texts run in batches of like length; the order of the answer is
+    the caller's.
+    """
 
     def __init__(self, session, tokenizer, model: Model, *, output, pooling, batch):
         self.session = session
@@ -148,7 +160,7 @@ class OnnxEmbedder:
 
 
 def pad(encodings, field, width):
-    """One field of the encodings as int64 rows of equal width, zeros behind."""
+    """One field of the encodings as int64 rows of equal width, filled up with zeros."""
     rows = np.zeros((len(encodings), width), np.int64)
     for row, encoding in zip(rows, encodings, strict=True):
         values = getattr(encoding, field)
@@ -169,7 +181,8 @@ def pool(hidden, mask, pooling):
 def onnx_folder(
     folder, *, threads=0, batch=32, pooling=None, query_prefix=None, document_prefix=None, offline=False
 ):  # fmt: skip
-    """A folder with model.onnx (or onnx/model.onnx) and tokenizer.json; sentence-transformers' own files say the rest.
+    """A folder with model.onnx (or onnx/model.onnx) and tokenizer.json; sentence-transformers' own
+    files say the rest.
 
     offline changes nothing: this embedder never reaches for the network.
     """
@@ -221,7 +234,7 @@ def choose_output(session, path):
 
 
 def read_json(path):
-    """A JSON object, empty where there is no such file."""
+    """A JSON object, empty if the file does not exist."""
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
@@ -236,7 +249,7 @@ def pooling_of(folder):
 
 
 def length_of(folder):
-    """How many tokens a text may have."""
+    """The most tokens that a text can have."""
     stated = (
         read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
         read_json(folder / "tokenizer_config.json").get("model_max_length"),

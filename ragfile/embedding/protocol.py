@@ -1,7 +1,7 @@
 """Texts to vectors: what an embedder is, the one inside the package, and the names of the others.
 
-An embedder turns a batch of texts into vectors of length 1, knowing whether they are queries or documents, and says
-which model it is. A file records that model, and refuses vectors of another.
+An embedder turns a batch of texts into vectors of length 1, knowing whether they are queries or
+documents, and says which model it is. A file records that model, and refuses vectors of another.
 
     default                        potion-base-8M, inside the package: no download, no key, no network
     none                           no vectors: BM25 only
@@ -10,7 +10,8 @@ which model it is. A file records that model, and refuses vectors of another.
     openai:text-embedding-3-small  a server with OpenAI's /embeddings                    (extra: http)
     ollama:nomic-embed-text        an Ollama server                                      (extra: http)
 
-Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512", or come as keyword arguments.
+Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512", or come as
+keyword arguments.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ class Embedder(Protocol):
     def model(self) -> Model: ...
 
     def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.floating[Any]]:
-        """One float32 row of length 1 for each text, in their order; zeros for a text without content."""
+        """One float32 row of length 1 for each text, in their order; zeros for a text without
+        content.
+        """
         ...
 
 
@@ -154,7 +157,9 @@ def _reopen_static(path, threads):
 
 @cache
 def _map_model(path: Path):
-    """The model of a path, mapped once in this process: its pages are shared with every other one."""
+    """The model of a path, mapped once in this process: its pages are shared with every other
+    one.
+    """
     with path.open("rb") as file:
         return _core.StaticModel(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
@@ -164,8 +169,9 @@ def open_embedder(
 ) -> Embedder | None:
     """The embedder that a name stands for; None for "none". An embedder stands for itself.
 
-    offline=True, or RAGFILE_OFFLINE, never opens a socket: a remote provider is an error, and a local one looks only at what is on disk. cache keeps
-    what embedders answer that are not static: see ragfile.embedding.cache.
+    offline=True, or RAGFILE_OFFLINE, never opens a socket: a remote provider is an error, and a
+    local one looks only at what is on disk. cache keeps what embedders answer that are not static:
+    see ragfile.embedding.cache.
     """
     offline = offline or is_offline()
     made = (
@@ -200,20 +206,22 @@ def _in_role(embedder):
     """The embedder, if it is one."""
     if not callable(getattr(embedder, "embed", None)):
         raise TypeError(
-            f"{type(embedder).__name__} is no embedder: it has no method embed(texts, role)"
+            f"{type(embedder).__name__} is not an embedder: it has no method embed(texts, role)"
         )
     model = getattr(embedder, "model", None)
     if not isinstance(model, Model):
         raise TypeError(
-            f"{type(embedder).__name__} is no embedder: its model is ragfile.embedding.Model(name, dims), not {model!r}"
+            f"{type(embedder).__name__} is not an embedder: its model must be a ragfile.embedding.Model(name, dims), not {model!r}"
         )
     return embedder
 
 
 def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-    """What an embedder makes of texts, if it is a finite row of the model's width for each; ModelError else.
+    """What an embedder makes of texts, if it is a finite row of the model's width for each;
+    ModelError else.
 
-    Anybody may write an embedder. What one gets wrong is said here, before it is kept for the next build or compared.
+    Anybody can write an embedder. Its mistakes are reported here, before a vector is stored or
+    compared.
     """
     answer, name = embedder.embed(texts, role=role), embedder.model.name
     try:
@@ -238,9 +246,10 @@ def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> NDArray[np
 def embedder_of_file(spec: str, *, cache=None) -> Embedder:
     """The embedder that a file names, where that needs nobody's consent; ModelError where it does.
 
-    A file comes from anywhere. It must not be able to send its reader's questions to a server, nor to load a model from
-    a folder of its choice or with options of its choice (some run code). What it may name is the embedded model, and a
-    sentence-transformers model by its bare name, if this machine has it already.
+    A file comes from anywhere. It must not be able to send its reader's questions to a server, nor
+    to load a model from a folder of its choice or with options of its choice (some run code). It
+    can name only the embedded model, and a sentence-transformers model by its bare name, if this
+    machine has it already.
     """
     if spec in ("default", StaticEmbedder().model.name):
         return StaticEmbedder()
@@ -259,7 +268,9 @@ def embedder_of_file(spec: str, *, cache=None) -> Embedder:
 
 
 def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
-    """The embedder of a file's own record, where the file may name it; None where its reader has to."""
+    """The embedder of a file's own record, if a file is allowed to name it; None if the caller
+    must.
+    """
     if not model or not model.get("spec"):
         return None
     try:
@@ -283,7 +294,8 @@ def prefixes_of(name: str) -> tuple[str, str]:
 
 
 def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
-    """A provider's vectors as float32 rows of length 1, or ProviderError for a wrong shape or a value that is no number.
+    """A provider's vectors as float32 rows of length 1, or ProviderError for a wrong shape or a
+    value that is not a number.
 
     Lengths are taken in binary64 row by row, so that a row does not depend on its batch.
     """
@@ -291,10 +303,10 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
         rows = np.asarray(vectors, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ProviderError(
-            f"{source} answered with something else than vectors of one length: {error}"
+            f"{source} answered with something other than vectors of one length: {error}"
         ) from None
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise ProviderError(f"{source} answered with something else than vectors of one length")
+        raise ProviderError(f"{source} answered with something other than vectors of one length")
     if dims is not None and rows.shape[1] != dims:
         raise ProviderError(
             f"{source} answered with {rows.shape[1]} components where {dims} were expected"

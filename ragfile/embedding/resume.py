@@ -1,8 +1,9 @@
-"""Vectors that were made for a build that may be killed: kept beside it by text, taken up again by the next run.
+"""Vectors of an unfinished build: kept beside it by text, so that the next run continues from them.
 
-An mmap-ninja matrix of bytes, one row a text: its 128-bit hash, a checksum of the row, the vector. A row counts when its
-checksum holds, and an append that was cut short is cut off before the next one, so a torn tail costs a row, never a shift.
-The folder goes when the build is done. Where an embedding cache is in use, that holds the vectors and there is no stash.
+An mmap-ninja matrix of bytes, one row a text: its 128-bit hash, a checksum of the row, the vector.
+A row counts when its checksum holds, and an append that was cut short is cut off before the next
+one, so a torn tail costs a row, never a shift. The folder is removed when the build is done. An
+embedding cache takes its place if one is in use.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ def _ninja():
 
 
 class Stash:
-    """A folder of vectors of one model, named by all that makes its vectors what they are; made on the first append.
+    """A folder of vectors of one model, named by all that makes its vectors what they are; made on
+    the first append.
 
-    dims may be None for a model that has not said yet: then the folder says, or the first append.
+    dims can be None for a model that has not answered yet: then the folder says, or the first
+    append.
     """
 
     dims: Any  # None until the model says
@@ -48,8 +51,9 @@ class Stash:
             self._recover()
 
     def _stated(self):
-        """The dims of the rows that are there, or None. A folder that does not say, for a run was killed while it said so, is
-        taken up when the model has."""
+        """The dims of the rows that are there, or None. A folder that does not say, for a run was
+        killed while it said so, is taken up when the model has.
+        """
         try:
             with open(os.path.join(self.folder, SHAPE), "rb") as file:
                 raw = file.read()
@@ -65,8 +69,9 @@ class Stash:
         return KEY + CHECK + 4 * self.dims
 
     def _recover(self):
-        """Takes up what is there. A folder that does not agree with itself, because a run was killed inside an append, is written
-        anew from those rows of its data that are whole."""
+        """Takes up what is there. A folder that does not agree with itself, because a run was
+        killed inside an append, is written anew from those rows of its data that are whole.
+        """
         rows: Any = None
         try:
             is_whole = _size(os.path.join(self.folder, SHAPE)) == 16  # two numbers
@@ -133,7 +138,9 @@ class Stash:
         self._take(_ninja().open_existing(self.folder), before)
 
     def _learn(self, dims):
-        """The model has said how many dims it has: other rows than such are another model's, if none of them was taken up."""
+        """The model has said how many dims it has: other rows than such are another model's, if
+        none of them was taken up.
+        """
         if self._is_used:
             raise ModelError(
                 f"the model answers with {dims} dims, and {self.folder} has vectors of it with {self.dims}: it is not the same "

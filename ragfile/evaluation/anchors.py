@@ -1,10 +1,12 @@
-"""A folder of pages, judged by its own links: the text of a link asks, the page that it leads to is the answer.
+"""A folder of pages, judged by its own links: the text of a link asks, the page that it leads to is
+the answer.
 
     report = judge_anchors("docs/", "anchors.json")     {"modes": {"bm25": {"mrr@10": …, "first": …}, …}, …}
 
-anchors.json is a list of {"q": question, "t": id of the answer's document, "src": ids to leave out, "title": bool}.
-`src` names the pages that hold the link: they would answer with the link itself. `title` says that the question is
-the title of the answer; such questions are counted apart, because they are the easier half.
+anchors.json is a list of {"q": question, "t": id of the answer's document, "src": ids to leave out,
+"title": bool}. `src` names the pages that hold the link: they would answer with the link itself.
+`title` says that the question is the title of the answer; such questions are counted apart, because
+they are the easier half.
 """
 
 from __future__ import annotations

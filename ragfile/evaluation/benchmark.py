@@ -2,7 +2,8 @@
 
     report = judge("beir/scifact")      {"collection": …, "modes": {"bm25": {"ndcg@10": …, "recall@100": …, "mrr": …}, …}}
 
-Each document is one passage whose title is its path, as `ragfile build` makes of JSON lines; queries with a judged relevant document count.
+Each document is one passage whose title is its path, as `ragfile build` makes of JSON lines;
+queries with a judged relevant document count.
 """
 
 import os
@@ -22,10 +23,11 @@ LEGS = ("bm25", "vector", "hybrid")
 
 
 def judge(path, *, embedder="default", reranker=None, split="test", keep=None):
-    """Builds the collection in BEIR layout at path and evaluates BM25, vectors and both, each with and without re-ranking.
+    """Builds the collection in BEIR layout at path and evaluates BM25, vectors and both, each with
+    and without re-ranking.
 
-    reranker is None for the built-in measure, a cross-encoder's name, or an object with score(query, texts). keep names the file
-    that stays behind; otherwise it is temporary.
+    reranker is None for the built-in measure, a cross-encoder's name, or an object with
+    score(query, texts). keep names the file that stays behind; otherwise it is temporary.
     """
     collection = read_collection(path, split)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:

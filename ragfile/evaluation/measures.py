@@ -4,9 +4,9 @@
     run = {query_id: [doc_id, …] best first}
     scores = evaluate(run, collection.qrels)          {"ndcg@10": …, "recall@100": …, "mrr": …, "mrr@10": …, "first": …}
 
-The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a document
-counts as relevant from 1; a query with judgements but without a relevant one is left out; a query without an
-answer scores 0.
+The measures are trec_eval's: gains are the judgements themselves, discounted by log2(rank + 1); a
+document counts as relevant from 1; a query with judgements but without a relevant one is left out;
+a query without an answer scores 0.
 """
 
 import json
@@ -20,7 +20,9 @@ from ragfile.records import Document
 
 @dataclass(slots=True)
 class Collection:
-    """Judged texts. `documents()` reads the corpus anew at each call; it may be larger than memory."""
+    """Judged texts. `documents()` reads the corpus again at each call; it can be larger than
+    memory.
+    """
 
     path: str
     queries: dict = field(default_factory=dict)  # id → text, those with judgements

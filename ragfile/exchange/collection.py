@@ -1,7 +1,9 @@
-"""A collection in memory: what FAISS + JSON and .ragmd files both hold, and what conversions pass along.
+"""A collection in memory: what FAISS + JSON and .ragmd files both hold, and what conversions pass
+along.
 
-Documents, references and unknown keys are kept as the plain dicts they were, in their order, so that a collection can be
-written as it was read. Row r of the index belongs to refs[r]; a document's chunk may claim its row back by faiss_id.
+Documents, references and unknown keys are kept as the plain dicts they were, in their order, so
+that a collection can be written as it was read. Row r of the index belongs to refs[r]; a document's
+chunk can claim its row back by faiss_id.
 """
 
 import os
@@ -52,7 +54,9 @@ class Collection:
         return None if document is None else (document.get("chunks") or {}).get(ref["chunk_key"])
 
     def text(self, row):
-        """The text of a row: a span of full_text, else the field of that name; None when nothing has it."""
+        """The text of a row: a span of full_text, else the field of that name; None when nothing
+        has it.
+        """
         ref = self.refs[row]
         document = self.documents.get(ref["document_id"])
         return None if document is None else chunk_text(document, ref["chunk_key"])
@@ -87,9 +91,12 @@ class Collection:
         self.created_at = self.created_at or self.updated_at
 
     def add(self, document, vectors, now=None):
-        """Appends a document with one vector for each entry of its `chunks`, and lets each entry claim its row.
+        """Appends a document with one vector for each entry of its `chunks`, and lets each entry
+        claim its row.
 
-        A document of the same id is replaced; the rows of the old one stay until `drop_unclaimed`."""
+        A document of the same id is replaced; the rows of the old one stay until
+        `drop_unclaimed`.
+        """
         import numpy as np
 
         keys = list(document.get("chunks") or {})
@@ -116,13 +123,15 @@ class Collection:
             self._keep([row for row in range(len(self.refs)) if row not in old])
 
     def delete(self, document_id, now=None):
-        """Takes out a document with its rows; rows behind them move up."""
+        """Removes a document with its rows; later rows move up."""
         del self.documents[document_id]
         self._keep([row for row, ref in enumerate(self.refs) if ref["document_id"] != document_id])
         self.touch(now)
 
     def drop_unclaimed(self, now=None):
-        """Takes out the rows that no document claims (left by replaced documents); how many there were."""
+        """Takes out the rows that no document claims (left by replaced documents); how many there
+        were.
+        """
         kept = [row for row in range(len(self.refs)) if self._claimed(row)]
         dropped = len(self.refs) - len(kept)
         if dropped:

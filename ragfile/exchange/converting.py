@@ -1,6 +1,7 @@
 """Converting: from any store that we can read to any that we can write.
 
-The content of the source decides what it is; its suffix only breaks ties. The target's suffix says what to write, or `to`.
+The content of the source decides what it is; its suffix only breaks ties. The target's suffix says
+what to write, or `to`.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ def convert(
     src: StrPath | tuple[StrPath, StrPath], dst: StrPath | tuple[StrPath, StrPath], *, to: FormatName | None = None,
     allow_large: bool | None = None, trust_pickle: bool | None = None, name: str | None = None,
 ) -> Collection:  # fmt: skip
-    """Converts `src` to `dst` and returns the collection that went through. A pair is a tuple (faiss path, json path).
+    """Converts `src` to `dst` and returns the collection that went through. A pair is a tuple
+    (faiss path, json path).
 
-    to names the target's format where its suffix does not. options: allow_large, trust_pickle, name (of a Chroma or Qdrant
-    collection)."""
+    to names the target's format where its suffix does not. options: allow_large, trust_pickle, name
+    (of a Chroma or Qdrant collection).
+    """
     options = {"allow_large": allow_large, "trust_pickle": trust_pickle, "name": name}
     collection = read(src, **options)
     if lost := len(collection.dangling()):
@@ -74,13 +77,15 @@ def write(collection, dst, *, to=None, **options):
 
 
 def format_of(src):
-    """The name of the format of an existing source. Content wins over the suffix, with a warning where they disagree."""
+    """The name of the format of an existing source. Content wins over the suffix, with a warning
+    where they disagree.
+    """
     if isinstance(src, tuple):
         return "faiss+json"
     found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
     said = _format_by_suffix(src)
     if found is None:
-        raise FormatError(f"{src} is nothing that can be converted")
+        raise FormatError(f"{src} is not in a format that can be converted")
     if said not in (None, found):
         warnings.warn(
             f"{src} is named like {said} but holds {found}; its content decides",

@@ -1,8 +1,9 @@
-"""The origin: what a collection is made of beyond texts and vectors, so that another store can give it back whole.
+"""The origin: what a collection is made of beyond texts and vectors, so that another store can give
+it back whole.
 
-A store that keeps texts and vectors in a way of its own holds three things: each document's text, each row's vector, and
-these bytes (JSON in UTF-8, to be compressed by whoever stores them). With them the collection comes back exactly, and
-FAISS + JSON or .ragmd written from it byte for byte.
+A store that keeps texts and vectors in a way of its own holds three things: each document's text,
+each row's vector, and these bytes (JSON in UTF-8, to be compressed by whoever stores them). With
+them the collection comes back exactly, and FAISS + JSON or .ragmd written from it byte for byte.
 
     blob, texts, rows = pack(collection)
     collection = unpack(blob, text_of, vector_of)
@@ -24,9 +25,11 @@ VERSION = 1
 def pack(collection):
     """(bytes of the origin, {document_id: text}, {row: (document_id, chunk_index)}).
 
-    texts are the full texts that the store must keep for the origin; one with a lone surrogate stays inside. rows names the
-    place of each row that the store keeps: a chunk's position among its document's chunks, rows that no chunk claims
-    numbered behind them. The vectors of all other rows, those of deleted documents, stay inside."""
+    texts are the full texts that the store must keep for the origin; one with a lone surrogate
+    stays inside. rows names the place of each row that the store keeps: a chunk's position among
+    its document's chunks, rows that no chunk claims numbered behind them. The vectors of all other
+    rows, those of deleted documents, stay inside.
+    """
     texts = {
         name: text
         for name, d in collection.documents.items()
@@ -59,8 +62,9 @@ def pack(collection):
 
 
 def unpack(blob, text_of, vector_of):
-    """The collection again. text_of(document_id) and vector_of(document_id, chunk_index) ask the store; a KeyError of
-    theirs means that the store has moved on since, and passes."""
+    """The collection again. text_of(document_id) and vector_of(document_id, chunk_index) ask the
+    store; a KeyError of theirs means that the store has moved on since, and passes.
+    """
     held = json.loads(bytes(blob))
     if not isinstance(held, dict) or held.get("version") != VERSION:
         raise FormatError("this origin was written by another version")
@@ -87,7 +91,9 @@ def _portable(text):
 
 
 def _places(collection):
-    """For each row its (document_id, chunk_index), or None for a row of a document that is not there."""
+    """For each row its (document_id, chunk_index), or None for a row of a document that is not
+    there.
+    """
     positions = {
         name: {key: n for n, key in enumerate(d.get("chunks") or {})}
         for name, d in collection.documents.items()

@@ -1,4 +1,5 @@
-"""Passages: a collection as a flat list of texts with a vector each, which is all that most other stores know.
+"""Passages: a collection as a flat list of texts with a vector each, which is all that most other
+stores know.
 
 passages(collection)           what a store can hold of it, row by row
 gathered(passages, vectors)    the collection that such a list describes
@@ -45,9 +46,11 @@ def passages(collection):
 
 
 def gathered(found, vectors, *, model_name=None, metric="ip"):
-    """Passages with their vectors as documents: each text is a field of its document, named by its chunk key.
+    """Passages with their vectors as documents: each text is a field of its document, named by its
+    chunk key.
 
-    A chunk key that a document has already gets a number."""
+    A chunk key that a document has already gets a number.
+    """
     refs, documents = [], {}
     for row, passage in enumerate(found):
         document = documents.setdefault(passage.document_id, _document(passage))

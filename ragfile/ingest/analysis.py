@@ -1,7 +1,8 @@
-"""How text becomes terms, and by which numbers BM25 weighs them: chosen when a file is built, recorded in it.
+"""How text becomes terms, and by which numbers BM25 weighs them: chosen when a file is built,
+recorded in it.
 
-The words themselves come from the C core (analyzer `rag-words-1`). What happens here, once per distinct word, is what
-depends on a language: stop words are dropped and the rest stemmed.
+The words themselves come from the C core (analyzer `rag-words-1`). What happens here, once per
+distinct word, is what depends on a language: stop words are dropped and the rest stemmed.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ def stemmer(name):
 
 @dataclass(frozen=True)
 class Analysis:
-    """The lexical choices of a file. `stop_words` names a list of STOP_WORDS or is the words themselves; `fields` are
-    the parts of a row with their whole weights: a word of a field counts that many times."""
+    """The lexical choices of a file. `stop_words` names a list of STOP_WORDS or is the words
+    themselves; `fields` are the parts of a row with their whole weights: a word of a field counts
+    that many times.
+    """
 
     stemmer: str = "english"
     stop_words: str | tuple[str, ...] = "english-1"
@@ -108,7 +111,9 @@ class Analysis:
         )
 
     def reducer(self) -> Callable[[list[str]], list[str]]:
-        """A function from distinct words to their terms, "" for a stop word. Not for two threads at once."""
+        """A function from distinct words to their terms, "" for a stop word. Not for two threads at
+        once.
+        """
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
         if not stopped:
             return stem
@@ -130,7 +135,9 @@ class Analysis:
 
     @classmethod
     def recorded(cls, text: str, k1: float, b: float) -> Self:
-        """The choices that a file recorded; ValueError for an analyzer that this version does not have."""
+        """The choices that a file recorded; ValueError for an analyzer that this version does not
+        have.
+        """
         values: dict[str, Any] = dict(
             line.split("=", 1) for line in text.splitlines() if "=" in line
         )
@@ -152,7 +159,9 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What BM25 needs to know of the whole file: its live rows, their summed length, and in how many each term occurs."""
+    """What BM25 needs to know of the whole file: its live rows, their summed length, and in how
+    many each term occurs.
+    """
 
     rows: int
     total_length: int
@@ -160,7 +169,9 @@ class Statistics:
 
     @classmethod
     def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:
-        """Sums over (lexicon, live rows as bits or None) pairs for the terms of analysed queries."""
+        """Sums over (lexicon, live rows as bits or None) pairs for the terms of analysed
+        queries.
+        """
         terms = {term for terms in queries.terms() for term, _ in terms}
         sizes = [lexicon.live(where) for lexicon, where in segments]
         return cls(

@@ -11,8 +11,8 @@ Four policies; sizes and overlaps count code points, except for `words`:
     markdown     a chunk never crosses a header and carries its header path; long sections become windows that
                  end at a paragraph, line, sentence or word, in that order of preference
 
-A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing. Front matter that a document
-knows of (`body`) is in no chunk; its title leads the header paths.
+A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing. Front
+matter that a document knows of (`body`) is in no chunk; its title leads the header paths.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Policy:
 
     @classmethod
     def of(cls, value: Policy | str | Fields | None) -> Policy:
-        """A Policy from None (the default), a Policy, a mapping, or a text: "words", "words:200/40"."""
+        """A Policy from None (the default), a Policy, a mapping, or a text: "words",
+        "words:200/40".
+        """
         if value is None or isinstance(value, Policy):
             return value or cls()
         if isinstance(value, str):
@@ -108,7 +110,7 @@ class Policy:
         }
 
     def digest(self):
-        """16 hex digits that change when the chunks of some text may change."""
+        """16 hex digits that change whenever the chunks of a text could change."""
         canonical = json.dumps(self.record(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
@@ -163,8 +165,8 @@ def _characters(text, start, end, size, overlap):
         start += step
 
 
-# Atomic and possessive throughout: a word is never given back in part, so matching is linear. A "word"
-# without an end (base64, a minified line) counts once per 64 characters.
+# Atomic and possessive throughout: a word is never given back in part, so matching is linear. A
+# "word" without an end (base64, a minified line) counts once per 64 characters.
 _WORD = f"(?:[^ \\t\\n{texts.UNSPACED}]{{1,64}}+|[{texts.UNSPACED}])"
 
 
@@ -203,7 +205,9 @@ def _sentences(text, start, end, size, overlap):
 
 
 def _overlapping(spans, first, last, overlap, size):
-    """The sentence to go on with: as early as `overlap` allows while the one after `last` still fits."""
+    """The sentence to go on with: as early as `overlap` allows while the one after `last` still
+    fits.
+    """
     stop, following = spans[last][1], spans[last + 1][1]
     again = last + 1
     while (
@@ -216,7 +220,8 @@ def _overlapping(spans, first, last, overlap, size):
 
 
 _HEADER = re.compile(
-    # a fence, an HTML comment, an ATX header, a setext header; front matter is looked for at the start alone
+    # a fence, an HTML comment, an ATX header, a setext header; front matter is looked for at the
+    # start alone
     r"^ {0,3}(?:(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
     r"|(?P<comment><!--)"
     r"|(?P<marks>\#{1,6})(?:[ \t]+(?P<title>[^\n]*))?$"
@@ -227,7 +232,9 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---[ \t]*$).*\n)*+---[ \t]*$", re.
 
 
 def headers(text, start=0, end=None):
-    """The headers of a Markdown text as (start, body, level, title), but none in fences and comments."""
+    """The headers of a Markdown text as (start, body, level, title), but none in fences and
+    comments.
+    """
     end = len(text) if end is None else end
     front = _FRONT_MATTER.match(text, start, end)
     at, found = front.end() if front else start, []
@@ -265,7 +272,9 @@ def _markdown(text, start, end, size, overlap):
 
 
 def _sections(text, start, end):
-    """(start, end, header path) of each section; one without a body is left to the headers below it."""
+    """(start, end, header path) of each section; one without a body is left to the headers below
+    it.
+    """
     found = headers(text, start, end)
     title = _front_title(text, start, end)
     path = [(0, title)] if title else []
@@ -284,7 +293,9 @@ def _front_title(text, start, end):
 
 
 def _windows(text, start, end, size, overlap):
-    """Spans of at most `size` in text[start:end] that end where reading pauses, blanks left out around."""
+    """Spans of at most `size` in text[start:end] that end where reading pauses, blanks left out
+    around.
+    """
     while end > start and text[end - 1] in " \t\n":
         end -= 1
     start = _GAP.match(text, start, end).end() if end > start else end
@@ -307,7 +318,9 @@ def _rstrip(text, start, stop):
 
 
 def _cut(text, start, limit):
-    """The best end in the second half of a window: after a paragraph, line, sentence, CJK stop or word."""
+    """The best end in the second half of a window: after a paragraph, line, sentence, CJK stop or
+    word.
+    """
     middle = start + (limit - start + 1) // 2
     for mark in ("\n\n", "\n", ". ", "。", " "):
         at = text.rfind(mark, middle, limit)
@@ -330,7 +343,9 @@ def _whole_cluster(text, start, limit):
 
 
 def _restart(text, start, stop, overlap):
-    """The start of the next window: of a line or word, up to `overlap` before the end of the last one."""
+    """The start of the next window: of a line or word, up to `overlap` before the end of the last
+    one.
+    """
     earliest = max(stop - overlap, start + 1)
     if earliest >= stop:
         return _GAP.match(text, stop).end()

@@ -1,21 +1,23 @@
-"""Sources — folders, globs, files — made into Documents, in an order that does not depend on the file system.
+"""Sources — folders, globs, files — made into Documents, in an order that does not depend on the
+file system.
 
     loading = Loading(["docs/", "more/*.pdf"])
     for document in loading: ...
     loading.failures, loading.duplicates, loading.skipped, loading.files
 
-A bad file is a line in `failures` and never the end of the run. A folder gives the files whose suffix some
-loader names, without hidden ones; symbolic links are followed inside the folder only, and a folder is entered
-once, so loops end. A file that is named outright is taken whatever its suffix. What a file is, its content
-decides.
+A bad file is a line in `failures` and never the end of the run. A folder gives the files whose
+suffix some loader names, without hidden ones; symbolic links are followed inside the folder only,
+and a folder is entered once, so loops end. A file that is named outright is taken whatever its
+suffix. What a file is, its content decides.
 
-A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single file's
-name). Where two sources would give the same id, the later one is led by as many of its parent folders as it
-takes.
+A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single
+file's name). Where two sources would give the same id, the later one is led by as many of its
+parent folders as it takes.
 
-A document's metadata are what is known of its file (path, name, folder_id, mime, created_at), over that the front
-matter of Markdown or the other fields of a JSON line, and last file_id and checksum. Front matter does not change what
-is known of the file, but for created_at; its tags are the document's tags.
+A document's metadata are what is known of its file (path, name, folder_id, mime, created_at), over
+that the front matter of Markdown or the other fields of a JSON line, and last file_id and checksum.
+Front matter does not change what is known of the file, but for created_at; its tags are the
+document's tags.
 """
 
 import codecs
@@ -114,7 +116,9 @@ class Loading:
             yield from self.file(source)
 
     def share(self):
-        """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of every file."""
+        """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of
+        every file.
+        """
         if not self._total:
             self._total = sum(_size(source.path) for source in find(self.sources))
         return min(self._passed / self._total, 1.0) if self._total else 1.0
@@ -151,7 +155,7 @@ class Loading:
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
             if document.id in self._ids:
                 self.failures.append(
-                    Failure(source.path, f"the id {document.id!r} is there twice", "LoadError")
+                    Failure(source.path, f"the id {document.id!r} appears twice", "LoadError")
                 )
                 continue
             self._ids.add(document.id)
@@ -221,7 +225,9 @@ def _read(path, limits):
 
 
 def _content(file, stated, most):
-    """All bytes of an open file. A file that grows, or does not state its size, is read piece by piece."""
+    """All bytes of an open file. A file that grows, or does not state its size, is read piece by
+    piece.
+    """
     pieces = [file.read(stated + 1)]  # memory for what is there, not for the limit
     size, more = len(pieces[0]), len(pieces[0]) > stated
     while more and size <= most:
@@ -233,7 +239,9 @@ def _content(file, stated, most):
 
 
 def _assembled(extracted, limits):
-    """A Document without a name yet, normalised. Stops as soon as there is more text than there is room for."""
+    """A Document without a name yet, normalised. Stops as soon as there is more text than there is
+    room for.
+    """
     if extracted.parts is None:
         _check_room(len(extracted.text), limits)
         return _whole(extracted)
@@ -251,7 +259,9 @@ def _assembled(extracted, limits):
 
 
 def _whole(extracted):
-    """A text in one piece: what it was before normalisation is kept, front matter is taken out of what is cut into chunks."""
+    """A text in one piece: what it was before normalisation is kept, front matter is taken out of
+    what is cut into chunks.
+    """
     normal = normalize(extracted.text)
     said, tags, body = front_matter(normal.text) if extracted.has_front else ({}, (), 0)
     metadata = {name: value for name, value in said.items() if name not in KNOWN}
@@ -286,8 +296,8 @@ def timestamp(modified):
 def find(sources, skipped=None, wanted=None):
     """The files of some sources, in a fixed order:
 
-    sources as given, folders by name. `skipped` collects Skipped. `wanted` are the suffixes that folders give, those of
-    all loaders if None.
+    sources as given, folders by name. `skipped` collects Skipped. `wanted` are the suffixes that
+    folders give, those of all loaders if None.
     """
     taken, used = set(), set()
     for source, is_named in expanded(sources):
@@ -339,7 +349,7 @@ def _files(source, is_named, skipped, wanted):
 def _walk(root, skipped, wanted):
     """Files below a folder as (path, path below root).
 
-    Without recursion, since folders may nest deeper than a stack.
+    Without recursion, because folders can nest deeper than the stack.
     """
     home, entered = os.path.realpath(root), set()
     stack = [(root, "")]
@@ -421,7 +431,9 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
 
 def upload_path(root, user_id, date, name):
-    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is refused."""
+    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is
+    refused.
+    """
     for part in (user_id, date, name):
         if not isinstance(part, str) or not _SAFE.fullmatch(part) or ".." in part:
             raise ValueError(f"not safe as a part of a path: {part!r}")

@@ -1,4 +1,6 @@
-"""The path of a chunk where headers alone do not say it: the document's title, or the name of its file in words."""
+"""The path of a chunk where headers alone do not say it: the document's title, or the name of its
+file in words.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Titles in Markdown, read in time that is linear in the text, whatever the text is.
 
-A pattern that lets two neighbouring parts match the same blanks tries every way of sharing them out, so one line
-of blanks can hold up a build for minutes. Here a pattern finds the line and everything after that is done by
-stripping its ends.
+A pattern that lets two neighbouring parts match the same blanks tries every way of sharing them
+out, so one line of blanks can hold up a build for minutes. Here a pattern finds the line and
+everything after that is done by stripping its ends.
 """
 
 import re
@@ -26,7 +26,9 @@ def front_title(text, start, end):
 
 
 def markdown_title(text):
-    """The title of a Markdown text: that of its front matter, else its first top header, else ""."""
+    """The title of a Markdown text: that of its front matter, else its first top header, else
+    "".
+    """
     front = _FRONT.match(text)
     for line in _TITLE_LINE.finditer(text, 0, front.end()) if front else ():
         value = line[2].removesuffix("\r")
@@ -41,7 +43,9 @@ def markdown_title(text):
 
 
 def _named(blanks, value):
-    """The value of a `title:` without the quotes around it; None where there is no value, or too long a one."""
+    """The value of a `title:` without the quotes around it; None where there is no value, or too
+    long a one.
+    """
     value = value.rstrip(_BLANKS)
     if len(value) > 2 and value[0] == value[-1] and value[0] in "\"'" and len(value) <= LIMIT + 2:
         value = value[1:-1]
@@ -59,14 +63,14 @@ def _headed(blanks, content):
 
 
 def without_closing(title):
-    """A header's text without the marks that may close it: `## Title ##`."""
+    """A header's text without its closing marks: `## Title ##`."""
     title = title.rstrip(_BLANKS)
     kept = title.rstrip("#")
     return kept.rstrip(_BLANKS) if not kept or kept[-1] in _BLANKS else title
 
 
 def without_anchor(title):
-    """A header's text without the anchor that may end it: `Title {#anchor}`."""
+    """A header's text without the anchor at its end: `Title {#anchor}`."""
     kept = title.rstrip(_BLANKS)
     opened = kept.rfind("{")
     is_anchor = (
@@ -78,7 +82,9 @@ def without_anchor(title):
 
 
 def path_of(titles):
-    """Titles as a header path. What is too long loses the ends of titles, then the outermost of them."""
+    """Titles as a header path. What is too long loses the ends of titles, then the outermost of
+    them.
+    """
     titles = [title[:LIMIT] for title in titles if title]
     while sum(map(len, titles)) + 3 * len(titles) > PATH + 3 and len(titles) > 1:
         titles.pop(0)

@@ -1,9 +1,10 @@
 """Bytes of a file behind a URL, kept in a folder for the next process.
 
-One sparse file an object, its bytes at their own offsets, named by URL, ETag and size; of a URL only the newest is kept. The
-query of a URL is no part of its name here: it is most often a signature, another one every hour.
-Nothing says which bytes are there: a stretch is believed when it has the hash that the RAGFile itself gives it, so that a
-killed process, another one that writes, or a changed byte costs a request and nothing else. It is read, never mapped.
+One sparse file an object, its bytes at their own offsets, named by URL, ETag and size; of a URL
+only the newest is kept. The query of a URL is not part of the name: it is usually a signature that
+changes every hour. Nothing says which bytes are there: a stretch is believed when it has the hash
+that the RAGFile itself gives it, so that a killed process, another one that writes, or a changed
+byte costs a request and nothing else. It is read, never mapped.
 """
 
 import contextlib
@@ -50,5 +51,5 @@ class Kept:
         try:
             os.pwrite(self._descriptor, data, at)
         except OSError as error:
-            log.warning("nothing more is kept: %s", error)
+            log.warning("the cache folder for URLs keeps nothing more: %s", error)
             self._is_full = True

@@ -5,8 +5,9 @@
     Fetcher                     pieces → what is missing → few requests, side by side → a local file without a name
     HttpObject, S3Object        one request each
 
-The local file is private, sparse, and written once: bytes that are there never change, whatever the server sends later, for
-what the core has checked it does not check again. It goes with the process, and lies where temporary files do (TMPDIR).
+The local file is private, sparse, and written once: bytes that are there never change, whatever the
+server sends later, for what the core has checked it does not check again. It goes with the process,
+and lies where temporary files do (TMPDIR).
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def object_at(url, redirects=False):
 
 
 class Fetcher:
-    """The local file of one object, and what is there of it. Any number of threads; a fork goes on with a copy."""
+    """The local file of one object, and what is there of it. Any number of threads; a fork goes on
+    with a copy.
+    """
 
     def __init__(self, url, cache=None, redirects=False):
         self.path = shown(url)
@@ -101,13 +104,15 @@ class Fetcher:
         self._object.close()
 
     def current_identity(self):
-        """Who the object behind the URL is by now."""
+        """The identity of the object at the URL now."""
         return _persistently(self._object.open, 1)[0]
 
     # ------------------------------------------------------------------------------------------------- what is there --
 
     def fetch(self, pieces, near=False):
-        """Puts pieces (at, size, hash or None) into the local file; near: those alone that the cache has."""
+        """Puts pieces (at, size, hash or None) into the local file; near: those alone that the
+        cache has.
+        """
         if self._is_inherited:
             self._take_own_copy()
         with self._changed:

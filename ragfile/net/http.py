@@ -1,9 +1,10 @@
 """An object on an HTTP server that serves ranges.
 
-Every answer must be the bytes that were asked for, of the object that was asked for: a range's place, length, encoding and
-identity are checked, and a request takes a time that depends on its size. Redirects are followed up to five times, never from
-https to http, and to another host only where the caller allows it: a URL that somebody else gave must not make this machine
-ask servers of their choice. Where redirects led is remembered, so that they cost one request and not one for each.
+Every answer must be the bytes that were asked for, of the object that was asked for: a range's
+place, length, encoding and identity are checked, and a request takes a time that depends on its
+size. Redirects are followed up to five times, never from https to http, and to another host only
+where the caller allows it: a URL that somebody else gave must not make this machine ask servers of
+their choice. Where redirects led is remembered, so that they cost one request and not one for each.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes a second, bey
 REDIRECTS = 5
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 _REASONS = {
-    401: "the server asks who is asking", 403: "the server does not let us read it", 404: "there is no such file",
+    401: "the server wants credentials", 403: "the server refuses access", 404: "there is no such file",
     410: "the file is gone", 416: "the server has no such range of it: it is empty, or shorter than it was",
 }  # fmt: skip
 
@@ -42,7 +43,7 @@ class Identity(NamedTuple):
 
 
 class HttpObject:
-    """One URL. Threads may share it; a fork starts with fresh connections."""
+    """One URL. Threads can share it; a fork starts with fresh connections."""
 
     def __init__(self, url, redirects=False):
         self._http = optional("httpx2", "opening a URL")
@@ -151,7 +152,7 @@ class HttpObject:
 
     def _another(self):
         return ChangedError(
-            f"{self._shown} is another file than the one that was opened: refresh() opens it",
+            f"{self._shown} is not the file that was opened any more: refresh() opens the new one",
             status=412,
         )
 
@@ -163,7 +164,7 @@ class HttpObject:
         answer = self._sent(place, headers, what)
         if (
             answer.status_code in (401, 403, 404, 410) and place != self._url
-        ):  # where a redirect led once may be over
+        ):  # the place that a redirect named can expire
             answer.close()
             answer = self._sent(self._url, headers, what)
         if answer.status_code in (200, 206):

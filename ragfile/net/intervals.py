@@ -1,4 +1,6 @@
-"""Sets of stretches [start, end): which bytes of a file are here, and which requests to make for those that are not."""
+"""Sets of stretches [start, end): which bytes of a file are here, and which requests to make for
+those that are not.
+"""
 
 import bisect
 import itertools
@@ -56,10 +58,11 @@ def without(stretches, others):
 
 
 def joined(stretches, few, short, most):
-    """Stretches (in order) as the requests to make for them: gaps are read over, the smallest first.
+    """Stretches (in order) as the requests to make for them: gaps are read over, the smallest
+    first.
 
-    Gaps of up to `short` always; of what is left, while there would be more than `few` requests, as many as `most` bytes, or
-    the bytes that are wanted if those are more, pay for.
+    Gaps of up to `short` always; of what is left, while there would be more than `few` requests, as
+    many as `most` bytes, or the bytes that are wanted if those are more, pay for.
     """
     gaps = sorted((b[0] - a[1], b[0]) for a, b in itertools.pairwise(stretches))
     left, allowed, over = (

@@ -1,11 +1,14 @@
-"""Calls to a provider's HTTP API: one JSON question, one JSON answer or a stream, time-outs, and retries that mind the server.
+"""Calls to a provider's HTTP API: one JSON question, one JSON answer or a stream, time-outs, and
+retries that mind the server.
 
-Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a wait that doubles, with
-jitter, or that the server names (Retry-After). Every other status is final. A call may be given a time for all of it, for
-somebody who waits: then there are two attempts, and no wait that would end after that time. Nothing is sent before the first call,
-redirects are not followed (they would carry the key along), and neither keys nor texts are ever logged.
+Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a
+wait that doubles, with jitter, or that the server names (Retry-After). Every other status is final.
+A call can have a time limit for all of it, for somebody who waits: then there are two attempts, and
+no wait that would end after that time. Nothing is sent before the first call, redirects are not
+followed (they would carry the key along), and neither keys nor texts are ever logged.
 
-A streamed answer is tried again only until its first event: after that somebody has read a part of it.
+A streamed answer is tried again only until its first event: after that somebody has read a part of
+it.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
 class TransientError(Exception):
-    """An attempt that may go better next time; wait is what the server asked for, in seconds, if it did."""
+    """A failed attempt that is worth repeating; `wait` is the seconds that the server asked for, if
+    any.
+    """
 
     def __init__(self, message, wait=None):
         super().__init__(message)
@@ -58,7 +63,9 @@ class TransientError(Exception):
 
 
 class CallError(ProviderError):
-    """A call that failed for good: status is the HTTP status if there was one, request_id the server's name for it."""
+    """A call that failed for good: status is the HTTP status if there was one, request_id the
+    server's name for it.
+    """
 
     def __init__(self, message, *, status=None, request_id=None, body=""):
         super().__init__(message)
@@ -68,7 +75,7 @@ class CallError(ProviderError):
 
 
 class Caller:
-    """One server. Threads may share it; a fork or a pickle starts with fresh connections."""
+    """One server. Threads can share it; a fork or a pickle starts with fresh connections."""
 
     def __init__(
         self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0
@@ -89,7 +96,9 @@ class Caller:
         self._watchdog: Any = None  # made with the client
 
     def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
-        """The answer to a question; CallError when it is refused or the attempts are spent, within so many seconds if it is to be."""
+        """The answer to a question; CallError when it is refused or the attempts are spent, within
+        so many seconds if it is to be.
+        """
         tenacity = optional("tenacity", f"asking {self.base_url}")
         stop = tenacity.stop_after_attempt(self.attempts)
         if within is not None:
@@ -106,9 +115,11 @@ class Caller:
     def stream(
         self, path: str, question: dict, read: Callable[[Iterable[str]], Iterator]
     ) -> Iterator:
-        """The events that `read` makes of the lines of a streamed answer, as they come; closing the iterator hangs up.
+        """The events that `read` makes of the lines of a streamed answer, as they come; closing the
+        iterator hangs up.
 
-        Whoever asks decides by the first event when the answer has begun: what goes wrong before it is tried again.
+        Whoever asks decides by the first event when the answer has begun: what goes wrong before it
+        is tried again.
         """
         request_id = tracing.current() or uuid.uuid4().hex
         return self._events(path, question, read, request_id)
@@ -129,7 +140,9 @@ class Caller:
             response.close()
 
     def _begun(self, path, question, read, request_id):
-        """(response, first event, the others) of an attempt; what was opened is closed if there is no first event."""
+        """(response, first event, the others) of an attempt; what was opened is closed if there is
+        no first event.
+        """
         started = time.perf_counter()
         response = self._opened(path, question, request_id, started)
         self._record(path, request_id, started, response.status_code, server_request_id(response))
@@ -158,7 +171,9 @@ class Caller:
             raise TransientError(f"the connection failed ({error})") from error
 
     def _lines(self, response):
-        """The lines of a body as they come, without their ends. Only LF and CR LF end one: texts hold U+2028 and the like."""
+        """The lines of a body as they come, without their ends. Only LF and CR LF end one: texts
+        hold U+2028 and the like.
+        """
         import httpx2
 
         held = b""
@@ -178,7 +193,9 @@ class Caller:
             yield held.rstrip(b"\r").decode("utf-8", "replace")
 
     def _retried(self, stop, call, *arguments):
-        """What the call answers, tried again while its errors are transient; CallError once the attempts are spent."""
+        """What the call answers, tried again while its errors are transient; CallError once the
+        attempts are spent.
+        """
         import tenacity
 
         attempts = tenacity.Retrying(
@@ -284,8 +301,10 @@ class Caller:
         return answer
 
     def _wait(self, state):
-        """Seconds before the next attempt: what the server asks for and never less, or twice as long as before; with
-        jitter, so that clients that failed together do not come back together."""
+        """Seconds before the next attempt: what the server asks for and never less, or twice as
+        long as before; with jitter, so that clients that failed together do not come back
+        together.
+        """
         asked = state.outcome.exception().wait
         doubled = min(self.longest_wait, self.first_wait * 2 ** (state.attempt_number - 1))
         return (doubled if asked is None else asked) + random.uniform(0, self.first_wait)
@@ -342,7 +361,9 @@ def _refused(response, until):
 
 
 def _whole(response, until):
-    """The response with all of its body, read no longer than until: a server that sends a byte now and then is not waited for."""
+    """The response with all of its body, read no longer than until: a server that sends a byte now
+    and then is not waited for.
+    """
     pieces = []
     for piece in response.iter_bytes():
         pieces.append(piece)
@@ -362,7 +383,9 @@ def _read(response, body):
 
 
 def bearer(key):
-    """The header of a key. A key that no header can hold is refused here, before an error message shows it."""
+    """The header of a key. A key that no header can hold is refused here, before an error message
+    shows it.
+    """
     if not key:
         return {}
     key = key.strip()
@@ -390,7 +413,9 @@ def reason_of(response):
 
 
 def wait_of(headers):
-    """The seconds that Retry-After asks for, as a number or a date; None if it does not, or makes no sense."""
+    """The seconds that Retry-After asks for, as a number or a date; None if it does not, or makes
+    no sense.
+    """
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)

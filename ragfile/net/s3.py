@@ -1,8 +1,9 @@
 """An object in a store that speaks S3, by way of obstore: s3://bucket/key.
 
-Credentials, region and endpoint come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
-AWS_ENDPOINT_URL, AWS_ALLOW_HTTP=true for an endpoint without TLS, AWS_SKIP_SIGNATURE=true for public buckets). Statuses that
-may pass are tried again inside obstore, as often as HTTP's are here.
+Credentials, region and endpoint come from the environment (AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP=true for an endpoint without
+TLS, AWS_SKIP_SIGNATURE=true for public buckets). Statuses that might pass are tried again inside
+obstore, as often as HTTP's are here.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ RETRIES = {"max_retries": 3, "retry_timeout": timedelta(seconds=60)}
 
 
 class S3Object:
-    """One key of a bucket. Threads may share it; a forked child cannot use it (obstore's runtime does not fork)."""
+    """One key of a bucket. Threads can share it; a forked child cannot use it (obstore's runtime
+    does not fork).
+    """
 
     def __init__(self, url):
         obstore = optional("obstore", "opening an s3:// URL")
@@ -84,7 +87,7 @@ class S3Object:
 
     def _another(self):
         return ChangedError(
-            f"{self._shown} is another file than the one that was opened: refresh() opens it",
+            f"{self._shown} is not the file that was opened any more: refresh() opens the new one",
             status=412,
         )
 
@@ -106,7 +109,7 @@ class S3Object:
             ) from error
         except (failures.PermissionDeniedError, failures.UnauthenticatedError) as error:
             raise RemoteError(
-                f"{self._shown}: {what}: the store does not let us read it", status=403
+                f"{self._shown}: {what}: the store refuses access", status=403
             ) from error
         except failures.BaseError as error:
             raise RemoteError(f"{self._shown}: {what}: {_first_line(error)}") from error

@@ -1,7 +1,8 @@
 """A time for the whole of an answer's head.
 
-An HTTP client's time-out begins anew with every byte, so a server that sends a header line a second is waited for
-without end. Here a timer shuts the client's connections down when the time is over, which wakes whoever reads.
+An HTTP client's time-out starts again with every byte, so a server that sends a header line a
+second is waited for without end. Here a timer shuts the client's connections down when the time is
+over, which wakes whoever reads.
 """
 
 import contextlib
@@ -11,7 +12,9 @@ import weakref
 
 
 class Watchdog:
-    """The connections of one client. `note` is the client's trace callback, which names new ones."""
+    """The connections of one client. `note` is the client's trace callback, which names new
+    ones.
+    """
 
     def __init__(self):
         self._streams = weakref.WeakSet()
@@ -22,7 +25,9 @@ class Watchdog:
 
     @contextlib.contextmanager
     def within(self, seconds):
-        """TimeoutError if the block takes longer; other requests of the same client break off with it."""
+        """TimeoutError if the block takes longer; other requests of the same client break off with
+        it.
+        """
         over = threading.Event()
         timer = threading.Timer(seconds, self._end, (over,))
         timer.daemon = True

@@ -175,7 +175,11 @@ def test_an_export_is_what_its_suffix_says_and_whole_or_not_there(run, kb, monke
     out = kb.parent / "out.ndjson"
     assert run("export", kb, out)[1] == f"{out}: 2 chunks\n"
     before = out.read_bytes()
-    assert run("export", kb, out) == (1, "", f"ragfile: {out}: is there already\n")
+    assert run("export", kb, out) == (
+        1,
+        "",
+        f"ragfile: {out}: exists; choose another name or remove it first\n",
+    )
     assert out.read_bytes() == before
 
     def failing(archive, vectors):

@@ -420,7 +420,7 @@ def test_an_id_that_is_there_twice_is_a_failure_and_not_the_end(tmp_path):
         '{"id": 1, "text": "one", "tags": ["a", 2]}\n{"id": "1", "text": "again"}\n{"text": "three"}\n'
     )
     report = ragfile.build([tmp_path / "rows.jsonl"], tmp_path / "kb", embedder="none")
-    assert [f.reason for f in report.failures] == ["the id 'rows.jsonl#1' is there twice"]
+    assert [f.reason for f in report.failures] == ["the id 'rows.jsonl#1' appears twice"]
     with ragfile.open(tmp_path / "kb") as rf:
         assert [(d.id, d.text, d.tags) for d in rf.documents()] == [
             ("rows.jsonl#1", "one", ("a", "2")), ("rows.jsonl#3", "three", ()),
@@ -429,7 +429,7 @@ def test_an_id_that_is_there_twice_is_a_failure_and_not_the_end(tmp_path):
         '{"id": 1, "text": "one"}\n{"id": "1", "text": "again"}\n{"text": "four"}\n'
     )
     synced = ragfile.sync(tmp_path / "kb", [tmp_path / "rows.jsonl"])
-    assert [f.reason for f in synced.failures] == ["the id 'rows.jsonl#1' is there twice"]
+    assert [f.reason for f in synced.failures] == ["the id 'rows.jsonl#1' appears twice"]
 
 
 def test_text_that_is_not_utf8_can_be_read_with_marks_in_its_place(docs, tmp_path):

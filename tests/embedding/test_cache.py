@@ -214,7 +214,7 @@ def test_a_cache_on_request_needs_a_place(monkeypatch):
     for name in ("XDG_CACHE_HOME", "RAGFILE_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("ragfile.embedding.cache.user_folder", lambda: None)
-    with pytest.raises(ValueError, match="nothing says where a cache may lie"):
+    with pytest.raises(ValueError, match="no place for the cache: set RAGFILE_CACHE"):
         CachedEmbedder(Counting())
 
 

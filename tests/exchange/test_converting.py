@@ -283,7 +283,7 @@ def test_content_wins_over_a_wrong_suffix_with_a_warning(tmp_path):
 @pytest.mark.parametrize("data", [b"", b"hello", b"---\ntitle: x\n---\n"])
 def test_a_file_of_nothing_we_know_is_refused(tmp_path, data):
     (tmp_path / "x.bin").write_bytes(data)
-    with pytest.raises(FormatError, match="is nothing that can be converted"):
+    with pytest.raises(FormatError, match="is not in a format that can be converted"):
         converting.format_of(tmp_path / "x.bin")
 
 

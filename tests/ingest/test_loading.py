@@ -460,6 +460,6 @@ def test_a_failure_says_where_in_the_line_and_what_would_read_it(tmp_path):
     loading = Loading(tmp_path)
     assert [document.text for document in loading] == ["good"]
     assert [failure.reason for failure in loading.failures] == [
-        "line 2: no JSON: Expecting value at character 10",
+        "line 2: not JSON: Expecting value at character 10",
         "not valid utf-8: byte 3 (unexpected end of data); encoding= names another, errors=replace reads it",
     ]

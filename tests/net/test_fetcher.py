@@ -440,7 +440,7 @@ def test_a_changed_object_is_an_error_that_names_it_and_refresh_opens_it(server,
     far = ragfile.open(server.url("one"))
     assert not far.refresh()
     server.files["one"] = server.files["many"]
-    with pytest.raises(ChangedError, match="/one is another file"):
+    with pytest.raises(ChangedError, match="/one is not the file"):
         far.search("w8 w60", mode="bm25")
     assert far.refresh()
     with ragfile.open(files["many"]) as local:
@@ -576,7 +576,7 @@ def test_a_cache_without_room_is_done_without(server, files, tmp_path, monkeypat
             ),
         )
         assert far.search("w8 w60", mode="bm25") == local.search("w8 w60", mode="bm25")
-        assert "nothing more is kept" in caplog.text
+        assert "keeps nothing more" in caplog.text
 
 
 # --------------------------------------------------------------------------------------------------- on the command line --

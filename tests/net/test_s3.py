@@ -77,7 +77,7 @@ def test_a_changed_object_is_an_error_and_refresh_opens_it(bucket, path, tmp_pat
     with ragfile.create(smaller, dim=None) as w:
         w.add([{"doc_id": "a", "chunk_index": 0, "content": "word5"}])
     _put(bucket, smaller)
-    with pytest.raises(ChangedError, match="is another file"):
+    with pytest.raises(ChangedError, match="is not the file"):
         far.search("word5 text99", mode="bm25")
     assert far.refresh()
     assert [hit.doc_id for hit in far.search("word5", mode="bm25")] == ["a"]

@@ -38,7 +38,7 @@ def test_an_object_without_embed_is_no_embedder(source, tmp_path):
     class Silent:
         model = Model("m", 4)
 
-    with pytest.raises(TypeError, match=r"Silent is no embedder: it has no method embed"):
+    with pytest.raises(TypeError, match=r"Silent is not an embedder: it has no method embed"):
         ragfile.build(source, tmp_path / "kb.ragfile", embedder=Silent())
 
 

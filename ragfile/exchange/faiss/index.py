@@ -1,7 +1,7 @@
 """A FAISS index as bytes: its head for any kind, its rows for the flat kinds, all without FAISS.
 
-The bytes are kept as they came, so what is written is what was read. They lie in memory so that the rows of a flat index
-start at a 64-byte boundary: the rows are a numpy view, nothing is copied.
+The bytes are kept as they came, so what is written is what was read. They lie in memory so that the
+rows of a flat index start at a 64-byte boundary: the rows are a numpy view, nothing is copied.
 """
 
 import numpy as np
@@ -79,7 +79,9 @@ class Index:
         return cls(data[:filled])
 
     def append(self, vectors):
-        """Adds rows to a flat index. Room doubles, so that rows may come one by one; earlier views of rows stay good."""
+        """Adds rows to a flat index. The room doubles, so rows can come one by one; earlier views
+        of rows stay valid.
+        """
         if not self.is_flat:
             raise FormatError(f"rows cannot be added to an {self.class_name} without FAISS")
         rows = np.ascontiguousarray(vectors, "<f4").reshape(-1, self.dim)
@@ -115,7 +117,7 @@ class Index:
 
     @property
     def layout(self):
-        """(head, row) in bytes: where a text of these bytes may begin its lines anew."""
+        """(head, row) in bytes: where a text of these bytes can be broken into lines."""
         return (self._rows_at, 4 * self.dim) if self.is_flat else (0, 0)
 
     def refuse_if_large(self, allow_large):

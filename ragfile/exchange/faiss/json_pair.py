@@ -1,9 +1,11 @@
-"""FAISS + JSON: an index file beside a metadata file, read and written without FAISS, byte for byte.
+"""FAISS + JSON: an index file beside a metadata file, read and written without FAISS, byte for
+byte.
 
     metadata-{slug}.json = {model_name, embedding_dim, chunk_refs: [{document_id, chunk_key}], documents: [{id, …}]}
 
-What a collection does not say by itself (which keys there were and in what order, how the JSON was laid out) is kept in its
-`pair`. A text that no layout reproduces is kept whole there, and stands as long as the collection still says the same.
+What a collection does not say by itself (which keys there were and in what order, how the JSON was
+laid out) is kept in its `pair`. A text that no layout reproduces is kept whole there, and stands as
+long as the collection still says the same.
 """
 
 from __future__ import annotations
@@ -126,7 +128,9 @@ def _by_id(documents):
 
 
 def _residue(collection, found, text, data):
-    """What must be kept beside the collection to write these very bytes again; empty for the usual file."""
+    """What must be kept beside the collection to write these very bytes again; empty for the usual
+    file.
+    """
     pair = {
         "keys": list(found),
         "extra": {k: v for k, v in found.items() if k not in KEYS or (k in KEYS[:2] and v is None)},
@@ -143,7 +147,7 @@ def _residue(collection, found, text, data):
 
 
 def _checked(pair):
-    """The pair as it may come from a file that anyone wrote."""
+    """The pair, from a file that anyone might have written."""
     indent, keys = pair.get("indent"), pair.get("keys", [])
     shaped = (
         (
@@ -210,7 +214,9 @@ def _inflated(kept, limit):
 
 
 def pair_paths(path):
-    """(faiss, json) for either file of a pair: vectors-x.faiss and metadata-x.json, or two files of one name."""
+    """(faiss, json) for either file of a pair: vectors-x.faiss and metadata-x.json, or two files of
+    one name.
+    """
     folder, name = os.path.split(os.fspath(path))
     stem, suffix = os.path.splitext(name)
     if stem.startswith(("vectors-", "metadata-")):

@@ -1,4 +1,6 @@
-"""FAISS itself: rows of indexes that are not flat, and a live index for those who search with FAISS."""
+"""FAISS itself: rows of indexes that are not flat, and a live index for those who search with
+FAISS.
+"""
 
 # Where the package is missing, pyright takes this very module for it.
 # pyright: reportAttributeAccessIssue=false

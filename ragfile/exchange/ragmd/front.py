@@ -1,7 +1,8 @@
-"""The frontmatter of a .ragmd file: read with a YAML parser that can only make plain values, written line by line.
+"""The frontmatter of a .ragmd file: read with a YAML parser that can only make plain values,
+written line by line.
 
-A value that did not change is written with the very characters it was read with, comments included, so that a save touches
-only the lines that mean something else.
+A value that did not change is written with the very characters it was read with, comments included,
+so that a save touches only the lines that mean something else.
 """
 
 import re
@@ -20,7 +21,9 @@ _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class _Loader(yaml.SafeLoader):
-    """safe_load less what a frontmatter has no use for: aliases, deep nesting, and turning dates into objects."""
+    """safe_load less what a frontmatter has no use for: aliases, deep nesting, and turning dates
+    into objects.
+    """
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in rules if not tag.endswith(":timestamp")]
@@ -52,7 +55,9 @@ class Frontmatter:
         self._prefix = prefix
 
     def state(self):
-        """What the constructor takes, as JSON can hold it: a value that JSON has no word for is only kept as its line."""
+        """What the constructor takes, as JSON can hold it: a value that JSON has no word for is
+        only kept as its line.
+        """
         known = {
             key: value
             for key, value in self.values.items()
@@ -61,7 +66,9 @@ class Frontmatter:
         return [known, self._lines, self._prefix]
 
     def text(self, values):
-        """The lines of `values` (None leaves a key out), then those of all other keys; each ends with a line feed."""
+        """The lines of `values` (None leaves a key out), then those of all other keys; each ends
+        with a line feed.
+        """
         parts = [self._prefix]
         order = dict.fromkeys(
             [*self._lines, *values] if set(values) & set(self._lines) else [*values, *self._lines]

@@ -2,8 +2,9 @@
 
     parse(bytes) -> Collection        load(path) -> Collection        looks_like(bytes) -> bool
 
-The core finds the dividing lines, so that nothing inside a fence can be taken for a heading. Every fault is a FormatError
-that names its line. Writing is in writing.py; load and save are re-exported together by `ragfile.exchange.ragmd.reading`.
+The core finds the dividing lines, so that nothing inside a fence can be taken for a heading. Every
+fault is a FormatError that names its line. Writing is in writing.py; load and save are re-exported
+together by `ragfile.exchange.ragmd.reading`.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def register_mime():
 
 
 def load(path, *, allow_large=True):
-    """The collection in a .ragmd file. allow_large=False refuses index kinds that a text file is the wrong home for."""
+    """The collection in a .ragmd file. allow_large=False refuses index kinds that a text file is
+    the wrong home for.
+    """
     with open(path, "rb", buffering=0) as file:
         data = np.empty(file.seek(0, 2), np.uint8)
         file.seek(0)
@@ -196,7 +199,9 @@ class _Reader:
         return found
 
     def content(self, section):
-        """(start, end) of a section's one fenced block, or of its whole text when it has no fence."""
+        """(start, end) of a section's one fenced block, or of its whole text when it has no
+        fence.
+        """
         if not section.fences:
             return section.start, section.end
         if len(section.fences) > 1:

@@ -1,4 +1,6 @@
-"""Writing .ragmd: one line for one thing, so that a version control system shows what changed and nothing else."""
+"""Writing .ragmd: one line for one thing, so that a version control system shows what changed and
+nothing else.
+"""
 
 import contextlib
 import json
@@ -152,7 +154,9 @@ def _object(lines, indent):
 
 
 def _inline(value):
-    """On one line. The kinds that thousands of chunks are made of are written here, the rest by the encoder."""
+    """On one line. The kinds that thousands of chunks are made of are written here, the rest by the
+    encoder.
+    """
     kind = type(value)
     if kind is str:
         return _quote(value)
@@ -183,8 +187,9 @@ def checksum(data):
 def save(path, collection, *, now=None, allow_large=False, held=None):
     """Writes the collection to `path`: all of it or nothing, one writer at a time.
 
-    The same collection gives the same bytes; `collection.touch()` is what moves updated_at. held is the value of a lock()
-    that the caller is in."""
+    The same collection gives the same bytes; `collection.touch()` is what moves updated_at. held is
+    the value of a lock() that the caller is in.
+    """
     collection.index.refuse_if_large(allow_large)
     collection.check()
     spare(path, frontmatter.looks_like, ".ragmd")

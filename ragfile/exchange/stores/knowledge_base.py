@@ -1,7 +1,8 @@
 """A 1.0 .ragfile as a collection, and back.
 
-What came from FAISS + JSON or .ragmd carries its origin (origin.py) and comes back as it was, byte for byte. What was built
-here goes out with all that a file records of it: the way back makes the same file again.
+What came from FAISS + JSON or .ragmd carries its origin (origin.py) and comes back as it was, byte
+for byte. What was built here goes out with all that a file records of it: the way back makes the
+same file again.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def _from_origin(archive, section):
 
 @contextlib.contextmanager
 def _fitting(what):
-    """What a record of ours tells is taken at its word; where that cannot be, it is the record that is wrong."""
+    """What a record of ours tells is taken at its word; where that cannot be, it is the record that
+    is wrong.
+    """
     try:
         yield
     except FormatError:
@@ -122,7 +125,9 @@ def _write_with_origin(collection, path):
 
 
 def _model(collection):
-    """What the file records of the collection's model. The embedded one's name says which it is, and asks for no consent."""
+    """What the file records of the collection's model. The embedded one's name says which it is,
+    and asks for no consent.
+    """
     name, own = collection.model_name, StaticEmbedder()
     if name == own.model.name and collection.dim == own.model.dims:
         return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
@@ -179,7 +184,7 @@ def _from_records(archive):
     for name in archive.strategies:
         if not name.startswith("rag.") and name not in known:
             warnings.warn(
-                f"section {name} stays behind: nothing else has a place for it",
+                f"section {name} is left out: the other format has no place for it",
                 UserWarning,
                 stacklevel=4,
             )
@@ -190,7 +195,7 @@ def _from_records(archive):
             name, document, rows = there.id, _document(there, len(refs)), there.rows
             if not name or name in documents or len(document["chunks"]) != len(rows):
                 raise CorruptError(
-                    f"document {name!r} of {archive.path}, or a chunk of it, is there twice or has no name"
+                    f"document {name!r} of {archive.path}, or one of its chunks, appears twice or has no name"
                 )
             documents[name] = document
             refs.extend({"document_id": name, "chunk_key": key} for key in document["chunks"])

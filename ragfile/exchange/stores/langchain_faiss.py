@@ -1,7 +1,8 @@
 """A folder that LangChain's FAISS store saved: index.faiss and index.pkl.
 
-A pickle can run any program, so it is opened only when the caller says that it is trusted. Even then nothing is imported:
-its three classes become plain containers here, and any other name is refused.
+A pickle can run any program, so it is opened only when the caller says that it is trusted. Even
+then nothing is imported: its three classes become plain containers here, and any other name is
+refused.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""A folder of vectors.npy, chunks.jsonl, documents.jsonl and note.json: nothing that two lines of any language cannot read."""
+"""A folder of vectors.npy, chunks.jsonl, documents.jsonl and note.json: nothing that two lines of
+any language cannot read.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""One Parquet file of chunks with their vectors; documents and the note travel in the schema's metadata."""
+"""One Parquet file of chunks with their vectors; documents and the note travel in the schema's
+metadata.
+"""
 
 import json
 
@@ -28,7 +30,9 @@ def to_arrow(collection):
 
 
 def from_arrow(table):
-    """The collection in such a table; in any table that has text and embedding columns, one document a row."""
+    """The collection in such a table; in any table that has text and embedding columns, one
+    document a row.
+    """
     names = set(table.column_names)
     if not {"text", "embedding"} <= names:
         raise FormatError(f"a table needs columns text and embedding; this one has {sorted(names)}")

@@ -1,4 +1,6 @@
-"""A SQLite database with a sqlite-vec table: `chunk_vectors` answers `WHERE embedding MATCH ? ORDER BY distance`."""
+"""A SQLite database with a sqlite-vec table: `chunk_vectors` answers `WHERE embedding MATCH ? ORDER
+BY distance`.
+"""
 
 # Where the package is missing, pyright takes this very module for it.
 # pyright: reportAttributeAccessIssue=false

@@ -18,7 +18,9 @@ NOTE_KEYS = ("model_name", "created_at", "updated_at")
 
 
 def document_rows(collection):
-    """One tuple per document, in order. The body escapes what is not ASCII, so a lone surrogate passes any store."""
+    """One tuple per document, in order. The body escapes what is not ASCII, so a lone surrogate
+    passes any store.
+    """
     for name, document in collection.documents.items():
         title = (document.get("content") or {}).get("title")
         yield (

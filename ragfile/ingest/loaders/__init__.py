@@ -1,11 +1,13 @@
-"""Bytes of one file made into text: a module per family of formats, and the table of what is for what.
+"""Bytes of one file made into text: a module per family of formats, and the table of what is for
+what.
 
-A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory does. What
-a file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain text and those that
-users register.
+A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory
+does. What a file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain
+text and those that users register.
 
-Everything but PDF is read with the standard library alone, on purpose: the same file then gives the same text
-whatever else is installed, and there is no parser below us to bring its own limits and surprises.
+Everything but PDF is read with the standard library alone, on purpose: the same file then gives the
+same text whatever else is installed, and there is no parser below us to bring its own limits and
+surprises.
 """
 
 import io
@@ -106,7 +108,9 @@ _HTML = re.compile(
 
 
 def sniff(raw, suffix=""):
-    """The kind of some bytes: by content; among plain texts by suffix. UnsupportedType names what it is."""
+    """The kind of some bytes: by content; among plain texts by suffix. UnsupportedType names what
+    it is.
+    """
     for one in reversed(_LOADERS.values()):
         if one.magic and raw.startswith(one.magic):
             return one.kind

@@ -30,11 +30,11 @@ class Limits:
 
 @dataclass(slots=True)
 class Extracted:
-    """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment that no
-    chunk crosses.
+    """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment
+    that no chunk crosses.
 
-    `id` tells apart the documents of one file; `problem` stands for a record that could not be read. A text that `has_front`
-    may begin with front matter.
+    `id` tells apart the documents of one file; `problem` stands for a record that could not be
+    read. A text that `has_front` can begin with front matter.
     """
 
     text: str = ""
@@ -48,7 +48,9 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """A kind of file: its MIME type, the suffixes by which a folder's walk takes it up, and what reads it."""
+    """A kind of file: its MIME type, the suffixes by which a folder's walk takes it up, and what
+    reads it.
+    """
 
     kind: str
     mime: str

@@ -1,8 +1,10 @@
-"""The front matter of Markdown: the YAML between a first line `---` and the next one, as metadata, tags and where the body begins.
+"""The front matter of Markdown: the YAML between a first line `---` and the next one, as metadata,
+tags and where the body begins.
 
-What is read is JSON by YAML 1.2's core schema: null, true, false, numbers, else text (so `no`, `on` and dates are text), in lists
-and mappings; keys are text as written. YAML can do more, and a file comes from anywhere: aliases, tags of other types, nesting
-below DEPTH and blocks over LIMIT are not front matter. Then, as when it is no YAML or no mapping, all of it is text like the rest.
+What is read is JSON by YAML 1.2's core schema: null, true, false, numbers, else text (so `no`, `on`
+and dates are text), in lists and mappings; keys are text as written. YAML can do more, and a file
+comes from anywhere: aliases, tags of other types, nesting below DEPTH and blocks over LIMIT are not
+front matter. Such a block, and one that is not YAML or not a mapping, is text like the rest.
 """
 
 from __future__ import annotations
@@ -31,11 +33,13 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 class _NotFrontMatter(ValueError):
-    """YAML that is none of what front matter may be."""
+    """YAML that front matter must not be."""
 
 
 def front_matter(text):
-    """(metadata, tags, where the body begins) of a normalised text; ({}, (), 0) where it has no front matter."""
+    """(metadata, tags, where the body begins) of a normalised text; ({}, (), 0) where it has no
+    front matter.
+    """
     block = _BLOCK.match(text)
     if block is None or block.end() > LIMIT:
         return {}, (), 0
@@ -51,11 +55,12 @@ def front_matter(text):
 
 
 def _reader(text):
-    """PyYAML's reader in C if it was built with it, which takes a tenth of the time for the same events.
+    """PyYAML's reader in C if it was built with it, which takes a tenth of the time for the same
+    events.
 
-    The two differ where there are tabs, escapes, a comment without a blank after `|` or `>`, or, in brackets, a `?`
-    or a `:` before a bracket or comma. What is read must not depend on how PyYAML was built, so such a text is left
-    to the reader in Python.
+    The two differ where there are tabs, escapes, a comment without a blank after `|` or `>`, or, in
+    brackets, a `?` or a `:` before a bracket or comma. What is read must not depend on how PyYAML
+    was built, so such a text is left to the reader in Python.
     """
     return yaml.SafeLoader if _ODD.search(text) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -87,7 +92,9 @@ def _value(event, events, depth):
 
 
 def _until(events, end):
-    """The events before the end of a list or mapping; each is taken with all that is in it before the next one is asked for."""
+    """The events before the end of a list or mapping; each is taken with all that is in it before
+    the next one is asked for.
+    """
     while not isinstance(event := next(events), end):
         yield event
 
@@ -99,7 +106,9 @@ def _key(event):
 
 
 def _text(value):
-    """A scalar as text: escapes may name the two halves of a character, as JSON's do; one half alone is refused (a ValueError)."""
+    """A scalar as text: escapes can name the two halves of a character, as in JSON; one half alone
+    is a ValueError.
+    """
     return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16")
 
 

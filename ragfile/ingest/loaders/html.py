@@ -1,9 +1,10 @@
-"""HTML made into text with Markdown's marks for headers, list items and code, so that header paths survive.
+"""HTML made into text with Markdown's marks for headers, list items and code, so that header paths
+survive.
 
-A small tokenizer of our own instead of an HTML tree: text is all we want, time must be linear in the input
-for any bytes (the standard library's parser is not, for unclosed constructs), and the result must not depend
-on what is installed. It follows browsers where it matters: entities, unclosed comments and scripts, quotes in
-attributes.
+A small tokenizer of our own instead of an HTML tree: text is all we want, time must be linear in
+the input for any bytes (the standard library's parser is not, for unclosed constructs), and the
+result must not depend on what is installed. It follows browsers where it matters: entities,
+unclosed comments and scripts, quotes in attributes.
 """
 
 import re
@@ -12,7 +13,8 @@ from html import unescape
 from ragfile.ingest.loaders.contract import Extracted
 from ragfile.ingest.loaders.plain import decode
 
-# A tag ends before the next "<", and a quoted value is short: no input makes a scan start over at length.
+# A tag ends before the next "<", and a quoted value is short: no input makes a scan start over at
+# length.
 _TAG = re.compile(
     r"""<(?:(?P<comment>!--)|[!?][^<>]*+>|(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*+)"""
     r"""(?:[^"'<>]++|"[^"]{0,4096}+"|'[^']{0,4096}+'|["'])*+>)"""
@@ -64,7 +66,9 @@ def parse(raw, limits, errors="strict"):
 
 
 def _decoded(raw, errors):
-    """UTF-8 first; else as the file declares itself, which for the Web's old half is windows-1252."""
+    """UTF-8 first; else as the file declares itself, which for the Web's old half is
+    windows-1252.
+    """
     try:
         return decode(raw)
     except UnicodeDecodeError:
@@ -76,7 +80,9 @@ def _decoded(raw, errors):
 
 
 def _tokens(source):
-    """(text, tag, is it a closing one) in order; what stands in silent elements and comments is left out."""
+    """(text, tag, is it a closing one) in order; what stands in silent elements and comments is
+    left out.
+    """
     at = 0
     while m := _TAG.search(source, at):
         name = (m["name"] or "").lower()

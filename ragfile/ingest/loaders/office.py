@@ -1,9 +1,9 @@
 """DOCX and PPTX: the text of their XML, with Markdown's marks for headings, list items and tables.
 
-Both are zip files of XML. What they unpack to is bounded before it is unpacked, a Word document is read one
-paragraph or table at a time, and every part is read once, however often it is named. A document type
-declaration, the root of XML's entity bombs and file inclusions, is refused: no writer of these formats makes
-one.
+Both are zip files of XML. What they unpack to is bounded before it is unpacked, a Word document is
+read one paragraph or table at a time, and every part is read once, however often it is named. A
+document type declaration, the root of XML's entity bombs and file inclusions, is refused: no writer
+of these formats makes one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class _Package:
         return builder.close() if self._fed(name, builder) else None
 
     def children(self, name, parent):
-        """What lies in the part's first `parent` element, one child at a time; each is dropped after it was used."""
+        """What lies in the part's first `parent` element, one child at a time; each is dropped
+        after it was used.
+        """
         builder = _Builder(parent)
         for _ in self._feeding(name, builder):
             if builder.parent is not None and len(builder.parent) > 1:
@@ -64,7 +66,9 @@ class _Package:
         return sum(1 for _ in self._feeding(name, builder)) > 0
 
     def _feeding(self, name, builder):
-        """Gives the part to the builder piece by piece. zipfile itself stops at the size that the directory states."""
+        """Gives the part to the builder piece by piece. zipfile itself stops at the size that the
+        directory states.
+        """
         if name not in self._names:
             return
         parser = ElementTree.XMLParser(target=builder)
@@ -93,7 +97,9 @@ class _Package:
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """A tree without a document type, of which no more than HELD bytes are in memory (see _Package.children)."""
+    """A tree without a document type, of which no more than HELD bytes are in memory (see
+    _Package.children).
+    """
 
     def __init__(self, parent=None):
         super().__init__()
@@ -122,7 +128,9 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 def word(raw, limits):
-    """Paragraphs and tables in order; headings by their style's name, English in every language's Word."""
+    """Paragraphs and tables in order; headings by their style's name, English in every language's
+    Word.
+    """
     package = _Package(raw, limits)
     levels = _heading_levels(package.xml("word/styles.xml"))
     blocks = _blocks(package.children("word/document.xml", f"{_W}body"), levels)
@@ -201,7 +209,9 @@ def _runs(element):
 
 
 def slides(raw, limits):
-    """A slide is a segment, numbered from 1 in the presentation's own order; its notes come last in it."""
+    """A slide is a segment, numbered from 1 in the presentation's own order; its notes come last in
+    it.
+    """
     package = _Package(raw, limits)
     relations = package.relations("ppt/presentation.xml")
     ids = [node.get(f"{_R}id") for node in package.xml("ppt/presentation.xml").iter(f"{_P}sldId")]
@@ -216,7 +226,9 @@ def slides(raw, limits):
 
 
 def _slide(package, name, taken):
-    """The text of a slide and of those of its notes that are not taken yet: a page of notes belongs to one slide."""
+    """The text of a slide and of those of its notes that are not taken yet: a page of notes belongs
+    to one slide.
+    """
     tree = package.xml(name)
     blocks = [_shape(shape) for shape in _outermost(tree, f"{_P}sp")]
     blocks += [_table(table) for table in _outermost(tree, f"{_A}tbl")]
@@ -229,7 +241,9 @@ def _slide(package, name, taken):
 
 
 def _outermost(element, tag):
-    """The elements of a tag below an element, in order, without those that lie in another such one."""
+    """The elements of a tag below an element, in order, without those that lie in another such
+    one.
+    """
     stack = [] if element is None else list(reversed(element))
     while stack:
         node = stack.pop()

@@ -1,8 +1,8 @@
 """PDF through pdfium: a page is a segment, numbered from 1.
 
-pdfium rather than a parser in Python: it is about ten times faster, reads broken files as browsers do, and
-is fuzzed for a living; its licence (Apache 2.0 / BSD) goes with ours. It is not thread-safe: load PDFs from
-one thread.
+pdfium rather than a parser in Python: it is about ten times faster, reads broken files as browsers
+do, and is fuzzed for a living; its licence (Apache 2.0 / BSD) goes with ours. It is not
+thread-safe: load PDFs from one thread.
 """
 
 import re

@@ -21,7 +21,9 @@ NAME = 200  # characters of a column's name, which every row repeats
 
 
 def decode(raw, errors="strict"):
-    """UTF-8, or what a byte order mark says. Invalid bytes are an error, or U+FFFD with errors="replace"."""
+    """UTF-8, or what a byte order mark says. Invalid bytes are an error, or U+FFFD with
+    errors="replace".
+    """
     return whole(raw, errors).removeprefix("\ufeff")
 
 
@@ -43,7 +45,9 @@ def markdown(raw, limits, errors="strict"):
 
 
 def table(raw, limits, errors="strict"):
-    """A row becomes lines `column: value`, a segment of its own with its number (the header is row 1)."""
+    """A row becomes lines `column: value`, a segment of its own with its number (the header is row
+    1).
+    """
     table_text = decode(raw, errors)
     first = table_text.partition("\n")[0]
     delimiter = max(",;\t|", key=first.count)
@@ -65,20 +69,22 @@ def _rows(names, rows):
 
 
 def json_lines(raw, limits, errors="strict"):
-    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is metadata, and `tags` are its tags."""
+    """A document per line: `text` (or `content`), `id` (`_id`, the line's number); the rest is
+    metadata, and `tags` are its tags.
+    """
     for number, line in enumerate(_json_lines(raw, errors), 1):
         if not line.strip():
             continue
         try:
             record = _JSON.decode(line if isinstance(line, str) else decode(line, errors))
         except (ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError too
-            yield Extracted(problem=f"line {number}: no JSON: {_reason(error)}", id=str(number))
+            yield Extracted(problem=f"line {number}: not JSON: {_reason(error)}", id=str(number))
             continue
         yield _record(record, number)
 
 
 def _reason(error):
-    """Why a line is no JSON, with the place in the line."""
+    """Why a line is not JSON, and where in the line."""
     return (
         f"{error.msg} at character {error.pos + 1}"
         if isinstance(error, json.JSONDecodeError)
@@ -87,7 +93,9 @@ def _reason(error):
 
 
 def _json_lines(raw, errors):
-    """Lines as bytes, one at a time: the file may be large. UTF-16 and UTF-32 are decoded as a whole first."""
+    """Lines as bytes, one at a time: the file can be large. UTF-16 and UTF-32 are decoded as a
+    whole first.
+    """
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
         return decode(raw, errors).split("\n")
     return io.BytesIO(raw)
