@@ -57,7 +57,7 @@ class OpenAIChat:
             model = event.get("model") or model
             choice = _choice(self.caller.base_url, event)
             reason = choice.get("finish_reason") or reason
-            content = (choice.get("delta") or choice.get("message") or {}).get("content")
+            content = _said(self.caller.base_url, choice).get("content")
             if isinstance(content, str) and content:
                 yield content
         if not reason:
@@ -127,9 +127,17 @@ def _choice(source, event):
     choices = event.get("choices") or [{}]
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise ProviderError(
-            f"{source}: an event of the stream has choices that are no list of objects"
+            f"{source}: an event of the stream has choices that are not a list of objects"
         )
     return choices[0]
+
+
+def _said(source, choice):
+    """The delta or the message of a choice, which must be an object."""
+    said = choice.get("delta") or choice.get("message") or {}
+    if not isinstance(said, dict):
+        raise ProviderError(f"{source}: a choice of the stream holds {said!r:.60}, not an object")
+    return said
 
 
 def _usage(event):

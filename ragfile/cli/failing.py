@@ -4,6 +4,7 @@ and an exit code.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -71,6 +72,11 @@ def failed(error, as_json) -> NoReturn:
     sys.exit(code)
 
 
+def _is_special(path):
+    """Whether a path is there and is neither a file nor a folder."""
+    return path is not None and os.path.exists(path) and not os.path.isfile(path)
+
+
 def _code(error):
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
         return INTERRUPTED
@@ -93,6 +99,8 @@ def _message(error):
         return error.format_message()
     if isinstance(error, IsADirectoryError) and error.filename is not None:
         return f"{error.filename} is a folder; name a file, as `ragfile build` makes of a folder"
+    if isinstance(error, OSError) and error.errno == errno.EINVAL and _is_special(error.filename):
+        return f"{error.filename} is a device or a pipe; name a regular file"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if not isinstance(error, OURS):

@@ -80,7 +80,7 @@ class Server:
             and {"result", "error"} & set(message)
         ):
             return None  # a response, and nothing was asked
-        number = message.get("id") if isinstance(message, dict) else None
+        number = _number(message)
         try:
             return _response(number, result=self._result(_request(message), headers))
         except ProtocolError as error:
@@ -157,13 +157,18 @@ def _response(number, **outcome):
     return {"jsonrpc": "2.0", "id": number, **outcome}
 
 
+def _number(message):
+    """The id of a request; None where the id is missing or is not one that a response may repeat."""
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, str | int) and not isinstance(number, bool) else None
+
+
 def _request(message):
     """The message, if it is a request; ProtocolError else."""
     if not isinstance(message, dict):
         kind = "batches are not served" if isinstance(message, list) else "a message is an object"
         raise ProtocolError(INVALID_REQUEST, kind)
-    number = message.get("id")
-    if isinstance(number, bool) or not isinstance(number, str | int):
+    if _number(message) is None:
         raise ProtocolError(INVALID_REQUEST, "the id of a request is a string or a whole number")
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         raise ProtocolError(INVALID_REQUEST, "a request has jsonrpc 2.0 and the name of a method")

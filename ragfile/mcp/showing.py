@@ -155,7 +155,8 @@ def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
         shown.append(name)
     more = len(rest) - len(shown)
     text = "\n".join(shown) or "No documents."
-    text += f"\n{more} more: go on with after={shown[-1]}" * bool(more)
+    if more:
+        text += f"\n{more} more: go on with after={shown[-1]}"
     model = (rf.config.get("model") or {}).get("name")
     return text, {
         "documents": shown, "total": len(ids), "next": shown[-1] if more else None,

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit code."""
 
 import json
+import os
 
 import ragfile
 
@@ -31,6 +32,16 @@ def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, t
             1,
             f"ragfile: {tmp_path} is a folder; name a file, as `ragfile build` makes of a folder\n",
         )
+
+
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_named(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.md").write_text("keys")
+    said = "is a device or a pipe; name a regular file\n"
+    assert run("info", tmp_path / "pipe")[::2] == (1, f"ragfile: {tmp_path / 'pipe'} {said}")
+    assert run("search", "/dev/zero", "keys")[::2] == (1, f"ragfile: /dev/zero {said}")
+    built = run("build", tmp_path / "a.md", "-o", "/dev/null")
+    assert built[::2] == (1, f"ragfile: /dev/null {said}")
 
 
 def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):

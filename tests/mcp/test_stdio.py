@@ -53,6 +53,18 @@ def test_a_conversation_from_spawn_to_end(path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_id_that_json_cannot_say_is_not_repeated(path):
+    _, done = run(
+        path,
+        *(
+            f'{{"jsonrpc": "2.0", "id": {number}, "method": "ping"}}\n'
+            for number in ("NaN", "1e999", "[-Infinity]")
+        ),
+    )
+    lines = done.stdout.splitlines()
+    assert [json.loads(line, parse_constant=pytest.fail)["id"] for line in lines] == [None] * 3
+
+
 def test_lines_that_are_no_messages_do_not_end_it(path):
     answers, _ = run(path, "nonsense\n", "\n", "[" * 100_000 + "\n", '{"id": 1}\n', HELLO)
     assert [a.get("error", {}).get("code") for a in answers] == [-32700, -32700, -32600, None]

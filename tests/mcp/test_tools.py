@@ -161,6 +161,13 @@ def test_list_gives_ids_by_prefix_and_in_pages(call):
     assert call("list", after="keys.md")["structuredContent"]["documents"][0] == "pods.md"
 
 
+def test_list_after_the_last_document_is_empty(call):
+    last = call("list", after="sub/night.md")
+    assert said(last) == "No documents."
+    found = last["structuredContent"]
+    assert (found["documents"], found["total"], found["next"]) == ([], 3, None)
+
+
 # ---------------------------------------------------------------------------- what goes wrong ---
 
 
