@@ -365,7 +365,7 @@ def test_the_command_takes_a_list_of_sources_from_stdin_and_is_quiet_without_a_t
 def test_the_command_names_each_file_that_it_could_not_read(docs, tmp_path):
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnot really")
     done = run("build", docs, "-o", tmp_path / "kb", "--embedder", "none")
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "broken.pdf" in done.stderr
     assert "; 1 file with errors" in done.stdout
     nothing = run("build", "-o", tmp_path / "none")
