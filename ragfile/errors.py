@@ -58,7 +58,7 @@ class RemoteError(RagfileError, OSError):
 
 
 class ChangedError(RemoteError):
-    """The object behind the URL is not the one that was opened."""
+    """The file was written over while it was open, or the URL names another object by now: refresh()."""
 
 
 class FilterWarning(UserWarning):

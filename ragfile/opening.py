@@ -188,6 +188,12 @@ class _Remote(KnowledgeBase):
         finally:
             self._there = None
 
+    def check_unchanged(self):
+        """The fetcher compares whatever it fetches."""
+
+    def _front_and_footer(self):
+        return None
+
     def _is_as_new_as(self, other):
         return False  # another object: the open one's bytes can no longer be fetched
 
@@ -212,6 +218,9 @@ class TextKnowledgeBase(KnowledgeBase):
     """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in
     memory.
     """
+
+    def check_unchanged(self):
+        """All of it is in memory."""
 
     def _mapped(self):
         """The same collection as a .ragfile without a name, which goes with its last reader."""

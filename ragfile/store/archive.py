@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import CorruptError, FilterWarning
+from ragfile.errors import ChangedError, CorruptError, FilterWarning
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
 from ragfile.store import (
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     Opened = TypeVar("Opened", bound="Archive")
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
+FRONT, FOOTER = 4096, 64  # bytes at the beginning of a file and at the end of a commit
 # A section that stands on others, in the same segment.
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 REQUIRES = {
@@ -119,7 +120,11 @@ def of_one_commit(
     @functools.wraps(method)
     def call(self: Opened, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return method(self if self._is_pinned else self._pinned(), *args, **kwargs)
+            if self._is_pinned:
+                return method(self, *args, **kwargs)
+            view = self._pinned()
+            view.check_unchanged()
+            return method(view, *args, **kwargs)
         except CorruptError as error:  # found in a section, which does not know its file
             error.name_file(self.path)
             raise
@@ -166,6 +171,7 @@ class Archive:
             raise CorruptError(
                 f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
             )
+        self._front = self._front_and_footer()
         self._check_needs()
         self.segments, base = [], 0
         for record in self.reader.segments:
@@ -191,8 +197,34 @@ class Archive:
                 )
 
     def _identity(self):
-        """What changes when the path names another file, or the file grew."""
-        return _core.file_identity(self.path)
+        """What changes when the path names another file, or the file was written to."""
+        return *_core.file_identity(self.path), os.stat(self.path).st_mtime_ns
+
+    def _front_and_footer(self):
+        """What names the commit that is open: both hold hashes of what they stand for."""
+        end = self._commit["end"]
+        return self.raw(0, FRONT), self.raw(max(end - FOOTER, 0), FOOTER)
+
+    def check_unchanged(self):
+        """Refuses to answer from a file that was written over in place since it was opened.
+
+        Appended commits change no byte that is there, and a file that was renamed into the place of this one leaves
+        it alone. This costs a stat, and more only when something was written. A file that is cut short while a call
+        reads it ends the process (SIGBUS): nothing of ours can prevent that.
+        """
+        try:
+            now = os.stat(self.path)
+        except OSError:  # gone, and still mapped
+            return
+        is_other = (now.st_dev, now.st_ino) != self._seen[:2]
+        if is_other or now.st_mtime_ns == self._made.get("unchanged at", self._seen[-1]):
+            return
+        if now.st_size < self._commit["end"] or self._front_and_footer() != self._front:
+            raise ChangedError(
+                f"{self.path} was written over while it was open: call refresh(); "
+                "and replace files by renaming, as `mv` and `cp --remove-destination` do"
+            )
+        self._made["unchanged at"] = now.st_mtime_ns  # for all views of this commit
 
     def _mapped(self) -> Any:
         return _core.Map(self.path)
@@ -414,7 +446,10 @@ class Archive:
         return RowPlace(segment, int(row - segment.base))
 
     def _live_place(self, row) -> RowPlace:
-        found = self.place(row)
+        view = self if self._is_pinned else self._pinned()
+        if view is not self:
+            view.check_unchanged()
+        found = view.place(row)
         if not found.segment.is_live(found.local):
             raise _deleted(row)
         return found
@@ -732,7 +767,9 @@ class Archive:
 
     def document(self, doc_id: str) -> Document | None:
         """The Document with this id, or None."""
-        there = self.find(doc_id)
+        view = self if self._is_pinned else self._pinned()
+        view.check_unchanged()
+        there = view.find(doc_id)
         return None if there is None else there.read()
 
     @of_one_commit
