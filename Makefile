@@ -124,6 +124,12 @@ folder:               ## a real folder (FOLDER=…): the same bytes in every env
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets
 
+frameworks:           ## LangChain's own suites and LlamaIndex's store beside ours, in an environment of their own
+	python3 -m venv build/frameworks && build/frameworks/bin/pip install -q -e ".[frameworks]"
+	build/frameworks/bin/python -m pytest -q -p no:codspeed \
+		tests/adapters/test_langchain.py tests/adapters/test_llama_index.py \
+		tests/house/test_readme.py -k "not test_the_commands"
+
 # One question a file in bench/; its README says what the data is.
 doors:                ## other people's clients: OpenAI's, Ollama's, the MCP SDK's; conformance suite, inspector
 	$(PY) -m pip install -q -e ".[test,doors]"
