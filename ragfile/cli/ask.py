@@ -36,7 +36,13 @@ FAILED = 1
     show_envvar=True,
     help="openai:MODEL or ollama:MODEL; without one, sentences of the file.",
 )
-@click.option("-k", default=12, show_default=True, help="How many passages to look at.")
+@click.option(
+    "-k",
+    type=click.IntRange(min=1),
+    default=12,
+    show_default=True,
+    help="How many passages to look at.",
+)
 @click.option(
     "--budget",
     default=2000,

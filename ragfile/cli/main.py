@@ -257,6 +257,9 @@ def _show_picture(rf, as_json):
 
 
 def _show_hex(rf, file, at, as_json):
+    size = rf.info["size"]
+    if at >= size:
+        raise click.UsageError(f"--hex {at:,} is past the end: {file} has {size:,} bytes")
     if is_remote(file):
         data = rf.raw(at, 256)
     else:

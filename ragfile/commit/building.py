@@ -161,9 +161,8 @@ def _why_nothing(sources, loading):
         for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
     ]
     found = f"no document in {', '.join(named) or 'no sources at all'}"
-    if loading.failures:
-        return f"{found}: {loading.failures[0].path}: {loading.failures[0].reason}"
-    return found
+    reasons = [*loading.failures, *loading.skipped]
+    return f"{found}: {reasons[0].path}: {reasons[0].reason}" if reasons else found
 
 
 class _Work:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -235,6 +235,8 @@ class Editor(Transaction):
         A filter means the documents of which a chunk passes it. Returns the ids that were there;
         `deletions` tells what each of them was.
         """
+        if isinstance(where, Mapping) and not where:
+            raise ValueError("an empty filter deletes no document: name a condition")
         wanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
         wanted.update(dict.fromkeys(self._with_checksum(checksums) if checksums else ()))
         wanted.update(dict.fromkeys(self._passing(where) if where is not None else ()))

@@ -69,6 +69,12 @@ def test_with_a_model_the_answer_its_source_and_what_is_wrong_with_it(path, serv
     assert done.returncode == 0
 
 
+def test_no_passages_are_refused(path):
+    done = run(path, "How often are keys rotated?", "-k", "0")
+    assert done.returncode == 1
+    assert "0 is not in the range x>=1" in done.stderr
+
+
 def test_the_model_may_be_named_in_the_environment(path, server):
     assert (
         "Every 90 days [1]" in run(path, "how often?", RAGFILE_MODEL=server.model("ollama")).stdout

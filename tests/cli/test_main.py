@@ -44,6 +44,35 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_named(run, tmp_path):
     assert built[::2] == (1, f"ragfile: /dev/null {said}")
 
 
+def test_a_source_that_gives_no_document_says_why(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "a.zip").write_bytes(b"PK")
+    for source, reason in (
+        (tmp_path / "pipe.md", f"{tmp_path / 'pipe.md'}: neither a file nor a folder"),
+        (tmp_path / "b", f"{tmp_path / 'b' / 'a.zip'}: no loader for this suffix"),
+    ):
+        code, _, err = run("build", source, "-o", tmp_path / "kb.ragfile")
+        assert (code, err) == (1, f"ragfile: no document in {source}: {reason}\n")
+
+
+def test_bytes_past_the_end_of_a_file_are_refused(run, kb):
+    size = kb.stat().st_size
+    assert run("inspect", kb, "--hex", size - 1)[0] == 0
+    for at in (size, 10**25):
+        code, out, err = run("inspect", kb, "--hex", at)
+        assert (code, out) == (1, "")
+        assert f"--hex {at:,} is past the end: {kb} has {size:,} bytes" in err
+
+
+def test_an_empty_filter_deletes_nothing_and_says_so(run, kb):
+    before = kb.read_bytes()
+    code, out, err = run("delete", kb, "--where", "{}")
+    assert (code, out) == (1, "")
+    assert err == "ragfile: an empty filter deletes no document: name a condition\n"
+    assert kb.read_bytes() == before
+
+
 def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     code, _, err = run("info", tmp_path / "a.png")
