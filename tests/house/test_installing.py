@@ -58,7 +58,7 @@ def test_a_source_folder_without_a_compiled_core_still_knows_its_version(source_
 def setup(**environment):
     """What the last line of a build says that cannot begin."""
     pytest.importorskip(
-        "setuptools", reason="setuptools, which builds the package, is not installed"
+        "setuptools", "77", reason="setuptools 77, which builds the package, is not installed"
     )
     command = [sys.executable, "setup.py", "-q", "build_ext", "--build-temp", os.devnull]
     environment = {**os.environ, **environment}
