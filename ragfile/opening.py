@@ -188,6 +188,9 @@ class _Remote(KnowledgeBase):
         finally:
             self._there = None
 
+    def _is_untouched(self):
+        return True
+
     def check_unchanged(self):
         """The fetcher compares whatever it fetches."""
 
@@ -218,6 +221,9 @@ class TextKnowledgeBase(KnowledgeBase):
     """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in
     memory.
     """
+
+    def _is_untouched(self):
+        return True
 
     def check_unchanged(self):
         """All of it is in memory."""

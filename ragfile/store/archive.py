@@ -205,6 +205,13 @@ class Archive:
         end = self._commit["end"]
         return self.raw(0, FRONT), self.raw(max(end - FOOTER, 0), FOOTER)
 
+    def _is_untouched(self) -> bool:
+        """Whether nobody wrote to the file since that was asked last: the quick answer for a single row."""
+        try:
+            return os.stat(self.path).st_mtime_ns == self._made.get("unchanged at", self._seen[-1])
+        except OSError:
+            return False
+
     def check_unchanged(self):
         """Refuses to answer from a file that was written over in place since it was opened.
 
@@ -446,10 +453,9 @@ class Archive:
         return RowPlace(segment, int(row - segment.base))
 
     def _live_place(self, row) -> RowPlace:
-        view = self if self._is_pinned else self._pinned()
-        if view is not self:
-            view.check_unchanged()
-        found = view.place(row)
+        if not (self._is_pinned or self._is_untouched()):
+            self._pinned().check_unchanged()
+        found = self.place(row)
         if not found.segment.is_live(found.local):
             raise _deleted(row)
         return found
@@ -718,6 +724,9 @@ class Archive:
             raise TypeError(f"rows are a list of row numbers, not {rows!r:.80}")
         if (text is None) == (vector is None):
             raise ValueError("score needs a text or a vector: give text= or vector=")
+        is_plain = wanted.size and wanted.min() >= 0 and wanted.max() < self.rows == len(self)
+        if is_plain:
+            return self.scores_of(wanted, text=text, vector=vector, k1=k1, b=b)
         self._check_live(row_sets.checked_rows(wanted, self.rows))
         named = wanted != -1
         scores = np.full(len(wanted), exact.NOTHING, np.float32)
