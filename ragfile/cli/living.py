@@ -155,13 +155,14 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 
 @click.command()
 @click.argument("file", type=click.Path())
+@click.option("--renumber", is_flag=True, help="Let generations begin at 1 again.")
 @json_option
-def compact(file, as_json):
+def compact(file, renumber, as_json):
     """Rewrite a file without deleted and replaced content."""
     from ragfile.commit.compacting import compact as compact_file
 
     before = os.path.getsize(file)
-    compact_file(file)
+    compact_file(file, renumber=renumber)
     after = os.path.getsize(file)
     if as_json:
         return emit({"before": before, "after": after})

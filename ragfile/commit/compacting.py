@@ -1,7 +1,7 @@
-"""Compaction: the live documents of a file as a first generation, which leaves nothing of the past.
+"""Compaction: the live documents of a file as its first commit, which leaves nothing of the past.
 
 Everything is carried over as it is stored, through the writer that builds files, and so gives the
-bytes of a fresh build.
+bytes of a fresh build, but for the number of the generation.
 """
 
 from __future__ import annotations
@@ -22,24 +22,32 @@ MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag
 
 
 def compact(
-    path: StrPath, *, created: int | None = None, accept_loss: bool = False
+    path: StrPath, *, created: int | None = None, accept_loss: bool = False,
+    renumber: bool = False,
 ) -> None:  # fmt: skip
     """Writes the live documents as a new first generation, in the file's place.
 
-    Deleted bytes are gone then. A file whose newest commit is damaged is refused; with accept_loss
-    the one before is compacted.
+    Deleted bytes are gone then. The file keeps the number of its newest generation, so that older
+    numbers are refused instead of finding other content; with renumber it is generation 1 again, and
+    the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
+    accept_loss the one before is compacted.
     """
     refuse_remote(path)
     file = _core.Writer.edit(path)
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
-            _rewrite(archive, file.replacement(), created)
+            _rewrite(archive, file.replacement(), created, 1 if renumber else archive.generation)
     finally:
         file.close()
 
 
-def _rewrite(archive: Archive, file: _core.Writer, created: int | None) -> None:
+def _rewrite(
+    archive: Archive, file: _core.Writer, created: int | None, generation: int
+) -> None:  # fmt: skip
     record = {"precision": 32, "metric": "cosine", **archive.config}
+    record.pop("first_generation", None)
+    if generation > 1:
+        record["first_generation"] = generation
     dim = record.pop("dim", None)
     draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=created)
     try:

@@ -11,6 +11,7 @@ from ragfile.embedding.protocol import open_embedder
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunking import Policy
 from ragfile.net import fetcher
+from ragfile.store import config
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
     mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
     commits: list[Commit] = []
-    before = 0
+    before, first = 0, config.first_generation(newest, os.fspath(path))
     for generation in range(1, newest.commit["generation"] + 1):
         reader = (
             newest
@@ -50,7 +51,7 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
         )
         commits.append(
             {
-                "generation": generation,
+                "generation": first - 1 + generation,
                 "created": commit["created"],
                 "message": commit["message"],
                 "chunks": live,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import ChangedError, CorruptError, FilterWarning
+from ragfile.errors import ChangedError, CorruptError, FilterWarning, FormatError
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
 from ragfile.store import (
@@ -155,22 +155,38 @@ class Archive:
         archive = cls.__new__(cls)
         archive.path, archive._options = os.fspath(path), {"generation": 0, "strict": strict}
         archive._swap, archive._map = Lock(), reader.owner
-        archive._seen = archive._map.identity
+        archive._seen = archive._identity()
         archive._read(reader)
         return archive
 
     def _open(self):
         self._seen = self._identity()
         self._map = self._mapped()
-        self._read(_core.Reader(self._map, self._options["generation"]))
+        self._read(self._reader_of(self._options["generation"]))
+
+    def _reader_of(self, generation: int) -> _core.Reader:
+        """The reader of a generation by the number that users know, or of the newest for 0."""
+        if not generation:
+            return _core.Reader(self._map)
+        try:
+            newest = _core.Reader(self._map)
+            first = config.first_generation(newest, self.path)
+        except FormatError:  # an older commit may be whole
+            return _core.Reader(self._map, generation)
+        last = first - 1 + newest.commit["generation"]
+        if not first <= generation <= last:
+            why = "; a compaction left out those before" if first > 1 else ""
+            what = f"has generations {first} to {last}, not {generation}{why}"
+            raise ValueError(f"{self.path} {what}")
+        return _core.Reader(self._map, generation - first + 1)
 
     def _read(self, reader: _core.Reader) -> None:
         self.reader = reader
         self._commit = self.reader.commit
-        if self._options["strict"] and self._commit["lost_generation"]:
-            raise CorruptError(
-                f"{self.path}: generation {self._commit['lost_generation']} was committed and is damaged"
-            )
+        self._config, self._made = None, {}  # what is made of a commit when it is first asked for
+        if self._options["strict"] and (lost := self._commit["lost_generation"]):
+            what = f"generation {self._numbered(lost)} was committed and is damaged"
+            raise CorruptError(f"{self.path}: {what}")
         self._front = self._front_and_footer()
         self._check_needs()
         self.segments, base = [], 0
@@ -178,10 +194,6 @@ class Archive:
             self.segments.append(Segment(self.reader, record, base))
             base += record.rows
         self.rows = base
-        self._config, self._made = (
-            None,
-            {},
-        )  # what is made of this commit when it is first asked for
         metric = self.config.get("metric", "cosine")
         for segment in self.segments:
             segment.metric = metric
@@ -318,8 +330,12 @@ class Archive:
 
     @property
     def generation(self) -> int:
-        """The number of the commit that is open."""
-        return self._commit["generation"]
+        """The number of the commit that is open. Compaction does not start it again."""
+        return self._numbered(self._commit["generation"])
+
+    def _numbered(self, generation: int) -> int:
+        """A generation of the container as users know it."""
+        return generation + self.config.get("first_generation", 1) - 1
 
     @property
     def config(self) -> dict[str, Any]:
@@ -388,20 +404,24 @@ class Archive:
             "rag.gone",
         )
         return {
-            "path": self.path, "format": "1.0", "size": len(self._map), "generation": commit["generation"],
+            "path": self.path, "format": "1.0", "size": len(self._map), "generation": self.generation,
             "created": commit["created"], "message": commit["message"], "identity": f"{commit['identity']:016x}",
             "chunks": len(self), "deleted": self.rows - len(self), "segments": len(self.segments),
             "documents": sum(segment.document_count() for segment in self.segments if segment.has("rag.ids")),
             "dim": self.dim, "metric": self.config.get("metric"), "model": self.config.get("model"),
             "strategies": self.strategies, "read_only": commit["read_only"], "tail": commit["tail"],
-            "recovered": commit["lost_generation"] != 0, "lost_generation": commit["lost_generation"],
+            "recovered": commit["lost_generation"] != 0,
+            "lost_generation": self._numbered(commit["lost_generation"]) if commit["lost_generation"] else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
         }  # fmt: skip
 
     @property
     def entries(self) -> list[SectionEntry]:
         """The table of contents: one dict a section."""
-        return self.reader.entries
+        entries = self.reader.entries
+        for entry in entries:
+            entry["generation"] = self._numbered(entry["generation"])
+        return entries
 
     def section(self, name: str, segment: int | None = None) -> _core.Section | None:
         """The bytes of a section, as a read-only buffer with lazy checksums; None when there is none."""

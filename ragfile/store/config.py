@@ -8,6 +8,7 @@ import json
 import math
 from typing import Any
 
+from ragfile import _core
 from ragfile.errors import CorruptError, VersionError
 
 DEPTH = 256
@@ -129,7 +130,17 @@ def _are_labels(value):
     )
 
 
+def first_generation(reader: _core.Reader, path: str) -> int:
+    """The number of a file's first commit: 1, or more where a compaction counted on."""
+    section = reader.section("rag.config")
+    if section is None:
+        return 1
+    section.check()
+    return config(bytes(section), path).get("first_generation", 1)
+
+
 FIELDS = {
+    "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
     "precision": lambda value: _is_whole(value, 16, 16) or _is_whole(value, 32, 32),

@@ -106,8 +106,8 @@ def test_older_generations_can_be_read_until_compaction(tmp_path):
     assert [ragfile.open(path, generation=g).document("d").text for g in (1, 2)] == ["one", "two"]
     assert ragfile.open(path).info["message"] == "two"
     ragfile.compact(path)
-    with pytest.raises(ValueError, match="no such generation"):
-        ragfile.open(path, generation=2)
+    with pytest.raises(ValueError, match="has generations 2 to 2, not 1"):
+        ragfile.open(path, generation=1)
 
 
 def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
@@ -383,3 +383,42 @@ def test_a_commit_that_failed_gives_its_room_back(tmp_path):
         w.delete(["a"])
     with ragfile.open(path) as rf:
         assert (rf.generation, len(rf), ragfile.verify(path, full=True)[0]) == (2, 0, [])
+
+
+def test_generations_count_on_through_a_compaction(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "a", "text": "abc"}])
+    for i in range(3):
+        with ragfile.edit(path, embedder=Letters(), message=f"edit {i}") as w:
+            w.upsert([{"id": f"d{i}", "text": "cab"}])
+    for _ in range(2):  # again changes nothing
+        ragfile.compact(path)
+        with ragfile.open(path) as rf:
+            assert (rf.generation, rf.info["generation"], len(rf)) == (4, 4, 4)
+            assert {entry["generation"] for entry in rf.entries} == {4}
+        with ragfile.open(path, generation=4) as rf:
+            assert len(rf) == 4
+        with pytest.raises(
+            ValueError, match="has generations 4 to 4, not 1; a compaction left out"
+        ):
+            ragfile.open(path, generation=1)
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete(["a"])
+        assert w.archive.generation == 4
+    assert [commit["generation"] for commit in ragfile.log(path)] == [5, 4]
+    with ragfile.open(path, generation=4) as before, ragfile.open(path) as now:
+        assert (before.generation, len(before), now.generation, len(now)) == (4, 4, 5, 3)
+    with pytest.raises(ValueError, match="has generations 4 to 5, not 6"):
+        ragfile.open(path, generation=6)
+
+
+def test_a_compaction_that_renumbers_gives_the_bytes_of_a_fresh_build(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "a", "text": "abc"}, {"id": "b", "text": "abc"}])
+    fresh(tmp_path / "fresh", [{"id": "a", "text": "abc"}])
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete(["b"])
+    ragfile.compact(path)
+    assert ragfile.open(path).config["first_generation"] == 2
+    ragfile.compact(path, renumber=True)
+    assert path.read_bytes() == (tmp_path / "fresh").read_bytes()

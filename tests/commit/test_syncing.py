@@ -55,7 +55,7 @@ def test_sync_makes_the_file_equal_to_the_folder(path, folder, tmp_path):
     assert [gone["id"] for gone in report.deletions] == ["b.md"]
     ragfile.build([folder], tmp_path / "fresh", embedder=Letters())
     assert state(path) == state(tmp_path / "fresh")
-    ragfile.compact(path)
+    ragfile.compact(path, renumber=True)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
 
 
@@ -70,7 +70,7 @@ def test_documents_that_are_read_anew_get_the_tags_and_metadata_of_the_build(fol
             rf.search("the text something", 50, tags_any=["handbook"], where={"team": "ops"})
         ) == len(rf)
     ragfile.build([folder], tmp_path / "fresh", embedder="none", **labels)
-    ragfile.compact(path)
+    ragfile.compact(path, renumber=True)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
     (folder / "a.md").write_text("a third text")
     ragfile.sync(path, [folder], tags=["other"])
@@ -205,7 +205,7 @@ def test_reindex_with_another_policy_gives_the_file_of_a_fresh_build(tmp_path):
     assert len(ragfile.stale(tmp_path / "kb", chunking="characters:77/7")) == 12
     told = ragfile.reindex(tmp_path / "kb", chunking="characters:77/7", embedder=Letters())
     assert told["recut"] == 12
-    ragfile.compact(tmp_path / "kb")
+    ragfile.compact(tmp_path / "kb", renumber=True)
     assert (tmp_path / "kb").read_bytes() == (tmp_path / "fresh").read_bytes()
 
 
@@ -229,7 +229,7 @@ def test_another_model_is_refused_by_an_edit_and_taken_by_reindex(tmp_path):
     assert ragfile.reindex(tmp_path / "kb", embedder=Vowels()) == {"recut": 0, "embedded": 8}
     with ragfile.open(tmp_path / "kb", embedder=Vowels()) as rf:
         assert rf.search("abc", mode="vector")[0].text.startswith("abc")
-    ragfile.compact(tmp_path / "kb")
+    ragfile.compact(tmp_path / "kb", renumber=True)
     assert (tmp_path / "kb").read_bytes() == (tmp_path / "fresh").read_bytes()
 
 

@@ -218,7 +218,7 @@ def test_refresh_sees_a_newer_commit_and_a_replaced_file(path):
         assert len(rf) < before
         ragfile.compact(path)
         assert rf.refresh() is True
-        assert rf.generation == 1
+        assert rf.generation == 2
 
 
 json_values = st.recursive(

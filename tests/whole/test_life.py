@@ -308,4 +308,4 @@ def test_another_process_sees_a_commit_at_its_next_refresh(path, tmp_path):
     reader.stdin.flush()
     assert reader.stdout.readline() == "True fed\n"
     ragfile.compact(copy)
-    assert reader.communicate("\n")[0] == "True 1\n"
+    assert reader.communicate("\n")[0] == "True 9\n"
