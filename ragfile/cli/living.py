@@ -182,7 +182,7 @@ def log(file, cache, as_json):
         return emit(found)
     for commit in found:
         click.echo(
-            f"{commit['generation']:>5}  {moment(commit['created']) if commit['created'] else '-':<20}  {commit['chunks']:>9,} chunks  +{commit['added']:,} "
+            f"{commit['generation']:>5}  {moment(commit['created']) if commit['created'] else '-':<20}  {counted(commit['chunks'], 'chunk'):>16}  +{commit['added']:,} "
             f"-{commit['deleted']:,}  {readable(commit['size'])}  {commit['message']}".rstrip()
         )
 

@@ -29,6 +29,7 @@ import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ragfile.ground.urls import is_remote, shown
 from ragfile.ingest.loaders import (
     LimitError,
     Limits,
@@ -322,6 +323,8 @@ def expanded(sources):
     one = isinstance(sources, str | os.PathLike)
     for source in [sources] if one else sources:
         path = os.fspath(source)
+        if is_remote(path) and not os.path.lexists(path):
+            raise ValueError(f"{shown(path)} is a URL: download it, and name the local file")
         if os.path.lexists(path) or not glob.has_magic(path):
             yield path, True
             continue

@@ -56,6 +56,20 @@ def test_a_source_that_gives_no_document_says_why(run, tmp_path):
         assert (code, err) == (1, f"ragfile: no document in {source}: {reason}\n")
 
 
+def test_a_url_in_the_place_of_a_source_is_named_without_its_secrets(run, kb):
+    url = "https://me:secret@example.com/a.md?key=1"
+    for command in (["build", url, "-o", kb.parent / "new.ragfile"], ["sync", kb, url]):
+        code, _, err = run(*command)
+        said = "https://example.com/a.md?… is a URL: download it, and name the local file"
+        assert (code, err) == (1, f"ragfile: {said}\n")
+
+
+def test_the_log_counts_one_chunk_as_one(run, tmp_path):
+    (tmp_path / "a.md").write_text("keys")
+    run("build", tmp_path / "a.md", "-o", tmp_path / "kb.ragfile")
+    assert "        1 chunk  +1 -0" in run("log", tmp_path / "kb.ragfile")[1]
+
+
 def test_bytes_past_the_end_of_a_file_are_refused(run, kb):
     size = kb.stat().st_size
     assert run("inspect", kb, "--hex", size - 1)[0] == 0
