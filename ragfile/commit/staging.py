@@ -244,6 +244,8 @@ class Staging:
 
     def add_vectors(self, vectors: Any, count: int) -> None:
         """Vectors of the chunks added last."""
+        if np.iscomplexobj(vectors):
+            raise ValueError("vectors must be real numbers, not complex ones")
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
             shape = f"not an array of shape {np.shape(vectors)}"

@@ -116,6 +116,8 @@ class KnowledgeBase(Archive):
             [query], k, mode, where, tags_any, tags_all, pool, fusion,
             None if vector is None else [vector], distinct, 1 if threads is None else threads,
         )  # fmt: skip
+        if question.has_filters:
+            raise TypeError("where is one filter for one question; a list is for search_batch")
         key = question.key() if cache else None
         known = None if key is None else self._answers.get(key)
         if known is not None:

@@ -346,7 +346,7 @@ class Archive:
                 self._config = {}
             else:
                 section.check()
-                self._config = config.config(bytes(section), self.path)
+                self._config = config.read_config(bytes(section), self.path)
         return self._config
 
     @property
@@ -362,7 +362,8 @@ class Archive:
             found = None
         if not _are_stale_records(found) or config.is_too_deep(found):
             raise CorruptError(
-                f"{self.path}: rag.stale is not what it must be", section="rag.stale"
+                f"{self.path}: rag.stale is not a list of documents by chunk policy",
+                section="rag.stale",
             )
         return found
 

@@ -17,7 +17,7 @@ METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 
 
-def config(raw, path):
+def read_config(raw, path):
     """The fields of rag.config, checked."""
     try:
         found = json.loads(raw)
@@ -32,9 +32,7 @@ def config(raw, path):
         (name for name, fits in FIELDS.items() if name in found and not fits(found[name])), None
     )
     if bad is not None:
-        raise CorruptError(
-            f"{path}: {bad} of rag.config is not what it must be", section="rag.config"
-        )
+        raise CorruptError(f"{path}: rag.config: invalid value for {bad!r}", section="rag.config")
     if (metric := found.get("metric", "cosine")) not in METRICS:
         raise VersionError(
             f"{path}: its vectors are compared by {metric!r}; this version has {', '.join(METRICS)}"
@@ -136,7 +134,7 @@ def first_generation(reader: _core.Reader, path: str) -> int:
     if section is None:
         return 1
     section.check()
-    return config(bytes(section), path).get("first_generation", 1)
+    return read_config(bytes(section), path).get("first_generation", 1)
 
 
 FIELDS = {

@@ -376,7 +376,7 @@ class Segment:
         # A level of JSON takes a byte or more: short ones are not too deep.
         if not _are_fields(fields) or (len(raw) > config.DEPTH and config.is_too_deep(fields)):
             raise CorruptError(
-                f"metadata at {at} of segment {self.number} is not what it must be",
+                f"invalid metadata at {at} of segment {self.number}",
                 section="rag.meta",
             )
         return fields

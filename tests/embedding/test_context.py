@@ -165,7 +165,7 @@ def test_a_recipe_of_the_wrong_type_is_refused(tmp_path, context):
 
     raw = json.dumps({"context": context}).encode()
     with pytest.raises(ragfile.CorruptError, match="context"):
-        config.config(raw, "kb")
+        config.read_config(raw, "kb")
 
 
 def test_equal_keys_are_chunks_of_equal_vectors():

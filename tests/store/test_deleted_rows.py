@@ -134,6 +134,11 @@ def test_vectors_of_complex_numbers_and_of_none_are_refused(rf, ask):
         ask(rf, np.empty(0, np.float32))
 
 
+def test_vectors_of_complex_numbers_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="not complex"), ragfile.create(tmp_path / "kb") as w:
+        w.add([ragfile.Chunk("a", 0, "pods")], np.array([[1 + 2j, 0]]))
+
+
 def test_metadata_belong_to_whoever_asked(tmp_path):
     path = tmp_path / "kb"
     with ragfile.create(path) as w:

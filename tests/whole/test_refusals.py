@@ -116,7 +116,7 @@ def test_k_may_be_larger_than_anything(kb):
 
 @pytest.mark.parametrize("where", ["year=3", [0.5], [[0]]])
 def test_a_filter_is_a_condition_a_mask_or_row_numbers(kb, where):
-    with ragfile.open(kb) as rf, pytest.raises(TypeError, match="where is a dict"):
+    with ragfile.open(kb) as rf, pytest.raises(TypeError, match=r"where is (a|one) filter"):
         rf.search("keys", where=where)
 
 

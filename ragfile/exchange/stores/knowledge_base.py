@@ -252,7 +252,7 @@ def _write_records(collection, path):
     with _fitting(f"the record {RECORD!r}"):
         record = json.loads(collection.front.values[RECORD])
         config, told = (
-            recorded.config(json.dumps(record["config"]).encode(), path),
+            recorded.read_config(json.dumps(record["config"]).encode(), path),
             record["analysis"],
         )
         analysis = Analysis.recorded(told["text"], told["k1"], told["b"]) if told else DEFAULT
