@@ -22,7 +22,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.commit.draft import Draft, Transaction, creation_time
-from ragfile.commit.fields import to_utf8
+from ragfile.commit.fields import plain_metadata, to_utf8
 from ragfile.commit.file_vectors import FileVectors
 from ragfile.commit.removals import Removals
 from ragfile.commit.staging import StagedDocument
@@ -30,7 +30,7 @@ from ragfile.commit.stale_documents import StaleDocuments
 from ragfile.commit.writing import DEFAULT
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
-from ragfile.errors import FormatError, VersionError
+from ragfile.errors import FormatError, LockedError, VersionError
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import VERSION as CHUNK_VERSION
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ragfile.types import Fields, Rows, StrPath, Vectors, Where
 
 BATCH = 512
+POLL = 0.05  # seconds between two looks at a lock
 
 
 @dataclass(slots=True)
@@ -67,10 +68,10 @@ class Editor(Transaction):
         self, path: StrPath, *, embedder: str | Embedder | None = None,
         chunking: Policy | str | Fields | None = None, created: int | None = None,
         message: str = "", accept_loss: bool = False,
-        embedding_cache: StrPath | bool | None = None,
+        embedding_cache: StrPath | bool | None = None, wait: float = 0,
     ) -> None:  # fmt: skip
         """See edit()."""
-        file = _opened(path)
+        file = _opened(path, wait)
         try:
             self.archive = Archive.over(file.take_reader(), path, strict=not accept_loss)
             self.policy = Policy.of(
@@ -313,9 +314,20 @@ class Editor(Transaction):
         self.archive.close()
 
 
-def _opened(path: StrPath) -> _core.Writer:
-    """The file with its writer's lock."""
+def _opened(path: StrPath, wait: float) -> _core.Writer:
+    """The file with its writer's lock, for which it waits so many seconds at most."""
     refuse_remote(path)
+    end = time.monotonic() + wait
+    while True:
+        try:
+            return _locked(path)
+        except LockedError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(min(POLL, max(end - time.monotonic(), 0)))
+
+
+def _locked(path: StrPath) -> _core.Writer:
     try:
         return _core.Writer.edit(path)
     except FormatError:
@@ -351,8 +363,9 @@ def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -
     there = old.read()
     if len(old.rows) != len(chunks) or _said(there) != _said(document):
         return False
+    shared = plain_metadata(document.metadata)
     cut = (
-        (c.chunk_index, c.start, c.end, {**document.metadata, **c.metadata}, tuple(c.tags))
+        (c.chunk_index, c.start, c.end, {**shared, **plain_metadata(c.metadata)}, tuple(c.tags))
         for c in chunks
     )
     return all(map(operator.eq, cut, _stored_cut(old, there)))
@@ -360,7 +373,7 @@ def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -
 
 def _said(document: Document) -> tuple[Any, ...]:
     return (
-        document.text, document.source, document.metadata, tuple(document.tags),
+        document.text, document.source, plain_metadata(document.metadata), tuple(document.tags),
         list(document.edits), document.body,
     )  # fmt: skip
 
@@ -393,17 +406,18 @@ def _batches(
 def edit(
     path: StrPath, *, embedder: str | Embedder | None = None,
     chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
-    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None,
+    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float = 0,
 ) -> Editor:  # fmt: skip
     """Starts the next commit of a file; it takes effect when the `with` block ends without an error.
 
     If the file's newest commit is damaged, the edit is refused, because it would continue from the
     commit before; accept_loss=True does that. message and created (ns since 1970) are for the log.
+    If another writer holds the file, LockedError names it, after `wait` seconds.
 
         with ragfile.edit("kb.ragfile", message="one page less") as writer:
             writer.delete(["old.md"])
     """
     return Editor(
         path, embedder=embedder, chunking=chunking, created=created, message=message,
-        accept_loss=accept_loss, embedding_cache=embedding_cache,
+        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait,
     )  # fmt: skip

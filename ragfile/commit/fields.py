@@ -1,13 +1,31 @@
 """Metadata and tags on their way into a file: what is accepted, and what BM25 reads of it."""
 
+import datetime as dt
 import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ragfile.errors import CorruptError
 from ragfile.store import config
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+PLAIN = {str, int, float, bool, type(None)}
+CONVERTED = (np.generic, np.ndarray, dt.date, dt.time)
+
+
+def plain(value: Any) -> Any:
+    """What JSON holds in the place of numpy's numbers and arrays, and of dates and times."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, dt.date | dt.time):  # a datetime is a date
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is not a kind of JSON value")
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=plain
+).encode
 
 
 def to_utf8(text: str) -> bytes:
@@ -24,6 +42,21 @@ def check_fields(metadata: Any, tags: Any, whose: str) -> None:
         raise TypeError(f"metadata of {whose} must be a dict, not {type(metadata).__name__}")
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
         raise TypeError(f"tags of {whose} must be a list of strings, not {tags!r:.80}")
+
+
+def plain_metadata(metadata: Any) -> Any:
+    """Metadata as a reader will find it, so that what comes again can be compared."""
+    if not isinstance(metadata, dict) or all(type(v) in PLAIN for v in metadata.values()):
+        return metadata
+    return {name: _plain_inside(value) for name, value in metadata.items()}
+
+
+def _plain_inside(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain_inside(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_inside(inner) for inner in value]
+    return _plain_inside(plain(value)) if isinstance(value, CONVERTED) else value
 
 
 def to_json(fields: dict[str, Any], whose: str) -> bytes:

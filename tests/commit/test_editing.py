@@ -1,8 +1,10 @@
 """Edits: one writer, one commit, nothing lost and, after compaction, nothing left. test_histories.py goes through them at random."""
 
+import datetime as dt
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -422,3 +424,46 @@ def test_a_compaction_that_renumbers_gives_the_bytes_of_a_fresh_build(tmp_path):
     assert ragfile.open(path).config["first_generation"] == 2
     ragfile.compact(path, renumber=True)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
+
+
+HOLD = """
+    import sys, time
+    import ragfile
+    with ragfile.edit(sys.argv[1]):
+        print("held", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def test_an_edit_waits_for_the_lock_as_long_as_it_is_told(tmp_path):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "a", "text": "abc"}])
+    command = [sys.executable, "-c", textwrap.dedent(HOLD), path]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        for wait in (0, 0.2):
+            with pytest.raises(ragfile.LockedError, match=f"process {holder.pid}"):
+                ragfile.edit(path, wait=wait)
+        threading.Timer(0.2, holder.stdin.close).start()
+        with ragfile.edit(path, wait=60) as w:
+            assert w.delete(["a"]) == ["a"]
+
+
+def test_numbers_of_numpy_and_times_become_what_json_holds(tmp_path):
+    path, day = tmp_path / "f", dt.date(2026, 11, 18)
+    metadata = {
+        "n": np.int64(3), "x": np.float32(0.5), "all": np.arange(3), "day": day, "then": np.datetime64("2026-11-18"), "yes": np.bool_(True),
+        "deep": [{"at": dt.datetime(2026, 11, 18, 23, 3, tzinfo=dt.UTC)}],
+    }  # fmt: skip
+    document = {"id": "a", "text": "abc", "metadata": metadata}
+    fresh(path, [document])
+    with ragfile.open(path) as rf:
+        assert rf.document("a").metadata == {
+            "n": 3, "x": 0.5, "all": [0, 1, 2], "day": "2026-11-18", "then": "2026-11-18", "yes": True,
+            "deep": [{"at": "2026-11-18T23:03:00+00:00"}],
+        }  # fmt: skip
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([document])
+        assert w.report["unchanged"] == 1
+    with pytest.raises(TypeError, match="'b' cannot be JSON: set is not a kind of JSON value"):
+        fresh(path, [{"id": "b", "text": "", "metadata": {"x": {1}}}])
