@@ -40,7 +40,7 @@ from ragfile.store.archive import Archive
 from ragfile.store.row_segment import StoredDocument
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Rows, StrPath, Vectors, Where
+    from ragfile.types import Fields, Metadata, Rows, StrPath, Tags, Vectors, Where
 
 BATCH = 512
 POLL = 0.05  # seconds between two looks at a lock
@@ -221,6 +221,47 @@ class Editor(Transaction):
         self.add_document(document, chunks, vectors, has_text=has_text)
         self.report["updated"] += 1
 
+    def update(
+        self, doc_id: str, *, metadata: Metadata | None = None, tags: Tags | None = None,
+        source: str | None = None,
+    ) -> None:  # fmt: skip
+        """Replaces what a document says of itself; its text, chunks and vectors stay."""
+        if (old := self.take(doc_id)) is None:
+            raise KeyError(doc_id)
+        document, before = old.read(), old.read()
+        document.metadata = before.metadata if metadata is None else metadata
+        document.tags = before.tags if tags is None else tuple(tags)
+        document.source = before.source if source is None else source
+        chunks = [own_fields(before, chunk) for chunk in self.chunks(old)]
+        for chunk in chunks:
+            chunk.tags = document.tags if tuple(chunk.tags) == before.tags else chunk.tags
+        vectors = self.vectors.reused(old, document, chunks)
+        self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
+
+    def delete_chunks(self, ids: Iterable[str]) -> list[str]:
+        """Deletes single chunks by their ids ("document#index"). Returns those that were there.
+
+        The rest of each document stays with its vectors, and so does its text.
+        """
+        wanted: dict[str, set[str]] = {}
+        for chunk_id in [ids] if isinstance(ids, str) else ids:
+            wanted.setdefault(chunk_id.rpartition("#")[0], set()).add(chunk_id)
+        return [gone for doc_id, some in wanted.items() for gone in self._without(doc_id, some)]
+
+    def _without(self, doc_id: str, ids: set[str]) -> list[str]:
+        if (old := self.take(doc_id)) is None:
+            return []
+        document = old.read()
+        named = {f"{doc_id}#{chunk.chunk_index}": chunk for chunk in self.chunks(old)}
+        found = sorted(ids & named.keys())
+        kept = [own_fields(document, c) for name, c in named.items() if name not in ids]
+        if found:
+            vectors = self.vectors.reused(old, document, kept)
+            self.rewrite(old, document, kept, vectors, has_text=old.record.has_text)
+            stay = self.vectors.keys_of(document, kept)
+            self._forgetting.note(lambda: set(self.vectors.keys(old)).difference(stay))
+        return found
+
     def chunks(self, old: StoredDocument) -> list[Chunk]:
         """The chunks of a stored document; the metadata of each includes the document's."""
         return [self.archive.chunk(row) for row in old.file_rows]
@@ -385,6 +426,15 @@ def _stored_cut(old: StoredDocument, there: Document) -> Iterator[tuple[Any, ...
         own = old.segment.fields(chunk.meta_at, chunk.meta_size)
         metadata = {**there.metadata, **own.get("metadata", {})}
         yield chunk.index, *chunk.span, metadata, tuple(own.get("tags", there.tags))
+
+
+def own_fields(document: Document, chunk: Chunk) -> Chunk:
+    """A stored chunk with only the metadata that its document does not say."""
+    shared = document.metadata
+    own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
+    return Chunk(
+        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
+    )
 
 
 def _batches(

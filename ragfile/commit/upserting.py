@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ragfile.commit.editing import Editor
+from ragfile.commit.editing import Editor, own_fields
 from ragfile.records import Chunk, Document
 from ragfile.store.row_segment import StoredDocument
 
@@ -40,7 +40,9 @@ def _replace(editor: Editor, old: StoredDocument, new: list[Chunk]) -> dict[str,
     updated = sum(chunk.chunk_index in there for chunk in changed)
     if changed:
         taken = {chunk.chunk_index for chunk in changed}
-        merged = [_own(document, chunk) for index, chunk in there.items() if index not in taken]
+        merged = [
+            own_fields(document, chunk) for index, chunk in there.items() if index not in taken
+        ]
         merged += [_placed(document, chunk) for chunk in changed]
         vectors = editor.vectors.reused(old, document, merged)
         editor.rewrite(old, document, merged, vectors, has_text=bool(document.text))
@@ -53,15 +55,6 @@ def _is_same(document: Document, there: Chunk, chunk: Chunk) -> bool:
         and there.metadata == {**document.metadata, **chunk.metadata}
         and tuple(there.tags) == tuple(chunk.tags)
         and (there.start == chunk.start or there.start == -1 == _placed(document, chunk).start)
-    )
-
-
-def _own(document: Document, chunk: Chunk) -> Chunk:
-    """A stored chunk with only the metadata that its document does not say."""
-    shared = document.metadata
-    own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
-    return Chunk(
-        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
     )
 
 

@@ -467,3 +467,33 @@ def test_numbers_of_numpy_and_times_become_what_json_holds(tmp_path):
         assert w.report["unchanged"] == 1
     with pytest.raises(TypeError, match="'b' cannot be JSON: set is not a kind of JSON value"):
         fresh(path, [{"id": "b", "text": "", "metadata": {"x": {1}}}])
+
+
+def test_metadata_alone_changes_without_a_call_to_the_embedder(tmp_path):
+    path, embedder = tmp_path / "f", Letters()
+    document = {"id": "a", "text": "abc " * 40, "metadata": {"year": 1, "x": 2}, "tags": ["old"]}
+    fresh(path, [document, {"id": "b", "text": "cab"}])
+    before, _ = facts(path)
+    with ragfile.edit(path, embedder=embedder) as w:
+        w.update("a", metadata={"year": 2}, tags=["new"], source="there")
+        with pytest.raises(KeyError):
+            w.update("nobody", tags=["new"])
+    after, documents = facts(path)
+    assert (after, embedder.asked) == (before, [])
+    assert (documents["a"].metadata, documents["a"].tags) == ({"year": 2}, ("new",))
+    assert (documents["a"].source, documents["a"].text) == ("there", document["text"])
+    with ragfile.open(path) as rf:
+        chunk = rf.chunk(rf.row("a#0"))
+        assert (chunk.metadata, chunk.tags) == ({"year": 2}, ("new",))
+
+
+def test_single_chunks_are_deleted_and_the_rest_keeps_its_vectors(tmp_path):
+    path, embedder = tmp_path / "f", Letters()
+    fresh(path, [{"id": "a", "text": "abc " * 40}, {"id": "b", "text": "cab"}])
+    before, _ = facts(path)
+    with ragfile.edit(path, embedder=embedder) as w:
+        assert w.delete_chunks(["a#1", "b#0", "b#7", "nobody#0"]) == ["a#1", "b#0"]
+    after, documents = facts(path)
+    assert after == [fact for fact in before if fact[:2] not in (("a", 1), ("b", 0))]
+    assert (documents["b"].text, embedder.asked) == ("cab", [])
+    assert ragfile.verify(path, full=True)[0] == []
