@@ -29,7 +29,7 @@ WRAPPED = [
 ]
 SOURCES = [
     "tests/crash/starve.c",
-    *(f"csrc/{name}.c" for name in ("map", "reader", "verify", "writer", "hash", "cpu")),
+    *(f"csrc/{name}.c" for name in ("map", "reader", "verify", "writer", "hash", "cpu", "array")),
 ]
 FLAGS = [
     "-std=gnu11",
