@@ -96,7 +96,8 @@ def _change(change, is_sure):
         return click.echo(f"{change.path}: nothing to change")
     click.echo(change.diff.rstrip("\n"))
     if not is_sure:
-        click.confirm(f"Change {change.path}?", abort=True)
+        if not click.confirm(f"Change {change.path}?"):
+            raise click.exceptions.Exit(1)
     change.write()
     return click.echo(
         f"{change.path}: {'changed' if change.after else 'removed, as nothing was left'}"

@@ -102,6 +102,21 @@ static int note(const char *what, int fd, long long value, int result) {
     return result;
 }
 
+/* A hole is recorded as the zeros that are read there from then on. */
+static int emptied(int fd, int mode, off_t at, off_t size, int result) {
+    char *zeros = mode & FALLOC_FL_PUNCH_HOLE && result == 0 ? calloc(1, (size_t)size) : NULL;
+    if (zeros) written(fd, zeros, size, at);
+    free(zeros);
+    return result;
+}
+
+int fallocate(int fd, int mode, off_t at, off_t size) {
+    return emptied(fd, mode, at, size, REAL(fallocate)(fd, mode, at, size));
+}
+int fallocate64(int fd, int mode, off64_t at, off64_t size) {
+    return emptied(fd, mode, at, size, REAL(fallocate64)(fd, mode, at, size));
+}
+
 int ftruncate(int fd, off_t size) { return note("T", fd, size, REAL(ftruncate)(fd, size)); }
 int ftruncate64(int fd, off64_t size) { return note("T", fd, size, REAL(ftruncate64)(fd, size)); }
 int fsync(int fd) { return note("S", fd, -1, REAL(fsync)(fd)); }
