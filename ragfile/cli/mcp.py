@@ -90,14 +90,25 @@ def _removal(client, name, project):
     return removed(client, name, in_project=project)
 
 
+def _confirm(question):
+    """Goes on after a yes; anything else, and an input that ends, is exit code 1."""
+    try:
+        is_wanted = click.confirm(question)
+    except click.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise
+        is_wanted = False
+    if not is_wanted:
+        raise click.exceptions.Exit(1)
+
+
 def _change(change, is_sure):
     """Shows a change and makes it, if that is wanted."""
     if change.before == change.after:
         return click.echo(f"{change.path}: nothing to change")
     click.echo(change.diff.rstrip("\n"))
     if not is_sure:
-        if not click.confirm(f"Change {change.path}?"):
-            raise click.exceptions.Exit(1)
+        _confirm(f"Change {change.path}?")
     change.write()
     return click.echo(
         f"{change.path}: {'changed' if change.after else 'removed, as nothing was left'}"
