@@ -127,7 +127,7 @@ static void compose_points(struct analysis *a) {
     a->point_count = count;
 }
 
-/* Accents that folding may drop: positioned diacritics and the points of Hebrew, Arabic and Syriac;
+/* Accents that folding can drop: positioned diacritics and the points of Hebrew, Arabic and Syriac;
  * never a virama or a vowel sign, without which a word is another word. */
 static bool is_accent(uint8_t combining) {
     return combining >= 200 || (combining >= 10 && combining <= 36);
@@ -176,7 +176,7 @@ static inline enum word_class class_at(const uint8_t *at, const uint8_t *end) {
     return (enum word_class)record_of(point)->word_class;
 }
 
-/* A part that may hold any script, from a->at on. A part of marks alone is possible; an empty one
+/* A part that can hold any script, from a->at on. A part of marks alone is possible; an empty one
  * too (soft hyphens). */
 static void read_points(struct analysis *a) {
     a->point_count = 0;
@@ -281,8 +281,8 @@ static void read_identifier(struct analysis *a, struct chain *chain) {
     }
 }
 
-/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when that
- * is not what stands here. */
+/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when
+ * something else stands here. */
 static bool read_acronym(struct analysis *a) {
     const uint8_t *at = a->at;
     size_t size = 0;

@@ -1,4 +1,4 @@
-/* array.c - the one function of array.h. The pointer is copied by memcpy: it may be of any type,
+/* array.c - the one function of array.h. The pointer is copied by memcpy: it can be of any type,
  * and pointers of different types are not one another's alias. */
 #include "array.h"
 

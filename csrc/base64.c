@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) bytes16 values(signs16 c, signs16 *
     return (bytes16)(c - (upper & 65) - (lower & 71) + (digit & 4) + (plus & 19) + (slash & 16));
 }
 
-/* Four groups of four values to twelve bytes; all but the last lane of a line may write sixteen. */
+/* Four groups of four values to twelve bytes; all but the last lane of a line can write sixteen. */
 static inline __attribute__((always_inline)) void store_24s(bytes16 v, uint8_t *out, bool last,
                                                             bool shuffle) {
     const words4 w = (words4)v;
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in
 }
 
 /* Decodes runs of 64 characters, over single line feeds between them, while they last. Returns the
- * bytes written and moves *at past what was read. */
+ * bytes written and moves *at past the characters that it read. */
 static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *text, size_t size,
                                                                  size_t *at, uint8_t *out,
                                                                  bool shuffle) {
@@ -268,7 +268,7 @@ static enum rag_status put_quantum(const struct quantum *q, size_t at, uint8_t *
     return RAG_OK;
 }
 
-/* After a run has failed, quanta are taken one by one to the next line, where the next run may be
+/* After a run has failed, quanta are taken one by one to the next line, where the next run can be
  * in step again; at most this many, for a text of one long line with a space in it. */
 enum { QUANTA_BETWEEN_RUNS = 32 };
 

@@ -1,4 +1,19 @@
-/* bits.c - row sets: one bit a row, 64 to a word, as filters and tombstones use them. */
+/* bits.c - row sets: one bit for each row, 64 rows to a word, as filters and deletions use them.
+ *
+ * A set in memory is an array of uint64_t: bit i % 64 of word i / 64 stands for row i. Python hands
+ * over one byte a row; pack turns those bytes into words and unpack turns words back. A bitmap in a
+ * file (rag.tombs, rag.gone) holds the same bits as bytes: bit i % 8 of byte i / 8. On a
+ * little-endian host, the only kind that bytes.h admits, the bytes of a bitmap are those of the
+ * words, so rest reads a bitmap eight bytes at a time.
+ *
+ *    pack    writes ceil(count / 64) words; bits past count are zero
+ *    unpack  writes count bytes, each 0 or 1
+ *    store   writes ceil(count / 8) bytes; bits past count are zero
+ *    rest    reads whole words, so the bitmap must be padded to a multiple of 8 bytes
+ *    count   ignores bits past count
+ *
+ * Nothing here can fail and nothing checks a size: the caller provides the room and knows that the
+ * bitmap is as long as its rows need. */
 #include "bytes.h"
 #include "internal.h"
 

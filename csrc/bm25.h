@@ -1,4 +1,4 @@
-/* bm25.h - what the lexical engine's files share: the sections' bytes, the canonical score, the
+/* bm25.h - shared by the files of the lexical engine: the sections' bytes, the canonical score, the
  * views on postings.
  *
  * rag.terms, little-endian:
@@ -32,8 +32,8 @@
  *
  * A code stands for the score's tf part s = tf / (tf + K), never too small: code = ceil(s * 255 *
  * 256 / (m + 1)), at most 255, where K is that of the segment's own average length and (m + 1) /
- * 256 is no smaller than any s of the list. The tf of a row is the least t in 1..255 whose code is
- * no smaller than the stored one, unless an escape gives it. */
+ * 256 is at least as large as any s of the list. The tf of a row is the least t in 1..255 whose
+ * code is at least the stored one, unless an escape gives it. */
 #ifndef RAG_BM25_H
 #define RAG_BM25_H
 
@@ -109,7 +109,7 @@ static inline size_t rag_bm25_varint_put(uint8_t *out, uint64_t value) {
     return size;
 }
 
-/* Reads at *at and moves it; past the end or after ten bytes the value is what was read so far,
+/* Reads at *at and moves it; past the end or after ten bytes the value is the part read so far,
  * never beyond end. */
 static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *end) {
     uint64_t value = 0;
@@ -199,7 +199,7 @@ struct rag_lexicon {
     struct rag_lexicon_info info;
     uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
     uint32_t length_width, length_min, length_max;
-    struct rag_bm25_scratch *scratch; /* a stack of what searches work in */
+    struct rag_bm25_scratch *scratch; /* a stack of working spaces for searches */
     int scratch_lock;
 };
 

@@ -4,7 +4,7 @@
  * into postings (term, row, tf). When the postings and the vocabulary near the memory limit, they
  * are sorted by term and spilled as a run, and both start empty again. At the end the runs are
  * merged: they hold ascending ranges of rows, so a term's list is its pieces in the order of the
- * runs, and what is written does not depend on where the runs were cut.
+ * runs, and the bytes do not depend on where the runs were cut.
  *
  * A run is a sequence of: u8 size, term, varint df, then per row varint (row - row before), varint
  * tf. A size of 0 ends it. */

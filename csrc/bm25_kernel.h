@@ -97,7 +97,7 @@ static TARGET_CODE void TARGET(sweep)(struct rag_bm25_scan *scan, bool track) {
     }
 }
 
-/* What a group's rows can have from the dense containers at most. */
+/* The most that a group's rows can have from the dense containers. */
 static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds,
                                                  const struct rag_bm25_dense *dense,
                                                  size_t groups) {

@@ -1,8 +1,22 @@
 /* bm25_kernels.c - the window scan of bm25_kernel.h for each target, and the choice among them.
  *
- * A target says how 64 sums are compared with the threshold, how codes become shares (compilers
- * multiply 32 bits where the upper half of 16 would do), and how the codes of a dense container,
- * which stand packed after one bit for each row, are spread over the 64 rows of a group. */
+ * The scan is written once, in bm25_kernel.h, and included here once for each target. A target is a
+ * paragraph that defines what compilers do not find from plain code:
+ *
+ *    ABOVE      how 64 sums are compared with the threshold: one bit for each sum above it
+ *    SHARES     how codes become shares, (code * weight) >> 8; compilers multiply 32 bits where the
+ *               upper half of a 16-bit product is enough
+ *    SUM_GROUP  how the codes of a dense container are added to the 64 rows of a group; they stand
+ *               packed, one for each bit that is set, and must be spread: bit by bit at the
+ *               baseline, with pdep on AVX2, with one expand on AVX-512 VBMI2
+ *
+ * The baseline is SSE2, NEON or plain C. rag_bm25_scan_window returns the widest copy that this
+ * machine has and RAGFILE_TARGET allows. All sums are whole numbers that cannot wrap, so every
+ * target finds the same candidates, and a new one changes nothing but speed.
+ *
+ * The kernels trust the containers' places, which are checked when a list is opened, and no number
+ * inside them. A rank that lies leads to the end of the container at the most, and 64 bytes are
+ * readable after that: the sections end in LEX_SLACK zeros. */
 #include "bm25_search.h"
 #include "floor.h"
 

@@ -2,9 +2,9 @@
  * posting lists.
  *
  * Opening checks that every part lies inside its section. A list is checked when a query first
- * needs it: each container's parts end inside the section with slack to spare, so that kernels may
- * read them without looking; what the parts say (rows, ranks, codes) is clamped where it is
- * used. */
+ * needs it: each container's parts end inside the section with slack to spare, so that kernels can
+ * read them without a test; the numbers in the parts (rows, ranks, codes) are clamped where they
+ * are used. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -114,7 +114,7 @@ enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t 
 
 /* ----------------------------------------------------------------------------------- dictionary */
 
-/* A walk through one block; text is the term at hand and entry what the dictionary says of it. */
+/* A walk through one block; text is the term at hand and entry its entry in the dictionary. */
 struct walk {
     const uint8_t *at, *end;
     uint64_t list_at;
@@ -226,7 +226,7 @@ enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uin
     if (status) return status;
     const uint64_t key = key_of(term, size);
     uint64_t low = blocks_below(lexicon, key, false), high = blocks_below(lexicon, key, true);
-    if (low > 0) low--; /* the block before may reach into this key */
+    if (low > 0) low--; /* the block before can reach into this key */
     while (low < high && !status) {
         const uint64_t middle = low + (high - low) / 2;
         int order = 0;

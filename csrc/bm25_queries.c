@@ -1,5 +1,20 @@
-/* bm25_queries.c - texts that ask, as distinct terms with counts, and batches of them over the
- * threads. */
+/* bm25_queries.c - the texts of queries as distinct terms with counts, and batches of queries on
+ * several threads.
+ *
+ * The work has three steps, because the core does not know how a word becomes a term.
+ * rag_queries_add analyses each text and notes its words by their numbers in the vocabulary. The
+ * caller then resolves the vocabulary's pending words. rag_queries_finish turns words into terms,
+ * once for all queries: dropped words go, and a term that occurs several times gets one entry with
+ * a count. Terms keep the order of first occurrence, which the canonical score prescribes.
+ *
+ * A small hash table finds a term's place within its query; it is cleared for each query and grows
+ * with the longest. While terms are collected, the buffer of their bytes can still move, so each
+ * entry holds an offset; the last step turns offsets into pointers.
+ *
+ * Adding and finishing take one thread. Afterwards the queries do not change, but for the df that a
+ * caller sets in the terms, and any number of threads can search with them.
+ * rag_lexicon_search_batch runs one query a task, on at most count / 8 + 1 threads. When queries
+ * fail, the fault of the first of them, in the order of the queries, is returned. */
 #include <stdlib.h>
 
 #include "bm25.h"

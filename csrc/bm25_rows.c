@@ -1,5 +1,22 @@
-/* bm25_rows.c - which rows hold a term: what statistics over several segments and deletions are
- * made of. */
+/* bm25_rows.c - the rows that hold a term: how many there are, which they are, how often each holds
+ * it.
+ *
+ * A search over several segments needs the document frequency (df) of each term among the live rows
+ * of all of them. The dictionary knows the df over all rows of one segment, deleted ones included.
+ * So rag_lexicon_df counts the rows of a list that `where` names, in one of two ways:
+ *
+ *    visit   walks the list and tests the bit of each row
+ *    absent  looks up the few rows that `where` leaves out and subtracts those that the list holds
+ *
+ * A lookup takes about as long as LOOKUP steps along a list, and that decides between the two.
+ * After a few deletions in a large segment the second way is far cheaper.
+ *
+ * rag_lexicon_rows lists rows and term frequencies. The frequency follows from the row's code and
+ * its length, or from an escape (bm25.h has the rule), by the statistics of the segment itself.
+ *
+ * Both return checksum faults and RAG_MEMORY. A list's structure is checked when it is opened, but
+ * its row numbers are not: a row past the segment's end is passed over, so a hostile list gives a
+ * wrong count and never a read outside the section. */
 #include <stdlib.h>
 
 #include "bm25.h"
@@ -112,7 +129,7 @@ static enum rag_status count_absent(const struct rag_lexicon *lexicon,
 
 enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
                                const uint64_t *where, uint64_t *df, struct rag_fault *fault) {
-    enum { LOOKUP = 8 }; /* times what a step along a list takes */
+    enum { LOOKUP = 8 }; /* a lookup takes about as long as this many steps along a list */
     struct rag_bm25_entry entry;
     struct visit visit = {.lexicon = lexicon, .where = where};
     enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);

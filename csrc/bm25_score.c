@@ -1,4 +1,4 @@
-/* bm25_score.c - the canonical score: what every number that leaves the lexical engine is.
+/* bm25_score.c - the canonical score: every number that leaves the lexical engine.
  *
  *   score(row) = sum over the query's distinct terms, in order of first occurrence, of
  *                (times in the query * idf) * (tf / (tf + K))

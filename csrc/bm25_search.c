@@ -1,4 +1,4 @@
-/* bm25_search.c - exact top k: bound all rows cheaply, score exactly the few that may win.
+/* bm25_search.c - exact top k: bound all rows cheaply, score exactly the few that can win.
  *
  * Let the query have n terms in the segment, c_t(r) what term t contributes to row r (0 if absent),
  * B_t a bound on c_t and q_t(r) the row's code, so that c_t <= B_t q_t / 255. With S > 0 and whole
@@ -71,8 +71,8 @@ static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch);
 }
 
-/* Nobody waits for the list: whoever finds it taken does without. So does, for ever, a child that
- * was forked while a thread that it does not have was at it. */
+/* Nobody waits for the list: a search that finds it taken does without. A child does so for ever
+ * when it was forked while another thread held the list. */
 static bool lock(struct rag_lexicon *lexicon) {
     return __atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
@@ -144,7 +144,7 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     if (!rag_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
         !rag_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
         found->failed =
-            true; /* go on in the room there is: what is lost does not matter any more */
+            true; /* go on in the room there is: the rows that are lost do not matter any more */
         found->count = 0;
         return;
     }
@@ -229,7 +229,7 @@ static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_
     return RAG_OK;
 }
 
-/* How (tf + K of the build) / (tf + live K) may lie: see the head. */
+/* The range of (tf + K of the build) / (tf + live K): see the head. */
 struct drift {
     double least, most;
 };
@@ -334,8 +334,7 @@ static uint32_t next_window(const struct rag_bm25_query *query) {
     return window;
 }
 
-/* The first lines of a container: what follows is read in order, and the processor sees that
- * itself. */
+/* The first lines of a container: the rest is read in order, and the processor sees that itself. */
 static void prefetch_container(const struct rag_bm25_container *container) {
     const uint32_t lines = container->dense ? 4 : container->count / 64 + 1;
     for (uint32_t line = 0; line < lines && line < 4; line++) {
@@ -347,7 +346,7 @@ static void prefetch_container(const struct rag_bm25_container *container) {
     __builtin_prefetch(container->maxima);
 }
 
-/* Gathers the window's containers and moves past them; what any row can have at most. */
+/* Gathers the window's containers and moves past them; returns the most that any row can have. */
 static uint32_t gather_window(const struct rag_bm25_query *query, uint32_t window) {
     struct rag_bm25_scratch *scratch = query->scratch;
     struct rag_bm25_scan *scan = &scratch->scan;
@@ -581,7 +580,7 @@ static enum rag_status enter_narrow(const struct rag_bm25_query *query, const ui
 
 /* --------------------------------------------------------------------------------------- public */
 
-/* The candidates of the scan, scored. *complete is false when rows may have been missed; a row
+/* The candidates of the scan, scored. *complete is false when rows might have been missed; a row
  * whose sum is 0 is not missed where the least score rules it out. */
 static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k,
                                      float least, bool *complete, struct rag_fault *fault) {

@@ -8,7 +8,7 @@
 
 #include "bm25.h"
 
-/* Rows that may be among the k best. Room is kept for a whole group beyond the limit. */
+/* Rows that can be among the k best. Room is kept for a whole group beyond the limit. */
 struct rag_bm25_candidates {
     uint32_t *rows;
     uint16_t *sums;
@@ -21,7 +21,7 @@ struct rag_bm25_candidates {
     bool failed;  /* no memory */
 };
 
-/* Raises the threshold to what the k best sums prove and drops the rows below. */
+/* Raises the threshold as far as the k best sums prove it and drops the rows below. */
 void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found);
 
 struct rag_bm25_sparse {
@@ -53,7 +53,7 @@ rag_bm25_scan_function *rag_bm25_scan_window(void);
 /* The value that at least k of the n (> 0) values reach; the k-th best. 0 when k > n. */
 uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k);
 
-/* What a search works in; kept between searches. */
+/* The working space of a search, kept between searches. */
 struct rag_bm25_scratch {
     struct rag_bm25_scratch *next;
     void *block; /* sums and touched */
@@ -119,8 +119,8 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
 enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats,
                                      struct rag_fault *fault);
 
-/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` may
- * be left out. */
+/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` might
+ * be missing. */
 enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
                                 const struct rag_query_term *terms, size_t count,
                                 const struct rag_lexical_stats *stats, const uint64_t *where,

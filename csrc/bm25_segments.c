@@ -3,7 +3,7 @@
  * The frequency of a term is summed over the live rows of all of them first. Then the segments are
  * searched one after the other, the largest first, each from the floor that those before it proved:
  * when k rows score at least f, a segment need not look at rows that score less. So a small segment
- * behind a large one costs little more than the lookup of the terms. One working space serves them
+ * after a large one costs little more than the lookup of the terms. One working space serves them
  * all: each of its own would be 130 KB a segment, out of the cache every time. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,17 @@
 /* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder
  * writes into.
  *
- * Strings live in chunks that never move, each after a byte with its size; an open-addressing
- * table maps to numbers. */
+ * A string table gives each distinct string a number, in the order of arrival. The bytes live in
+ * chunks that never move, each string after one byte with its size, so strings have at most 255
+ * bytes. An open-addressing table maps a string to its number; a slot holds the hash and the first
+ * eight bytes, which for most words is the whole word, so a lookup seldom leaves the table.
+ *
+ * The vocabulary is two such tables, words and terms, and an array from word to term. Its new words
+ * wait in `pending` until rag_vocabulary_resolve brings their terms in the same order. A whole
+ * (RAG_WORD_WHOLE) is its own term and never waits. An empty term drops its word.
+ *
+ * `memory` counts the bytes of a table, for the builder's limit. A lack of memory shows as
+ * LEX_NO_STRING or as `failed`, which the public functions turn into RAG_MEMORY. One thread. */
 #include <stdlib.h>
 
 #include "bm25.h"

@@ -1,8 +1,23 @@
 /* bm25_write.c - terms in order, with their rows, to the bytes of rag.terms and rag.postings
  * (bm25.h has the table).
  *
- * Posting lists stream out as they come; the dictionary, a few bytes a term, waits in memory until
- * the end. */
+ * The builder calls rag_bm25_writer_term once for each term, in ascending order of their bytes,
+ * with the rows of the term in ascending order. A term in one row lives in the dictionary. One in
+ * up to LEX_SHORT rows gets a short list of varints. One in more rows gets a long list: the rows
+ * are cut into windows of 65536, each window with a row becomes a container, and each row has a
+ * code of 8 bits that bounds its part of the score.
+ *
+ * Codes are rounded up, never down, because the search relies on them as upper bounds. m scales
+ * them to the largest part of the list, so that a list of small parts uses the full range of codes
+ * as well. Where the code does not determine the term frequency, an escape stores it.
+ *
+ * Lists stream out in pieces of 64 KiB and more. The list of one term is whole in memory until it
+ * is written, and so is the dictionary, a few bytes a term, until rag_bm25_writer_finish writes it
+ * with the header and the lengths. The dictionary can have almost 4 GiB (RAG_LIMIT above).
+ *
+ * A buffer that ran out of memory remembers it (failed), so the put functions return nothing and
+ * the two functions that can fail look once (RAG_MEMORY). A sink that does not return 0 ends the
+ * work with RAG_OS. The same terms and rows give the same bytes. */
 #include <stdlib.h>
 
 #include "bm25.h"

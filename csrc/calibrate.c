@@ -50,8 +50,7 @@ static int falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The k-th best of the rows, or NaN when there is no memory to find it: then nothing is left
- * out. */
+/* The k-th best of the rows, or NaN when memory is short: then every row stays in. */
 static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense,
                      size_t count, size_t k) {
     double *all = malloc(count * sizeof *all), bar = NAN;

@@ -2,8 +2,8 @@
  * stand for all, as mean and deviation.
  *
  * The rows lie together as native binary32 and keep their squares, which no query changes; the rest
- * is one product a row and two sums. A row with a NaN or an infinity has no finite square, and no
- * part in the moments. */
+ * is one product a row and two sums. The square of a row with a NaN or an infinity is not finite;
+ * such a row does not count. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -26,8 +26,8 @@ static const struct target *chosen = &targets[0];
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* The bits of CPUID that a target needs, by leaf and register. The instruction itself is asked: not
- * every compiler brings the library behind __builtin_cpu_supports. */
+/* The bits of CPUID that a target needs, by leaf and register. CPUID itself is asked, because not
+ * every compiler brings the library that __builtin_cpu_supports needs. */
 enum {
     LEAF_1_ECX_AVX2 = 1u << 12 /* FMA */ | 1u << 23 /* POPCNT */ | 1u << 29 /* F16C */,
     LEAF_1_ECX_XGETBV = 1u << 27,

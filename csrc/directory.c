@@ -12,8 +12,8 @@
  * must start, and a file has one reading.
  *
  * The reference dialect is the one that the format's first script wrote: every entry has a NUL
- * after it, ends are exclusive, starts point at the first pair, and the directory lies over
- * whatever the file had at offset 11. */
+ * after it, ends are exclusive, starts point at the first pair, and the directory overwrites the
+ * bytes at offset 11. */
 #include <stdlib.h>
 
 #include "bytes.h"

@@ -1,5 +1,5 @@
-/* dot.c - the targets: for each a paragraph of what dot_kernel.h needs, then the kernels; and the
- * table that picks.
+/* dot.c - the targets: for each a paragraph with the definitions that dot_kernel.h needs, then the
+ * kernels; and the table that picks.
  *
  * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. A paragraph names instructions
  * only where gcc does not find them from plain vector code: byte products, half floats, masks. */

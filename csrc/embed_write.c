@@ -1,5 +1,19 @@
-/* embed_write.c - lays out a model file: the vocabulary into buckets, rows and coefficients as they
- * come. */
+/* embed_write.c - lays out a model file: the vocabulary, the rows and their coefficients.
+ *
+ * The file is the one that embed.c opens; wordpiece.h has the table of its bytes. It holds a head
+ * and four sections, each 64-aligned: rows of 4-bit components, one coefficient for each row, the
+ * buckets, and the pieces of the vocabulary. The pieces stand in the order of their buckets and,
+ * within a bucket, of their ids: counting sort over the hash that the tokeniser computes, so a
+ * lookup reads one bucket and stops.
+ *
+ * rag_model_write is called twice. With out NULL it says how large the file will be; the second
+ * call fills exactly that many bytes. Everything that the layout does not name is zero, and the
+ * last step stores the hash of everything from the name on. The same source gives the same bytes on
+ * every machine.
+ *
+ * The counts, kinds and sizes of the source are checked: RAG_ARGUMENT names the first that is out
+ * of range. RAG_MEMORY is the only other failure. Components outside -8 .. 7 are not checked: they
+ * lose their upper bits. The tool that makes the model has to round and clip before. */
 #include <stdlib.h>
 
 #include "wordpiece.h"

@@ -1,12 +1,13 @@
 /* exact_sum.c - mean and deviation of a sample's scores, each from a sum that is rounded once, so
- * that neither the order of the sample nor the machine matters. Scores that are no finite numbers
- * (of a row with a NaN, or too large for binary32) are left out: their parts would never end.
+ * that neither the order of the sample nor the machine matters. Scores that are not finite (of a
+ * row with a NaN, or too large for binary32) are left out: their parts would never end.
  *
- * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of what
- * was added. The parts of binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold anything.
- * Nearly always a plain compensated sum with a bound proves its own last bit, and the parts are not
- * needed. Products are stored before they are added, and the adders are not inlined into what makes
- * products: a fused multiply-add would round once where two roundings are defined. */
+ * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of the
+ * numbers that were added. The parts of binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold
+ * anything. Nearly always a plain compensated sum with a bound proves its own last bit, and the
+ * parts are not needed. Products are stored before they are added, and the adders are not inlined
+ * into the code that makes products: a fused multiply-add would round once where two roundings are
+ * defined. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -49,8 +50,8 @@ static double exact_value(const struct exact *sum) {
 }
 
 /* The same by error-free additions in four lanes: total + rest is the exact sum but for the
- * rounding of rest, whose bound is known. Where both ends of what rest may be give the same number,
- * that number is the sum; false where they do not. */
+ * rounding of rest, whose bound is known. Where both ends of the range of rest give the same
+ * number, that number is the sum; false where they do not. */
 enum { LANES = 4 };
 
 __attribute__((noinline)) static bool quick_sum(const double *values, size_t count, double *out) {

@@ -1,8 +1,23 @@
-/* finish.c - who won: the exact end of a query.
+/* finish.c - the exact end of a query: candidates become the result.
  *
- * Its candidates are scored from the largest upper bound down, until the bounds fall below the
- * floor of the k-th score. Each segment keeps its own k best, so that whoever merges segments may
- * settle ties by a key of their own. */
+ * When all slices are scanned, a query has two kinds of rows: those in the sieves, known by an
+ * upper and a lower bound of their keys, and those that the scan has scored already. This file
+ * scores the candidates, from the largest upper bound down. Each score can raise the floor, the key
+ * that a row needs to be among the k best. The loop ends when the next upper bound lies below the
+ * floor: no later row can win.
+ *
+ * Each segment keeps its own k best, and a common list of k scores decides what is good enough.
+ * Rows that tie with the last of the k are kept too, up to k in each segment, so a caller that
+ * merges segments can settle ties by a key of its own. Places without a row hold row -1 and score
+ * -infinity.
+ *
+ * The result does not depend on how the rows were cut into slices or which thread was first: scores
+ * are canonical, the order (score, then row) is total, and bounds only decide which rows are not
+ * scored at all. A row is prefetched four places before its turn, for candidates lie anywhere in
+ * the file.
+ *
+ * rag_search_bring is for files whose bytes are elsewhere: it asks for the rows of all queries of a
+ * chunk at once, before the first is scored. Failures are noted in the search (rag_search_note). */
 #include <math.h>
 #include <stdlib.h>
 

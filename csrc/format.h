@@ -44,7 +44,7 @@ enum {
     TOC_START = 40,    /* where this commit's extents begin */
     TOC_NEXT_SEGMENT = 48,
     TOC_ABANDONED =
-        56, /* hash of the block hashes of what lies between the footer before and start, or 0 */
+        56, /* hash of the block hashes of the bytes between the footer before and start, or 0 */
 
     ENTRY_SIZE = 64,
     ENTRY_FLAGS = 0,       /* u32 */
@@ -54,7 +54,7 @@ enum {
     ENTRY_GENERATION = 16, /* the commit that wrote it */
     ENTRY_AT = 24,
     ENTRY_BYTES = 32,
-    ENTRY_ITEMS = 40, /* what it counts is the section's affair */
+    ENTRY_ITEMS = 40, /* the section says what it counts */
     ENTRY_HASH = 48,  /* xxh3-64 of its block hashes */
     ENTRY_ZERO_2 = 56,
 

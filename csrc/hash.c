@@ -1,8 +1,23 @@
 /* hash.c - XXH3-64, the checksum of the format, from its published description.
  *
- * Inputs up to 240 bytes are mixed 16 bytes at a time. Longer ones run eight 64-bit accumulators
- * over 64-byte stripes, scrambled every 1024 bytes; that loop is the only one that matters for
- * speed, so it is written once on eight-lane vectors and compiled once per target. */
+ * The hash has the seed 0 and the published secret of 192 bytes. There are four formulas, one for
+ * each range of sizes:
+ *
+ *    0 .. 16      a few multiplications over overlapping loads
+ *    17 .. 128    16 bytes at a time, in pairs from both ends
+ *    129 .. 240   16 bytes at a time, from the start
+ *    241 ..       eight 64-bit accumulators over stripes of 64 bytes, scrambled every 1024 bytes
+ *
+ * Only the last one matters for speed. Its loop is written once, on vectors of eight lanes, and
+ * compiled once for each target; rag_cpu chooses among the copies at run time. All arithmetic is on
+ * whole numbers, so every copy gives the same value.
+ *
+ * rag_hash reads exactly size bytes, at any alignment, and cannot fail. It finds damage but does
+ * not keep out forgers: a program that can change the bytes can change the hash as well.
+ *
+ * rag_hash_blocks is the hash of a whole section: the hashes of its blocks of RAG_BLOCK bytes,
+ * stored one after the other and hashed again. A reader that has checked this list can check each
+ * block alone. It needs eight bytes of memory a block and returns RAG_MEMORY without them. */
 #include <stdlib.h>
 
 #include "bytes.h"

@@ -1,9 +1,9 @@
-/* heap.h - binary heaps in arrays, for whoever keeps the k best or sorts in place.
+/* heap.h - binary heaps in arrays, for files that keep the k best or sort in place.
  *
  * The including file defines, and this header ends,
  *
  *   HEAP_ITEM            the type of an item
- *   HEAP_CONTEXT         the type of what the order needs to know; void * where that is nothing
+ *   HEAP_CONTEXT         the type of the order's context; void * where it needs none
  *   HEAP_ABOVE(c, a, b)  whether item a belongs nearer to the top than b
  *
  * and gets the static functions below. To keep the k best, the worst belongs on top: it is the one

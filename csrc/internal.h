@@ -1,4 +1,4 @@
-/* internal.h - what the .c files of the core share and nobody outside needs. */
+/* internal.h - shared by the .c files of the core; nobody outside needs it. */
 #ifndef RAG_INTERNAL_H
 #define RAG_INTERNAL_H
 
@@ -28,7 +28,7 @@ enum {
     RAG_CPU_NEONDOT = 1u << 4, /* + dotprod */
 };
 
-/* The features in use: what the machine has, less what rag_init was told to leave out. */
+/* The features in use: those of the machine, less those that rag_init was told to leave out. */
 extern unsigned rag_cpu;
 
 /* ---------------------------------------------------------------------- what to bring (guard.c) */
@@ -53,7 +53,7 @@ const char *rag_file_path(const struct rag_file *file);
  * they must look. */
 void rag_file_settled(struct rag_file *file, uint64_t end);
 
-/* RAG_OK while the file's path still names it: what is written now will be seen. */
+/* RAG_OK while the file's path still names it: readers will see what is written now. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
@@ -66,11 +66,11 @@ void rag_file_release(struct rag_file *file, uint64_t from);
 /* Bytes of a section with its block hashes and padding; 0 when that does not fit into 64 bits. */
 uint64_t rag_extent(uint64_t size);
 
-/* xxh3-64 of the xxh3-64 of each block: what a section's entry holds. */
+/* xxh3-64 of the xxh3-64 of each block, as a section's entry holds it. */
 enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
                                 struct rag_fault *fault);
 
-/* What names of sections and strategies are made of, in 0.1.0 and in 1.0: [A-Za-z0-9_.+@/] */
+/* The characters of names of sections and strategies, in 0.1.0 and in 1.0: [A-Za-z0-9_.+@/] */
 static inline bool is_name_byte(uint8_t c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.' || c == '+' || c == '@' || c == '/';

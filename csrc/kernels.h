@@ -17,7 +17,7 @@ enum {
     BLOCK_META = 3 * 64, /* after a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
     TILE_ROWS = 6,       /* rows and queries of one register tile of the batch scan */
     TILE_QUERIES = 64,
-    RUN_BLOCKS = 64, /* the most blocks one sweep call may be given */
+    RUN_BLOCKS = 64, /* the most blocks of one sweep call */
     QUERY_PAD = 64,  /* a query's arrays are zero-padded to a multiple of this many components */
 };
 
@@ -31,7 +31,7 @@ struct sweep_query {
     bool unit;   /* cosine: w is 1, else the row's norm */
 };
 
-/* A row that a sweep could not rule out: the most that its key can be, and what it probably is. */
+/* A row that a sweep could not rule out: the most that its key can be, and its likely value. */
 struct hit {
     uint32_t row;
     float upper, likely;
@@ -47,7 +47,7 @@ struct tile_query {
     bool unit;
 };
 
-/* What heads a row of the 8-bit plane: its scale, residual norm and row norm. */
+/* The head of a row of the 8-bit plane: its scale, residual norm and row norm. */
 enum { CODE_HEAD = 12 };
 
 struct tile_hit {

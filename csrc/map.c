@@ -47,7 +47,7 @@ static void close_beside(int fd);
 
 static uint64_t settled_end(int fd);
 
-/* Maps a file's first `most` bytes, or all of it if it is no longer. */
+/* Maps a file's first `most` bytes, or all of it if it has fewer. */
 static enum rag_status map_fd(int fd, uint64_t most, struct rag_map *map, struct rag_fault *fault) {
     struct stat st;
     memset(map, 0, sizeof *map);
@@ -130,8 +130,8 @@ static void take_pid_lock(int fd, uint64_t settled) {
 static void take_guard(void) { pthread_mutex_lock(&held_guard); }
 static void let(void) { pthread_mutex_unlock(&held_guard); }
 
-/* A fork waits for whoever holds the table: in the child that thread is not there to let go of
- * it. */
+/* A fork waits for the thread that holds the table: the child does not have that thread, so nobody
+ * would let go of it. */
 static void register_fork_handlers(void) { pthread_atfork(take_guard, let, let); }
 
 static void hold(void) {
@@ -163,7 +163,7 @@ static bool is_held(const struct held *one, const struct stat *st) {
            one->inode == (uint64_t)st->st_ino;
 }
 
-/* Closes a descriptor of a file that a writer of this process may hold. */
+/* Closes a descriptor of a file that a writer of this process might hold. */
 static void close_beside(int fd) {
     struct stat st;
     const bool known = fstat(fd, &st) == 0;
@@ -175,7 +175,7 @@ static void close_beside(int fd) {
     let();
 }
 
-/* What this process holds of a file, or nothing. */
+/* The entry for a file that this process holds, or an empty one. */
 static struct held held_of(int fd) {
     struct stat st;
     struct held found = {0};
@@ -188,7 +188,7 @@ static struct held held_of(int fd) {
 }
 
 /* The lock of another process's writer, whole; its type is F_UNLCK where there is none. A shared
- * lock is none: whoever may read a file may take one, and must not tell others what to see of
+ * lock does not count: every reader of a file can take one, and must not decide what others see of
  * it. */
 static struct flock lock_of_other(int fd) {
     struct flock lock = {
@@ -203,7 +203,8 @@ static int64_t holder_of(int fd) {
     return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
-/* Where a live writer's own bytes begin; UINT64_MAX where none says so, or says what cannot be. */
+/* Where a live writer's own bytes begin; UINT64_MAX where no writer says so, or says something
+ * impossible. */
 static uint64_t settled_end(int fd) {
     uint64_t settled = held_of(fd).settled;
     if (settled == 0) {
@@ -249,9 +250,9 @@ static bool is_named(int fd, const char *path) {
 }
 
 /* Locks the file that path names now. A file that was renamed away between open and lock is let go
- * and path tried again: whoever holds the lock of path's file is path's only writer. With O_CREAT
- * the file is new: what a killed writer left there goes, and with it the mode that it had, or the
- * link that somebody laid in the way. */
+ * and path tried again: the holder of the lock of path's file is path's only writer. With O_CREAT
+ * the file is new: the file of a killed writer goes, and its mode with it; so does a link that
+ * somebody laid in the way. */
 static enum rag_status open_locked(const char *path, int flags, int *out, struct rag_fault *fault) {
     for (int attempt = 0; attempt < 100; attempt++) {
         struct stat st;
@@ -281,7 +282,7 @@ static enum rag_status open_locked(const char *path, int flags, int *out, struct
 
 struct rag_file {
     int fd, target_fd; /* target_fd: lock of the file that a rename replaces, or -1 */
-    pid_t owner;       /* a forked child may neither write nor clean up */
+    pid_t owner;       /* a forked child must neither write nor clean up */
     char *path;        /* where it shall end up */
     char *partial;     /* where it is being made, or NULL when path itself is written */
 };
@@ -340,8 +341,8 @@ static enum rag_status file_new(const char *path, bool partial, int flags, struc
 }
 
 /* Gives a new file the owner, group and mode of the one that it will replace, before there is
- * anything to read in it. Who may not give a file away keeps it; a group that could not be kept
- * leaves its rights to nobody. */
+ * anything to read in it. A process that is not allowed to give a file away keeps it; where the
+ * group could not be kept, its rights go to nobody. */
 static bool take_after(int fd, const struct stat *old) {
     struct stat now;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0 &&

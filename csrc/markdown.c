@@ -1,10 +1,10 @@
 /* markdown.c - the lines of a markdown text that divide it: headings of level two, and fences.
  *
  * A fence is a line that starts with three or more backticks (or tildes) and lasts until a line of
- * at least as many of them and nothing else; what stands between is never a heading. That is the
- * part of CommonMark that a .ragmd file needs, with one restriction: a dividing line starts in its
- * first column. Inside a fence the search goes from one fence character to the next, so forty
- * megabytes of base64 cost one memchr. */
+ * at least as many of them and nothing else; a line in between is never a heading. That is the part
+ * of CommonMark that a .ragmd file needs, with one restriction: a dividing line starts in its first
+ * column. Inside a fence the search goes from one fence character to the next, so forty megabytes
+ * of base64 cost one memchr. */
 #include <string.h>
 
 #include "internal.h"

@@ -1,5 +1,23 @@
-/* matrix.c - rows where they lie in a file: any stride or offsets, alignment, width and byte
- * order. */
+/* matrix.c - rows of vectors where they lie in a file.
+ *
+ * A matrix is a view on a section. Row i starts at at + i * stride or, in sections whose rows have
+ * no constant stride, at offsets[i]. Its components are binary16, binary32 or binary64 in either
+ * byte order, at any alignment. So 0.1.0 pairs, 1.0 sections and rows in memory all go through the
+ * functions below, and no scan knows how its rows are stored.
+ *
+ * rag_matrix_check comes first, once for each matrix. It checks the kind of component, 1 to 65536
+ * dimensions, row numbers that fit into 32 bits, and every row inside the section. Its sums are
+ * checked, because a file chose the numbers. Afterwards the row functions trust the matrix and test
+ * no bounds.
+ *
+ *    touch    checks the checksums of a range of rows: the one call that can fail later
+ *    want     adds a range of rows to a plan, where the bytes of the file are not here yet
+ *    floats   gives a row as little-endian binary32: in place where it is stored so, else in the
+ *             caller's scratch of dim floats
+ *
+ * A binary64 component counts as the nearest binary32; binary16 is widened by the target's kernel.
+ * Nothing looks at the values: a row with a NaN or an infinity is legal, and the scans leave it
+ * out. rag_first_not_finite is for callers that must refuse such values, as in queries. */
 #include <math.h>
 
 #include "vectors.h"

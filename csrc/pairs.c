@@ -8,7 +8,7 @@
  *     pair              keyword '-' content   or   dim * precision / 8 bytes '-' content
  *
  * A keyword ends at its first '-', content at its first NUL; an embedding is taken by width, so its
- * bytes may be anything. Opening looks at the preamble alone. A walk is safe on any bytes: it never
+ * bytes can be anything. Opening looks at the preamble alone. A walk is safe on any bytes: it never
  * leaves [bytes, bytes + size), each step moves forward, and the first pair that breaks a rule ends
  * it with the offset of the offence. */
 #include "bytes.h"

@@ -1,4 +1,4 @@
-/* pairs.h - what the files about pairs share. */
+/* pairs.h - shared by the files about pairs. */
 #ifndef RAG_PAIRS_H
 #define RAG_PAIRS_H
 

@@ -1,16 +1,15 @@
 /* pairs_infer.c - the dimension of embeddings whose file does not say it.
  *
- * Every dimension is tried for which a '-' stands where the first embedding would end. One fits
- * when all pairs parse, all components are finite and all contents are UTF-8. Random files show
- * that more than one may fit, so all of them are listed and the caller decides what several mean.
- * Work is bounded: the wrong ones nearly always fail at the second pair, and a file built so that
- * they do not is refused. */
+ * Each dimension is tried for which a '-' stands where the first embedding would end. One fits when
+ * all pairs parse, all components are finite and all contents are UTF-8. Random files show that
+ * more than one can fit, so all of them are listed and the caller decides among them. Work is
+ * bounded: the wrong ones nearly always fail at the second pair, and a file built so that they do
+ * not is refused. */
 #include "bytes.h"
 #include "pairs.h"
 #include "utf8.h"
 
-/* How many bytes may be walked in all: some times the pairs themselves, and never less than
- * this. */
+/* The limit of bytes walked in all: TIMES the size of the pairs, and AT_LEAST for small ones. */
 enum { TIMES = 64, AT_LEAST = 64 << 20 };
 
 bool rag_is_utf8(const uint8_t *text, uint64_t size) {
@@ -38,7 +37,7 @@ static bool fits(const struct rag_pairs *pairs, uint64_t *work) {
     while (cursor < pairs->size) {
         uint64_t from = cursor;
         enum rag_status status = rag_pairs_next(pairs, &cursor, &pair, NULL);
-        if (status) { /* it may have looked as far as the next NUL */
+        if (status) { /* it might have looked as far as the next NUL */
             const uint8_t *nul = memchr(pairs->bytes + from, 0, pairs->size - from);
             *work += nul ? (uint64_t)(nul - pairs->bytes) - from + pairs->head : pairs->size - from;
             return false;

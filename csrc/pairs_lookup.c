@@ -46,7 +46,7 @@ struct masks {
     uint64_t z, d, l;
 };
 
-/* The bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack what came before
+/* The bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack the ones before
  * them. */
 static inline unsigned __int128 runs_of(unsigned __int128 z, uint8_t p) {
     z &= z << 1;
@@ -177,7 +177,8 @@ static enum rag_status consider(const struct lookup *lookup, uint64_t dash,
                          nul ? (uint64_t)(nul - pairs->bytes) - content : rest, fault);
 }
 
-/* What stopped the scan at block `at`: a broken rule, hits, or (nothing) its last block. */
+/* The reason why the scan stopped at block `at`: a broken rule, hits, or (nothing) its last
+ * block. */
 static enum rag_status handle(const struct lookup *lookup, const struct scan *scan, uint64_t at,
                               struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
@@ -206,7 +207,7 @@ static enum rag_status finish(const struct lookup *lookup, struct scan *scan,
         status = handle(lookup, scan, at, fault);
     }
     scan->bad |= scan->open || scan->z >> 63;
-    scan->anchor = anchor; /* the filling may have passed for a pair's start */
+    scan->anchor = anchor; /* the filling might have passed for a pair's start */
     scan->hits = 0;
     return status ? status : handle(lookup, scan, at, fault);
 }

@@ -12,7 +12,7 @@ TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *
     for (const uint8_t *end = bytes + 64 * count; bytes != end; bytes += 64) {
         __builtin_prefetch(bytes + AHEAD);
         uint64_t z = EQUAL(bytes, 0);
-        if ((z | s.z | s.open) == 0) { /* inside a content, whose bytes may be anything */
+        if ((z | s.z | s.open) == 0) { /* inside a content, whose bytes can be anything */
             s.at += 64;
             continue;
         }

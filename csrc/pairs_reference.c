@@ -13,11 +13,11 @@
  *   first '-' and not after its last, which does not split a UTF-8 character.
  *
  *   Embeddings: a grid point g can start a record when a '-' stands head bytes on. From g, the next
- *   record may start at any such point from g + lag up to reach(g), where the content's first NUL
+ *   record can start at any such point from g + lag up to reach(g), where the content's first NUL
  *   ends the record at the latest. These edges make an acyclic graph from 0 to the end. A point is
  *   in every reading when it lies on a path (is useful) and no edge between useful points jumps
  *   over it; two such neighbours without a useful point between them hold a certain record.
- *   Overwritten bytes may have been anything, so there every grid point and every '-' is
+ *   Overwritten bytes could have been anything, so there every grid point and every '-' is
  *   possible. */
 #include <stdlib.h>
 
@@ -174,7 +174,7 @@ static void mark_ok(struct graph *graph) {
 }
 
 static void mark_reached(struct graph *graph) {
-    uint64_t furthest = 0; /* what a reached point at least lag bytes back can reach */
+    uint64_t furthest = 0; /* the furthest that a reached point at least lag bytes back can reach */
     if (graph->flags[0] & OK) graph->flags[0] |= REACHED;
     for (uint64_t point = graph->lag; point <= graph->count; point++) {
         if (graph->flags[point - graph->lag] == USEFUL) {

@@ -1,14 +1,14 @@
 /* pool.c - a small pool of worker threads for scans that are worth splitting.
  *
- * One job runs at a time: a caller that finds the pool busy runs its tasks itself, which keeps
- * many-threaded callers from queueing behind one another. Tasks are handed out one by one through a
- * shared counter. The pool belongs to one process: after a fork the child's copy has no threads,
- * sees another pid and starts afresh.
+ * One job runs at a time: a caller that finds the pool busy runs its tasks itself, so callers on
+ * many threads do not wait for one another. Tasks are handed out one by one through a shared
+ * counter. The pool belongs to one process: after a fork the child's copy has no threads, sees
+ * another pid and starts afresh.
  *
- * Linux likes to wake a thread on the CPU that wakes it. There it queues behind its caller, who is
- * about to compute for milliseconds, while another CPU may be idle; on two CPUs with a recent
+ * Linux likes to wake a thread on the CPU that wakes it. There it waits for its caller, which is
+ * about to compute for milliseconds, while another CPU might be idle; on two CPUs with a recent
  * history of work it is not even looked for. So the caller shuts its workers out of its own CPU
- * before it wakes them, and each, once it runs, may again run wherever its caller may.
+ * before it wakes them, and each, once it runs, is again allowed to run wherever its caller is.
  *
  * Waking and sleeping cost about ten microseconds each. A worker that has finished looks out for
  * another job for LINGER nanoseconds before it sleeps, and a caller as long for its last worker;
@@ -32,7 +32,7 @@ typedef cpu_set_t cpus;
 
 static int this_cpu(void) { return sched_getcpu(); }
 
-/* The CPUs that this thread may run on, and none when that is not to be had. */
+/* The CPUs that this thread is allowed to run on, or none when the system does not say. */
 static void read_cpus(cpus *allowed) {
     if (sched_getaffinity(0, sizeof *allowed, allowed) != 0) CPU_ZERO(allowed);
 }
@@ -113,7 +113,7 @@ static void linger_until(const atomic_int *count, bool zero) {
         for (int i = 0; i < 16; i++) pause_briefly();
 }
 
-/* The job that a worker is to join, with the guard held; *home tells where it may run again, if it
+/* The job that a worker is to join, with the guard held; *home gets the CPUs to return to, if it
  * was moved. */
 static struct job *await_job(struct worker *worker, bool *moved, cpus *home) {
     pool.asleep++;
@@ -175,8 +175,8 @@ static void start_workers(int count) {
     }
 }
 
-/* Wakes them; those that linger elsewhere see the job themselves, one that lingers here may be
- * queued behind us. */
+/* Wakes them. Those that linger elsewhere see the job themselves; one that lingers here might be
+ * waiting for this CPU. */
 static void call_workers(void) {
     const int here = this_cpu();
     cpus allowed, elsewhere;

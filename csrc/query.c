@@ -1,4 +1,4 @@
-/* query.c - what a search needs to know about its query, and the way between scores and keys.
+/* query.c - prepares a query for a search, and converts between scores and keys.
  *
  * All of this runs once per query or per surviving row, in binary64. Codes need not be the same on
  * every machine, only their errors must be true. */
@@ -43,8 +43,8 @@ static double largest_of(const double *values, size_t count) {
     return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
-/* What rounding count components, a multiple of LANES, to multiples of step loses: the square of
- * its norm. */
+/* The squared norm of the error that rounding count components, a multiple of LANES, to multiples
+ * of step makes. */
 static double rounding_error(const double *values, size_t count, double step, double scale) {
     double sums[LANES] = {0};
     for (size_t i = 0; i < count; i += LANES)

@@ -32,12 +32,11 @@ enum rag_status {
     RAG_LOCKED,      /* another writer holds the file */
     RAG_MEMORY,      /* no memory */
     RAG_OS,          /* the operating system said no: os_error holds errno */
-    RAG_SOURCE, /* bytes that are elsewhere could not be had: at is the source's own number for the
-                   reason */
+    RAG_SOURCE,      /* bytes could not be fetched: at is the source's own number for the reason */
     RAG_STATUS_COUNT
 };
 
-/* Why a call failed. what is a static sentence naming the rule; section may be empty. */
+/* Why a call failed. The field what is a static sentence naming the rule; section can be empty. */
 struct rag_fault {
     enum rag_status status;
     int os_error;
@@ -49,7 +48,7 @@ struct rag_fault {
 /* --------------------------------------------------------------------------------- this machine */
 
 /* Picks kernels for this machine. Call once before anything else (the Python module does so at
- * import); target NULL reads RAGFILE_TARGET from the environment, which may only narrow:
+ * import); target NULL reads RAGFILE_TARGET from the environment, which can only narrow:
  * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot". Returns RAG_ARGUMENT for a name
  * that this build does not have or this machine cannot run. */
 enum rag_status rag_init(const char *target);
@@ -69,7 +68,7 @@ uint64_t rag_hash(const void *bytes, size_t size);
  * on first use, survive for later calls and are started anew after a fork. */
 void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context);
 
-/* How many threads threads=None means: the processors this process may run on. */
+/* How many threads threads=None means: the processors that this process is allowed to use. */
 int rag_cpu_count(void);
 
 /* ------------------------------------------------------------------- files: container, sections */
@@ -80,8 +79,8 @@ struct rag_piece {
 };
 
 /* Where the bytes of a map come from that is filled as it is read. fetch returns when the pieces
- * are there; any thread. With near it only looks for hashed pieces in what was kept from earlier
- * and never fails; kept says that this may be of use. Bytes that are there never change. */
+ * are there; any thread. With near it only looks for hashed pieces among those kept from earlier,
+ * and never fails; kept says that there might be some. Bytes that are there never change. */
 struct rag_source {
     const uint8_t *bytes; /* of the whole file */
     enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near,
@@ -101,28 +100,28 @@ struct rag_guard {
     uint8_t *seen;
     const struct rag_source *source; /* NULL where all bytes are there */
     uint64_t sums_hash;              /* xxh3-64 of sums, for bytes of a source */
-    char name[65];                   /* the section's, for faults; may be empty */
+    char name[65];                   /* the section's, for faults; can be empty */
 };
 
 #define RAG_BLOCK ((size_t)65536)
 
-/* Makes sure that [at, at + size) of the section holds what was written. RAG_CORRUPT names the
- * section, and the block's offset within it. The common case, everything seen before, costs one
- * load per block. */
+/* Makes sure that [at, at + size) of the section holds the bytes that were written. RAG_CORRUPT
+ * names the section, and the block's offset within it. The common case, everything seen before,
+ * costs one load per block. */
 enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size,
                                 struct rag_fault *fault);
 
-/* Brings what is not there yet of several stretches in as few requests as their source can make of
- * them: a plan before a scan. Parts that lie after a section's end are left out; of nothing, a
- * section's block hashes are brought. All guards with a source have the same one; the others are
- * passed over. What is brought is checked when it is touched. */
+/* Fetches the missing bytes of several stretches in as few requests as their source can make of
+ * them: a plan before a scan. Parts that lie after a section's end are left out; an empty stretch
+ * fetches the section's block hashes. All guards with a source have the same one; guards without
+ * one are passed over. Fetched bytes are checked when they are touched. */
 struct rag_want {
     const struct rag_guard *guard;
     uint64_t at, size;
 };
 enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag_fault *fault);
 
-/* A file mapped for reading, or (from rag_map_stat) only its size and who it is: bytes is NULL. */
+/* A file mapped for reading, or (from rag_map_stat) only its size and identity: bytes is NULL. */
 struct rag_map {
     const uint8_t *bytes;
     size_t size;
@@ -134,8 +133,8 @@ struct rag_map {
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
 
-/* Maps an open file, or maps it in the place of what map holds: every pointer into the map stays
- * good. */
+/* Maps an open file, or maps it in the place of the bytes that map holds: every pointer into the
+ * map stays good. */
 enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
@@ -154,14 +153,14 @@ enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct 
  * replaced. */
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
 
-/* Closes, and removes what was not published. */
+/* Closes the file, and removes it unless it was published. */
 void rag_file_discard(struct rag_file *file);
 
 /* The process that writes to path now, or 0 when none does or the system cannot say. */
 int64_t rag_writer_pid(const char *path);
 
-/* What the first bytes claim: RAG_NOT_RAGFILE, RAG_VERSION for a major version that this build does
- * not read, else RAG_OK with the version and byte order. */
+/* Reads the claim of the first bytes: RAG_NOT_RAGFILE, RAG_VERSION for a major version that this
+ * build does not read, else RAG_OK with the version and byte order. */
 struct rag_header {
     uint8_t major, minor, patch;
     bool big_endian;
@@ -181,7 +180,7 @@ struct rag_commit {
     /* the generation after this one, which was committed and is damaged; 0 = none */
     uint64_t lost_generation;
     uint32_t entries, segments, next_segment;
-    bool read_only; /* a part that this build may not write */
+    bool read_only; /* a part that this build must not write */
     const char *message;
     size_t message_size;
 };
@@ -294,7 +293,7 @@ struct rag_document {
     uint32_t id_size;
     uint64_t blob_at; /* in the text stream */
     uint32_t text_size,
-        blob_size; /* bytes: the document's own text, and that plus texts that are no span of it */
+        blob_size;       /* bytes: the document's own text, and that plus texts outside it */
     uint32_t text_chars; /* code points of the text */
     bool has_text;       /* false: it was added as loose chunks */
     uint64_t meta_at;    /* in the metadata stream */
@@ -382,8 +381,8 @@ enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i,
 enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i,
                                  struct rag_block *block, struct rag_fault *fault);
 
-/* What a writer puts after the blocks: zeros up to the table, the table, which says where each
- * block ends and whether it is compressed, and the trailer. */
+/* A writer ends a stream with zeros up to the table, the table, which says where each block ends
+ * and whether it is compressed, and the trailer. */
 size_t rag_stream_gap(uint64_t end);
 void rag_stream_end(uint8_t out[8], uint64_t end, bool compressed);
 void rag_stream_trailer(uint8_t out[RAG_STREAM_TRAILER], uint64_t raw_size, uint64_t block_size,
@@ -549,7 +548,7 @@ enum rag_status rag_keys_open(const uint8_t *section, uint64_t size, uint64_t at
 enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                 const uint8_t *key, size_t key_size, struct rag_spans *spans,
                                 struct rag_fault *fault);
-/* Checks what lookups rely on for completeness: every pair once, ascending by (keyword, offset). */
+/* Checks that lookups find everything: every pair once, ascending by (keyword, offset). */
 enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                 struct rag_fault *fault);
 /* Builds the section, RAG_KEYS_HEADER + 16 * count bytes, for `count` pairs (from rag_pairs_walk)
@@ -563,7 +562,7 @@ void rag_keyword_preamble_write(const struct rag_pairs *pairs, uint8_t out[RAG_K
 /* Preamble and, when pairs->extended, the extension block after it. */
 void rag_vector_preamble_write(const struct rag_pairs *pairs,
                                uint8_t out[RAG_VECTOR_PREAMBLE + RAG_EXTENSION_SIZE]);
-/* Whether text may be a keyword (no '-' and no NUL) or content (no NUL): fault->at is the first bad
+/* Whether text can be a keyword (no '-' and no NUL) or content (no NUL): fault->at is the first bad
  * byte. */
 enum rag_status rag_keyword_check(const uint8_t *text, size_t size, struct rag_fault *fault);
 enum rag_status rag_content_check(const uint8_t *text, size_t size, struct rag_fault *fault);
@@ -572,9 +571,9 @@ enum rag_status rag_content_check(const uint8_t *text, size_t size, struct rag_f
 enum rag_status rag_row_write(const uint8_t *row, uint32_t dim, uint8_t precision, bool big_endian,
                               bool allow_nonfinite, uint8_t *out, struct rag_fault *fault);
 
-/* What a file of the reference script still holds. Its writer rounds records up to a multiple of
- * the padding, so a record that needs no NUL runs into the next, and it puts the directory over the
- * first records. */
+/* The records that survive in a file of the reference script. Its writer rounds records up to a
+ * multiple of the padding, so a record that needs no NUL runs into the next, and it puts the
+ * directory over the first records. */
 enum rag_survival {
     RAG_RECORD_CERTAIN,   /* the one reading of these bytes */
     RAG_RECORD_AMBIGUOUS, /* whole, but they could be one record or several */
@@ -590,9 +589,9 @@ struct rag_remnants {
     bool clean; /* every byte that survives belongs to some record: padding and dim are plausible */
 };
 
-/* Opens a section of that dialect; index is its entry in what rag_directory_read_reference gave.
- * *damaged gets how many bytes of the pairs lie under the directory. Padding and precision are 0
- * where it lies over them too. */
+/* Opens a section of that dialect; index is its entry in the directory from
+ * rag_directory_read_reference. *damaged gets how many bytes of the pairs lie under the directory.
+ * Padding and precision are 0 where the directory lies over them too. */
 enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
                                    const struct rag_directory *directory, uint32_t index,
                                    struct rag_pairs *pairs, uint64_t *damaged,
@@ -618,8 +617,8 @@ size_t rag_base64_wrap(const struct rag_base64_rows *rows, const uint8_t *in, si
                        size_t *at, char *out, size_t room);
 
 /* Base64 with any white space between characters to bytes. out has room for size / 4 * 3 + 3.
- * RAG_FORMAT names the offset of what is not base64; padding is required, and bits beyond the last
- * byte must be zero. */
+ * RAG_FORMAT names the offset of the first character that is not base64; padding is required, and
+ * bits beyond the last byte must be zero. */
 enum rag_status rag_base64_unwrap(const uint8_t *text, size_t size, uint8_t *out, size_t *written,
                                   struct rag_fault *fault);
 
@@ -643,8 +642,7 @@ size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at
 
 #define RAG_FAISS_FLAT_HEAD 45
 
-/* What the head of a FAISS index says. rows_at is where the floats of a flat index start, 0 for any
- * other. */
+/* The head of a FAISS index. rows_at is where the floats of a flat index start, 0 for any other. */
 struct rag_faiss {
     char kind[5];
     uint32_t dim, metric;
@@ -685,7 +683,8 @@ enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fau
  * score beyond binary32 is its largest value. */
 enum rag_metric { RAG_COSINE, RAG_IP, RAG_L2 };
 
-/* Writes out bytes of a section that is being built. Returns RAG_OK, or what to give up with. */
+/* Writes out bytes of a section that is being built. Returns RAG_OK, or the status to give up
+ * with. */
 typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
 
 /* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact
@@ -703,17 +702,17 @@ enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *wri
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault);
 
-/* One matrix of a search: its shadow (or NULL) and the rows that may be found (or NULL for all):
- * bit i % 64 of word i / 64. */
+/* One matrix of a search: its shadow (or NULL) and the rows that it searches (or NULL for all): bit
+ * i % 64 of word i / 64. */
 struct rag_segment {
     const struct rag_matrix *matrix;
     const struct rag_shadow *shadow;
     const uint64_t *where;
 };
 
-/* What is asked: count queries of dim finite floats, one after the other. A row that scores less
- * than its query's least (a number below infinity; NULL for none) is not found: who knows what
- * would be of no use saves most of the work. */
+/* The queries of a search: count times dim finite floats. A row that scores less than its query's
+ * least (a number below infinity; NULL for none) is not found. A caller that knows such a limit
+ * saves most of the work. */
 struct rag_question {
     const float *queries;
     size_t count;
@@ -726,7 +725,7 @@ struct rag_question {
 
 /* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each
  * segment's part lists, best first and equal scores by row, those of its rows that belong to the k
- * best of all or tie with the last of them (so that a caller may settle ties between segments by a
+ * best of all or tie with the last of them (so that a caller can settle ties between segments by a
  * key of its own); the rest is row -1, score -infinity. */
 enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_count,
                             const struct rag_question *question, int64_t *rows, float *scores,
@@ -783,7 +782,7 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
                                     int64_t *order, double *scores, struct rag_fault *fault);
 
 /* The dense score that a row whose BM25 score is at most rest needs to be one of the k best, when
- * these rows are candidates; -infinity where any may do. */
+ * these rows are candidates; -infinity where any score will do. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
                            size_t count, size_t k, float rest);
 
@@ -803,7 +802,7 @@ void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_
 const char *rag_unicode_version(void);
 
 /* Words, numbered as they appear, and the terms that stand for them. The core does not know how a
- * word becomes a term (stemming, stop words): it hands out what is new, and takes the answers in
+ * word becomes a term (stemming, stop words): it hands out the new words, and takes their terms in
  * the same order. One thread. */
 struct rag_vocabulary;
 struct rag_vocabulary *rag_vocabulary_new(void);
@@ -863,15 +862,15 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
 void rag_lexicon_close(struct rag_lexicon *lexicon);
 void rag_lexicon_info(const struct rag_lexicon *lexicon, struct rag_lexicon_info *info);
 
-/* What scores depend on besides the segment: the live rows and their summed length over the whole
- * file, k1 and b. */
+/* The statistics that scores depend on besides the segment: the live rows and their summed length
+ * over the whole file, k1 and b. */
 struct rag_lexical_stats {
     uint64_t rows, total_length;
     double k1, b;
 };
 
 /* One distinct term of a query, in the order of first occurrence. df counts live rows of the whole
- * file, 0 meaning what the segment itself says. */
+ * file, 0 meaning the segment's own df. */
 struct rag_query_term {
     const uint8_t *bytes;
     uint32_t size, count;
@@ -885,7 +884,7 @@ enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t 
 enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8_t *term,
                                   size_t term_size, uint64_t *at, uint64_t *size,
                                   struct rag_fault *fault);
-/* The rows and frequencies of a term: call with capacity 0 for the count; tfs may be NULL. */
+/* The rows and frequencies of a term: call with capacity 0 for the count; tfs can be NULL. */
 enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term,
                                  size_t size, uint32_t *rows, uint32_t *tfs, uint64_t capacity,
                                  uint64_t *count, struct rag_fault *fault);
@@ -898,13 +897,14 @@ enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t 
                                     struct rag_fault *fault);
 
 /* The k best rows of those that hold a term of the query and are in `where` (one bit a row, NULL
- * for all), best first, ties by row; what is missing is row -1 and score NaN. Exact: the result
- * depends on nothing but the arguments. */
+ * for all), best first, ties by row; places without a row hold row -1 and score NaN. Exact: the
+ * result depends on nothing but the arguments. */
 enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
                                    size_t count, const struct rag_lexical_stats *stats,
                                    const uint64_t *where, size_t k, int64_t *rows, float *scores,
                                    struct rag_fault *fault);
-/* The scores of given rows, 0 for one that holds no term; RAG_ARGUMENT for a row that is none. */
+/* The scores of given rows, 0 for one that holds no term; RAG_ARGUMENT for a row that does not
+ * exist. */
 enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_query_term *terms,
                                   size_t count, const struct rag_lexical_stats *stats,
                                   const int64_t *rows, size_t row_count, float *scores,
@@ -921,7 +921,8 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
 enum rag_status rag_queries_finish(struct rag_queries *queries,
                                    const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault);
-/* The terms of query i, their number in *count; they stay the queries' own, df may be set. */
+/* The terms of query i, their number in *count; they stay the queries' own; the caller can set
+ * df. */
 struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,
                                          size_t *count);
 
@@ -932,8 +933,8 @@ enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon,
                                          const uint64_t *where, size_t k, int threads,
                                          int64_t *rows, float *scores, struct rag_fault *fault);
 
-/* The lexicon of one segment of a file: its live rows, those of them that may be found (both NULL
- * for all), and the number in the file of its first row. Legs lie in order of base. */
+/* The lexicon of one segment of a file: its live rows, those of them that a search can return (both
+ * NULL for all), and the number in the file of its first row. Legs lie in order of base. */
 struct rag_lexical_leg {
     struct rag_lexicon *lexicon;
     const uint64_t *alive, *where;
@@ -950,8 +951,8 @@ enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t l
                                     const struct rag_queries *queries, size_t count,
                                     const struct rag_lexical_stats *stats, size_t k, int threads,
                                     int64_t *rows, float *scores, struct rag_fault *fault);
-/* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is in
- * none of these segments. */
+/* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is not
+ * in these segments. */
 enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t leg_count,
                                    const struct rag_query_term *terms, size_t count,
                                    const struct rag_lexical_stats *stats, const int64_t *rows,
@@ -983,7 +984,7 @@ enum rag_status rag_model_open(const void *file, size_t size, struct rag_model *
                                struct rag_fault *fault);
 
 /* The ids of a text's word pieces: writes up to capacity of them and returns how many there are.
- * Any bytes are a text; what is not UTF-8 is as if it were not there. */
+ * Any bytes are a text; bytes that are not UTF-8 are skipped. */
 size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids,
                         size_t capacity);
 
@@ -998,7 +999,7 @@ void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts,
 void rag_context_add(float *texts, const float *paths, const int64_t *path_of, size_t rows,
                      size_t dims, double weight, double *room);
 
-/* What a model file is made of. Piece i has id i; kinds are 0 for the start of a word, 1 for a
+/* The parts of a model file. Piece i has id i; kinds are 0 for the start of a word, 1 for a
  * continuation (without its marks), 2 for a special piece, which begins with "[". rows are count *
  * dims components of -8 .. 7. */
 struct rag_model_source {

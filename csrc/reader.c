@@ -6,8 +6,8 @@
  * cannot fail. Section contents are checked lazily, block by block, through the guard that
  * rag_reader_guard hands out. The work of opening is bounded: each candidate footer costs at most
  * its table's hash, and all of them together at most the file's size and 64 MiB more. Every byte
- * that is read here is asked for first (need), so that a file may also be one of which nothing is
- * there yet. */
+ * that is read here is asked for first (need), so that a file can also be one whose bytes have not
+ * been fetched yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +122,7 @@ static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
-/* Whether the bytes after the found footer hold what remains of one that followed it. */
+/* Whether the bytes after the found footer hold the remains of one that followed it. */
 static bool is_followed(const struct rag_reader *r, const struct front *front,
                         const struct footer *found) {
     for (uint64_t at = found->at + FOOTER_SIZE; at <= r->size - FOOTER_SIZE; at += FOOTER_SIZE) {
@@ -135,7 +135,7 @@ static bool is_followed(const struct rag_reader *r, const struct front *front,
     return false;
 }
 
-/* How much of a file's end is asked for to begin with, and of what lies before an older footer:
+/* How much of a file's end is asked for to begin with, and of the bytes before an older footer:
  * tables are small. */
 enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 24, TABLE_GUESS = 1 << 16 };
 
@@ -389,7 +389,7 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
     return RAG_OK;
 }
 
-/* A segment lives in full, or has a bitmap of what was deleted. */
+/* A segment lives in full, or has a bitmap of its deleted rows. */
 static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault) {
     for (uint32_t i = 0; i < r->commit.segments; i++) {
         struct rag_segment_record s;

@@ -1,8 +1,26 @@
-/* scan.c - exact top-k over matrices: cutting the work, choosing the way.
+/* scan.c - exact top k over matrices: cuts the work and chooses the way of scanning.
+ *
+ * rag_nearest takes the queries in chunks, whose candidates fit into CHUNK_BYTES, and cuts the
+ * segments into slices of rows, about two for each thread. Slices are scanned in parallel; then the
+ * queries are finished in parallel (finish.c). For each slice one of four ways is chosen:
+ *
+ *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
+ *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
+ *                estimate rules out most rows
+ *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_shadow.c)
+ *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
  *
  * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the
- * best); finish.c makes the answer of them. It is what scoring every row would give, to the bit,
- * whatever was cut how. */
+ * best). Slices share what they learn: the floor of a query is an atomic number, and a slice starts
+ * from the lower bounds of the slices before it.
+ *
+ * The result is the one that scoring every row would give, to the bit, for any number of threads
+ * and any cut. All arithmetic runs in the default floating-point mode, whatever mode the host
+ * program has set.
+ *
+ * The first failure is noted in the search, and slices that have not begun then do nothing. Besides
+ * wrong arguments only two things can fail: memory, and bytes whose checksum is wrong or that
+ * cannot be fetched. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,7 +74,7 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
     rag_best_offer(best, score, (uint32_t)row);
 }
 
-/* Scored rows go on counting towards the floor, now by what their scores say of their keys. */
+/* Scored rows go on counting towards the floor, now by the keys that their scores prove. */
 static void count_scored(struct search *search, const struct slice *slice, size_t query) {
     struct hunt *hunt = &slice->hunts[query];
     for (size_t i = 0; i < hunt->best.count; i++)
@@ -99,8 +117,8 @@ void rag_search_anchor(struct search *search, const struct slice *slice, size_t 
     score_first(search, slice, query, sieve->count < search->k ? sieve->count : search->k, scratch);
 }
 
-/* What the slices of a query tell one another: a slice starts from the bounds of those before it,
- * or its floor would be that of a smaller collection. */
+/* The slices of a query share their bounds: a slice starts from the bounds of those before it. On
+ * its own, its floor would be that of a smaller collection. */
 static void recall(struct search *search, const struct slice *slice, const uint32_t *which,
                    size_t count) {
     pthread_mutex_lock(&search->lock);
@@ -144,8 +162,8 @@ static bool shadow_pays(const struct search *search, const struct rag_segment *s
            (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
 }
 
-/* What a scan of the slice reads, where that is elsewhere: the rows that pass, when they are few;
- * the whole shadow; or all rows. */
+/* Fetches the bytes that a scan of the slice reads, where they are elsewhere: the rows that pass,
+ * when they are few; the whole shadow; or all rows. */
 static bool bring(struct search *search, const struct slice *slice, bool few, bool shadow) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     struct rag_wants wants = {0};

@@ -1,4 +1,4 @@
-/* scan.h - one search on its way: what scan.c, scan_shadow.c and scan_rows.c share.
+/* scan.h - the state of one search, shared by scan.c, scan_shadow.c, scan_rows.c and finish.c.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice
  * and query a hunt. Slices are scanned in parallel, then queries are finished in parallel. */
@@ -9,7 +9,7 @@
 
 #include "vectors.h"
 
-/* What one slice yields for one query: rows known by bounds, and rows already scored. */
+/* The yield of one slice for one query: rows known by bounds, and rows already scored. */
 struct hunt {
     struct sieve sieve;
     struct best best;
@@ -28,7 +28,7 @@ struct search {
     uint32_t dim;
     struct query *queries;
     float *floors;      /* per query, shared by all slices */
-    const float *least; /* of this chunk: what a score must reach to be found; or NULL */
+    const float *least; /* of this chunk: the score that a row needs to be found; or NULL */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
                            the lock */
     pthread_mutex_t lock;
@@ -61,10 +61,10 @@ enum { SIEVE_LARGE = 1 << 16 };
 void rag_search_anchor(struct search *search, const struct slice *slice, size_t query,
                        float *scratch);
 
-/* Brings, at once, the rows that may still win where those are elsewhere. */
+/* Fetches, at once, the rows that can still win, where their bytes are elsewhere. */
 void rag_search_bring(struct search *search);
 
-/* Scores what may still win of query q in all slices, and writes its results. */
+/* Scores the rows of all slices that can still win for query q, and writes its results. */
 void rag_search_finish(struct search *search, size_t q);
 
 static inline bool has_row(const uint64_t *where, uint64_t row) {

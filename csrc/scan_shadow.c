@@ -1,9 +1,9 @@
 /* scan_shadow.c - scanning a shadow instead of its matrix: a few queries by 4-bit sweeps, many by
  * 8-bit tiles.
  *
- * A sweep reads the 4-bit blocks and refines what it cannot rule out on the 8-bit rows at once, so
- * that the floor is tight after a few thousand rows. Tiles read only the 8-bit rows, six at a time,
- * for 64 queries each time. */
+ * A sweep reads the 4-bit blocks and refines the rows that it cannot rule out on the 8-bit rows at
+ * once, so that the floor is tight after a few thousand rows. Tiles read only the 8-bit rows, six
+ * at a time, for 64 queries each time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -101,8 +101,9 @@ static void refine_hits(const struct sweeping *on, uint32_t q, const struct hit 
         rag_search_settle(on->search, on->slice, q, on->scratch);
 }
 
-/* Looks at what a sweep appended: rows that probably beat the floor are refined at once, for they
- * will raise it; the others wait until it is as high as it gets, and most are forgotten then. */
+/* Looks at the rows that a sweep appended: rows that probably beat the floor are refined at once,
+ * for they will raise it; the others wait until it is as high as it gets, and most are forgotten
+ * then. */
 static void sort_hits(const struct sweeping *on, size_t i, uint32_t q, size_t found, uint64_t end) {
     const struct sieve *sieve = &on->slice->hunts[q].sieve;
     struct hit *pending = on->pending + i * on->room, likely[RUN_BLOCKS * BLOCK_ROWS];
@@ -116,8 +117,8 @@ static void sort_hits(const struct sweeping *on, size_t i, uint32_t q, size_t fo
     if (likely_count) refine_hits(on, q, likely, likely_count);
 }
 
-/* Scores the k likeliest rows, so that the floor is as high as it can be, and refines what still
- * reaches it. */
+/* Scores the k likeliest rows, so that the floor is as high as it can be, and refines the rows that
+ * still reach it. */
 static void flush_pending(const struct sweeping *on, size_t i, uint32_t q) {
     struct sieve *sieve = &on->slice->hunts[q].sieve;
     struct hit *pending = on->pending + i * on->room;

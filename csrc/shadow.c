@@ -15,7 +15,7 @@
  *             D           a byte c stands for c - 128
  *
  * scale times codes is the row's unit vector but for a residual no longer than the residual norm
- * says; that is all that a search relies on, so a shadow may always be rebuilt from its matrix, and
+ * says; that is all that a search relies on, so a shadow can always be rebuilt from its matrix, and
  * is the same bytes on every machine. */
 #include <math.h>
 #include <stdlib.h>
@@ -126,8 +126,8 @@ static float residual(struct bench *bench, uint32_t dim, float scale) {
 }
 
 /* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes,
- * which leaves the residual orthogonal to what is kept. Steps suit a normal distribution, and a few
- * heavy tails. */
+ * which leaves the residual orthogonal to the part that is kept. Steps suit a normal distribution,
+ * and a few heavy tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
     static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
@@ -170,9 +170,8 @@ static void put_bytes(uint8_t *row, uint32_t dim, const uint8_t *codes, struct c
     memcpy(row + CODE_HEAD, codes, dims_of(dim));
 }
 
-/* A row without a direction that codes could hold. rest says what becomes of it: infinity always
- * scores it exactly, -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero
- * vector. */
+/* A row without a direction that codes could hold. rest decides its fate: infinity always scores it
+ * exactly, -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero vector. */
 static void put_special(uint8_t *block, size_t r, uint8_t *row, struct bench *bench, uint32_t dim,
                         double square) {
     struct coded coded = {0, isfinite(square) ? INFINITY : -INFINITY, 1};

@@ -2,8 +2,8 @@
  *
  * 24 sums live in named registers (gcc 12 spills arrays of them); each step takes four dimensions:
  * four loads of packed queries, six broadcasts of four codes, 24 vpdpbusd. The sums become bounds
- * and are compared at once, so that nothing but the few pairs that may matter leaves the tile. All
- * six rows must be readable, however few count. */
+ * and are compared at once, so that only the few pairs that can matter leave the tile. All six rows
+ * must be readable, however few count. */
 
 #define TILE_SUMS(row) \
     __m512i s##row##0 = zero, s##row##1 = zero, s##row##2 = zero, s##row##3 = zero

@@ -1,7 +1,7 @@
 /* topk.c - the k best of many: a heap of exact scores, and a sieve of rows known only by bounds.
  *
- * The order is total (score, then row), so what comes out does not depend on the order of what goes
- * in. */
+ * The order is total (score, then row), so the result does not depend on the order in which rows
+ * are offered. */
 #include <math.h>
 #include <stdlib.h>
 

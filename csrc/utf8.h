@@ -1,8 +1,9 @@
 /* utf8.h - UTF-8, one character at a time: the only decoder and the only encoder of the core.
  *
- * Well-formed means what Unicode says: no overlong forms, no surrogates, nothing above U+10FFFF.
- * Whoever reads ill-formed text decides what becomes of it; utf8_next says that it is ill-formed,
- * and moves past the longest run that begins a character and does not go on, as browsers do. */
+ * Well-formed means the same as in Unicode: no overlong forms, no surrogates, nothing above
+ * U+10FFFF. The caller decides what to make of ill-formed text; utf8_next says that it is
+ * ill-formed, and moves past the longest run that begins a character and does not go on, as
+ * browsers do. */
 #ifndef RAG_UTF8_H
 #define RAG_UTF8_H
 
@@ -15,7 +16,7 @@ enum { UTF8_BROKEN = 0x110000 }; /* one above the last code point */
 static inline bool utf8_tail(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /* Past the longest run at `at` that begins a character; at least one byte. The second byte is where
- * overlong forms (E0, F0), surrogates (ED) and what lies above the last code point (F4) end. */
+ * overlong forms (E0, F0), surrogates (ED) and code points above the last one (F4) end. */
 static inline const uint8_t *utf8_skip(const uint8_t *at, const uint8_t *end) {
     const uint8_t lead = *at++;
     const size_t more = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;

@@ -1,4 +1,4 @@
-/* vectors.h - what the files of the vector engine share: rows, queries with their bounds, sieves,
+/* vectors.h - shared by the files of the vector engine: rows, queries with their bounds, sieves,
  * the k best.
  *
  * A search ranks by a *key*, a number that orders rows as the score does and is cheap to bound.
@@ -24,8 +24,8 @@
 #include "internal.h"
 #include "kernels.h"
 
-/* A host program may have told its thread to flush subnormals to zero or to round otherwise, which
- * would change score bits: arithmetic that must be exact runs between these two. */
+/* A host program might have told its thread to flush subnormals to zero or to round otherwise,
+ * which would change score bits: arithmetic that must be exact runs between these two. */
 #if defined __x86_64__
 typedef unsigned rag_float_mode; /* MXCSR: all arithmetic here is SSE's, and a whole fenv_t takes
                                     ten times as long */
@@ -58,7 +58,7 @@ const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, 
 enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
                                  struct rag_fault *fault);
 
-/* Adds a range of rows to what is to be brought, where the matrix's bytes are elsewhere. */
+/* Adds a range of rows to those to be fetched, where the matrix's bytes are elsewhere. */
 void rag_matrix_want(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
                      struct rag_wants *wants);
 
@@ -98,7 +98,7 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
 float rag_score(const struct query *query, double dot, double square);
 float rag_floor_of(const struct query *query, float score);
 
-/* The same for the score that a row has at least when its key is at least key: keys that differ may
+/* The same for the score that a row has at least when its key is at least key: keys that differ can
  * round to one score, and such rows tie. */
 float rag_floor_at(const struct query *query, float key);
 
@@ -131,7 +131,7 @@ struct scored {
     uint32_t row;
 };
 
-/* The k best of what was offered: larger scores first, equal ones by row. */
+/* The k best of the rows offered: larger scores first, equal ones by row. */
 struct best {
     struct scored *entries; /* a heap, the worst on top */
     size_t count, k;
@@ -142,7 +142,7 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that may be among the k best: its key lies between lower and upper. Some entries stand for
+/* A row that can be among the k best: its key lies between lower and upper. Some entries stand for
  * rows that are accounted for elsewhere and only count towards the floor: rows of finished slices,
  * and rows that have been scored. */
 struct candidate {
@@ -153,7 +153,7 @@ struct candidate {
 #define ROW_SCORED (UINT32_MAX - 1)
 static inline bool is_open(const struct candidate *entry) { return entry->row < ROW_SCORED; }
 
-/* Keeps every offered row that may be among the k best. floor rises as rows come: k rows are known
+/* Keeps every offered row that can be among the k best. floor rises as rows come: k rows are known
  * to have keys of at least floor, so rows whose upper bound is below it are dropped. shared carries
  * the floor between the sieves of one query, in other threads and segments. */
 struct sieve {

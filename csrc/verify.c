@@ -1,9 +1,9 @@
-/* verify.c - every byte of a 1.0 file against what the format says it must be.
+/* verify.c - checks every byte of a 1.0 file against the format.
  *
  * A generation is right when its front page, its table and each of its sections are. The full walk
  * does the same for every older commit, so that superseded sections and tables are read too, and
- * accounts for all bytes: commits tile the file, what lies between two of them was left behind by a
- * writer that died and is counted as abandoned. */
+ * accounts for all bytes: commits tile the file, bytes between two of them are the rest of a writer
+ * that died and count as abandoned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t
     return at;
 }
 
-/* The front page says what the first commit says. */
+/* The front page agrees with the first commit. */
 static void check_front(struct walk *walk, const struct rag_reader *first, uint64_t footer_at) {
     const uint8_t *bytes = walk->reader->bytes, *super = bytes + SUPER_AT;
     uint8_t expected[FRONT_SIZE] = {0};
@@ -173,8 +173,8 @@ static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t
     check_zero(walk, r->toc_at + toc_size, footer_at, TOC_NAME);
 }
 
-/* What a writer that died left behind is not read by anybody, but a flipped bit in it is a failing
- * disk all the same. */
+/* Nobody reads the bytes that a dead writer left, but a flipped bit in them is a failing disk all
+ * the same. */
 static void check_abandoned(struct walk *walk, const struct rag_reader *r,
                             const struct footer *footer) {
     const uint64_t before = footer->previous ? footer->previous + FOOTER_SIZE : FRONT_SIZE,

@@ -1,14 +1,14 @@
 /* wordpiece.c - text to the ids of word pieces, as BERT's uncased models read it.
  *
- * A character is dropped (controls, combining marks, what is not UTF-8), ends a word (white space),
- * is a word of its own (punctuation, CJK ideographs), or joins the word being gathered, in lower
- * case and without accents; each of these depends on that character alone, so one pass with a table
- * does it. A finished word is cut into the longest pieces that the vocabulary has, from the left; a
- * word that cannot be cut, or has more than 100 characters, is [UNK].
+ * A character is dropped (controls, combining marks, bytes that are not UTF-8), ends a word (white
+ * space), is a word of its own (punctuation, CJK ideographs), or joins the word being gathered, in
+ * lower case and without accents; each of these depends on that character alone, so one pass with a
+ * table does it. A finished word is cut into the longest pieces that the vocabulary has, from the
+ * left; a word that cannot be cut, or has more than 100 characters, is [UNK].
  *
- * The reference also puts combining marks in canonical order. That changes no token: what is left
- * after the marks are dropped and could still change places (musical stems, Hangul tone marks) is
- * in no vocabulary. */
+ * The reference also puts combining marks in canonical order. That changes no token: the characters
+ * that remain after the marks are dropped and could still change places (musical stems, Hangul tone
+ * marks) are not in any vocabulary. */
 #include "wordpiece.h"
 #include "wordpiece_tables.h"
 #include "utf8.h"
@@ -87,7 +87,7 @@ static void word_put(struct word *word, const uint8_t *bytes, size_t size) {
     word->size += size;
 }
 
-/* The next character; U+FFFD for what is not well-formed. */
+/* The next character; U+FFFD for bytes that are not well-formed. */
 static inline uint32_t next_character(const uint8_t **text, const uint8_t *end) {
     const uint32_t c = utf8_next(text, end);
     return c == UTF8_BROKEN ? REPLACEMENT : c;

@@ -79,8 +79,8 @@ struct id_sink {
     uint32_t ids[IDS_MAX];
 };
 
-/* Sends the ids of a text's pieces to the sink. Any bytes are a text: what is not UTF-8 is as if it
- * were not there. */
+/* Sends the ids of a text's pieces to the sink. Any bytes are a text: bytes that are not UTF-8 are
+ * skipped. */
 void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
                         struct id_sink *sink);
 

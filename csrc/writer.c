@@ -2,8 +2,8 @@
  *
  * A section streams through a buffer of sixteen blocks: each full block is hashed and the buffer
  * written where it belongs, so memory does not grow with the file. A commit is: extents and table
- * of contents, sync, footer, sync. Nothing that was written before is changed; bytes left behind by
- * a writer that died stay where they are and are stepped over. Two syncs instead of one mean that a
+ * of contents, sync, footer, sync. A commit changes nothing that was written before; the bytes of a
+ * writer that died stay where they are and are stepped over. Two syncs instead of one mean that a
  * footer never stands on sections or a table that are not durable: opening need not read the
  * sections, and a whole footer over a broken table is damage, never a commit that was cut short. */
 #include <stdlib.h>
@@ -34,8 +34,8 @@ struct rag_writer {
     size_t count, room;
     struct rag_segment_record *segments;
     size_t segment_count;
-    bool spoilt; /* a write, a sync or an allocation failed: nothing may be committed any more */
-    bool sealed; /* a whole footer was written: readers may see the commit */
+    bool spoilt; /* a write, a sync or an allocation failed: nothing must be committed any more */
+    bool sealed; /* a whole footer was written: readers can see the commit */
     bool open;   /* between begin and end */
     uint8_t *buffer; /* of the open section */
     size_t buffered;
@@ -83,7 +83,7 @@ static enum rag_status make_room(void *array, size_t count, size_t *room, size_t
     return there ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory");
 }
 
-/* A sync that failed once may succeed when asked again, without the bytes: no second try. */
+/* A sync that failed once can succeed when asked again, without the bytes: no second try. */
 static enum rag_status spoil(struct rag_writer *w, enum rag_status status) {
     if (status != RAG_OK) w->spoilt = true;
     return status;
@@ -370,7 +370,7 @@ static void put_segments(const struct rag_writer *w, uint8_t *at) {
     }
 }
 
-/* The table of contents and its padding; calloc, so what is not stored is zero. */
+/* The table of contents and its padding; calloc, so the rest is zero. */
 static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message,
                          size_t message_size, uint64_t *toc_size) {
     size_t names = 0;
