@@ -26,7 +26,7 @@ enum {
 struct chain {
     uint8_t bytes[CHAIN_SIZE + 1];
     size_t size;  /* CHAIN_SIZE + 1: too long */
-    size_t links; /* what was joined */
+    size_t links; /* parts joined so far */
 };
 
 struct analysis {

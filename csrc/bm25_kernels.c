@@ -24,7 +24,7 @@
 #define JOIN(a, b) JOIN_(a, b)
 
 /* Where the codes of a group start; a hostile rank cannot lead further than the container's end,
- * and 64 bytes may be read from there. */
+ * and 64 bytes are readable from there. */
 static inline const uint8_t *group_codes(const struct rag_bm25_dense *dense, uint32_t group) {
     const uint32_t rank = load_u16(dense->ranks + 2 * (size_t)group);
     return dense->codes + (rank < dense->count ? rank : dense->count);

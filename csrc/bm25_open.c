@@ -1,10 +1,22 @@
 /* bm25_open.c - the lexical sections, opened in place: header, dictionary look-up, checked views on
  * posting lists.
  *
- * Opening checks that every part lies inside its section. A list is checked when a query first
- * needs it: each container's parts end inside the section with slack to spare, so that kernels can
- * read them without a test; the numbers in the parts (rows, ranks, codes) are clamped where they
- * are used. */
+ * Nothing is parsed or copied when a segment is opened. rag_lexicon_open reads the header and
+ * checks that its parts fill the section exactly; everything else waits for the first query that
+ * needs it.
+ *
+ * A term is found in two steps. The keys, the first eight bytes of each block's first term, are
+ * searched by halves; among blocks with the same key their first terms decide. Then one block of 16
+ * terms is walked from its start. Each term is checked on the way: its length, its df, and the
+ * place of its list.
+ *
+ * A list is checked when a query first needs it: each container's parts end inside the section with
+ * slack to spare, so that kernels can read them without a test; the numbers in the parts (rows,
+ * ranks, codes) are clamped where they are used. A hostile section can thus give wrong rows or
+ * scores, but no read outside it.
+ *
+ * RAG_FORMAT and RAG_CORRUPT name the offset in the section. Any number of threads can use one
+ * lexicon. */
 #include <math.h>
 #include <stdlib.h>
 

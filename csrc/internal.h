@@ -31,7 +31,7 @@ enum {
 /* The features in use: those of the machine, less those that rag_init was told to leave out. */
 extern unsigned rag_cpu;
 
-/* ---------------------------------------------------------------------- what to bring (guard.c) */
+/* --------------------------------------------------------------------- bytes to fetch (guard.c) */
 
 /* Stretches that a scan will touch, collected before it. ready brings and forgets them; an empty
  * list costs nothing. */

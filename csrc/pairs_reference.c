@@ -1,4 +1,4 @@
-/* pairs_reference.c - what survives in files of the format's first script.
+/* pairs_reference.c - the records that survive in files of the format's first script.
  *
  * That script lays a record (keyword or embedding, '-', content) on a grid: it fills each up with
  * NULs to a multiple of the padding p, counted from the first. A record whose length is a multiple

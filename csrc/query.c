@@ -1,7 +1,21 @@
 /* query.c - prepares a query for a search, and converts between scores and keys.
  *
- * All of this runs once per query or per surviving row, in binary64. Codes need not be the same on
- * every machine, only their errors must be true. */
+ * All of this runs once for each query or for each row that survives, in binary64.
+ *
+ * rag_query_prepare fills memory that the caller provides (rag_query_size bytes): the components as
+ * binary64 for canonical scores, the unit vector as binary32 for estimates and, for scans of a
+ * shadow, two sets of integer codes. Coarse codes have 8 bits and go up to 127; fine ones go up to
+ * 32000 and are stored as a high and a low byte, because kernels multiply bytes. All arrays are
+ * padded with zeros to a multiple of QUERY_PAD. Each set carries its step and a bound on its error.
+ * Codes can differ between machines; their errors must be true.
+ *
+ * A query whose norm is zero, or outside 2^-100 .. 2^100, is plain: bounds are not worth having,
+ * and every row is scored.
+ *
+ * rag_score makes the canonical score of two canonical products. The other direction must never
+ * lose a row: rag_floor_of gives a key that every row with at least this score reaches, and
+ * rag_key_bounds rounds its bounds outwards. The factors 1e-14 and 1e-6 are room for the rounding
+ * of these conversions; spec/parts/vectors.md has the proof. */
 #include <float.h>
 #include <math.h>
 

@@ -279,7 +279,7 @@ enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, c
                                   size_t message_size, struct rag_fault *fault);
 void rag_writer_discard(struct rag_writer *writer);
 
-/* ----------------------------------------------------------------------- records: who and where */
+/* -------------------------------------------------------------------------------------- records */
 
 /* The four tables of a segment, each a section; bytes of a file, checked where they are used. Any
  * number of threads. */

@@ -1,9 +1,20 @@
 /* scan_rows.c - scanning rows themselves: all of them by canonical score, or most of them by a
  * binary32 estimate.
  *
- * The estimate reads each row once at the speed of memory; only rows that it cannot rule out are
- * scored. This is how matrices without a shadow are searched: 0.1.0 pairs, foreign byte orders, odd
- * widths and strides. */
+ * rag_scan_exhaustive scores each row that passes the filter. It serves searches in few rows, where
+ * bounds would cost more than they save, and queries that have no bounds.
+ *
+ * rag_scan_estimates serves matrices without a shadow: 0.1.0 pairs, foreign byte orders, odd widths
+ * and strides. It takes strips of sixteen rows. Each strip is read once for all queries of the
+ * slice, at the speed of memory, and copied first where its rows are not little-endian binary32 at
+ * one stride. A quick bound with twice the slack rules most rows out; the rest go to the sieve with
+ * tight bounds and are scored when the query is finished.
+ *
+ * The slack holds only while squares stay in 2^-80 .. 2^80. A row outside this range, or with a
+ * value that is not finite, is scored at once; its score says whether it is ranked at all. A sieve
+ * that grows too large is turned into scores on the way.
+ *
+ * Checksums are checked strip by strip. A failure ends the scan and is noted in the search. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,9 +1,23 @@
 /* scan_shadow.c - scanning a shadow instead of its matrix: a few queries by 4-bit sweeps, many by
  * 8-bit tiles.
  *
- * A sweep reads the 4-bit blocks and refines the rows that it cannot rule out on the 8-bit rows at
- * once, so that the floor is tight after a few thousand rows. Tiles read only the 8-bit rows, six
- * at a time, for 64 queries each time. */
+ * A sweep reads the 4-bit blocks in runs: 32 rows at first, while the floor is low, then up to
+ * 1024. The kernel appends the rows whose upper bound reaches the floor. Those that probably beat
+ * it are refined at once on their 8-bit codes, because they raise the floor. The others wait as
+ * pending hits. When their room is full, and at the end, the k likeliest rows are scored, which
+ * makes the floor exact, and only the hits that still reach it are refined. Most hits are dropped
+ * without a look at their codes.
+ *
+ * Loads of 8-bit rows are started twelve rows ahead, except in a shadow that stays in the cache.
+ *
+ * Tiles read only the 8-bit rows, six at a time, for 64 queries each time. The queries are packed
+ * once for each slice. Six rows must be readable, so the last few are copied to a buffer of that
+ * size.
+ *
+ * Both end in the sieve, with bounds that hold for the row itself and not only for its codes: the
+ * stored residual norm is part of the error. A residual norm of -infinity marks a row that is never
+ * ranked. Blocks and codes are checked against their checksums before they are read; a failure is
+ * noted in the search and ends the scan. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * A stream section:   block 0 | block 1 | … | zero to 8 | table | trailer
  *   table    one u64 a block: where it ends in the section; bit 63 set when it is a zstd frame
  *   trailer  0  "RAGBLK01"       8  u64 raw size             16  u64 raw size of a block (the last
- *            24 u64 blocks       32 u64 offset of the table  40  zero        may be shorter)
+ *            24 u64 blocks       32 u64 offset of the table  40  zero        can be shorter)
  *
  * The table lies after the blocks so that a writer can stream. The caller compresses. */
 #include <string.h>

@@ -1,7 +1,21 @@
 /* topk.c - the k best of many: a heap of exact scores, and a sieve of rows known only by bounds.
  *
- * The order is total (score, then row), so the result does not depend on the order in which rows
- * are offered. */
+ * The heap (struct best) holds up to k scored rows with the worst on top, so an offer that cannot
+ * win costs one comparison. The order is total (score, then row), so the result does not depend on
+ * the order in which rows are offered.
+ *
+ * The sieve is for rows whose keys lie between a lower and an upper bound. When k of its rows have
+ * lower bounds of at least f, no row with an upper bound below f can be among the k best.
+ * rag_sieve_tighten finds the largest such f, by moving the k largest lower bounds to the front,
+ * and drops the rows below it. Equal scores must stay together, for their rows decide: rag_floor_at
+ * turns f into a floor that keeps every row that could tie.
+ *
+ * All sieves of a query share its floor, an atomic number that only rises. A thread that reads an
+ * old value keeps a few rows too many and loses none.
+ *
+ * A sieve starts with room for 4 k + 24 rows. When it is full it is tightened, and it doubles only
+ * if more than three quarters remain. Without memory for that it sets `failed`, and the search
+ * reports RAG_MEMORY: a row is never dropped silently. */
 #include <math.h>
 #include <stdlib.h>
 
