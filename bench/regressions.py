@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import ragfile
-from ragfile.embedding.protocol import StaticEmbedder
-from ragfile.ingest.chunking import split
+from ragfile.embedding import StaticEmbedder
 from ragfile.records import Document
 
 ROWS, DIM, VOCABULARY = int(os.environ.get("ROWS", "20000")), 128, 5_000
@@ -109,7 +108,7 @@ def test_embedding_a_batch_of_passages(benchmark):
 
 def test_cutting_a_long_document(benchmark):
     text = "\n\n".join(f"## Part {i}\n\n{passage(250)}." for i in range(200))
-    assert len(benchmark(split, Document("d", text))) > 200
+    assert len(benchmark(ragfile.chunk, Document("d", text))) > 200
 
 
 def test_writing_a_file(benchmark, tmp_path):
