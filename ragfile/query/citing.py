@@ -37,7 +37,7 @@ _PLACES = ("page", "slide", "row")
 # [1], [1, 2], [^1], [Source 1] and 【1†…】, as models write them, and the beginning of one at the end
 # of a piece.
 _MARK = re.compile(
-    r"[\[【]\s*(?:\^|(?:source|passage)s?\s+)?(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*"
+    r"[\[【][ \t]*(?:\^|(?:source|passage)s?[ \t]+)?(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)[ \t]*"
     r"(?:†[^\]】\n]{0,80})?[\]】]",
     re.IGNORECASE,
 )

@@ -73,6 +73,13 @@ def test_a_mark_is_shown_if_there_is_such_a_passage(said, shown, numbers, unknow
         assert all(marks.text[c.at :].startswith(f"[{c.number}]") for c in marks.citations)
 
 
+def test_a_mark_does_not_cross_a_line():
+    for said in ("see [1\n]", "see [\n1]", "see [1,\n2]"):
+        for pieces in ([said], list(said)):
+            marks = read(said, pieces)
+            assert (marks.text, marks.citations, marks.unknown) == (said, [], [])
+
+
 @given(st.text("ab [1]29,`\n.【】†", max_size=60), st.data())
 def test_the_pieces_that_an_answer_comes_in_change_nothing(text, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
