@@ -7,7 +7,15 @@
  * runs, and the bytes do not depend on where the runs were cut.
  *
  * A run is a sequence of: u8 size, term, varint df, then per row varint (row - row before), varint
- * tf. A size of 0 ends it. */
+ * tf. A size of 0 ends it. Runs are written and read by the caller's functions (struct rag_spill);
+ * the core opens no file for them. A builder without them reports RAG_MEMORY at the limit.
+ *
+ * The limit covers postings, words and terms. The lengths of all rows, four bytes each, stay in
+ * memory in any case, and so does the finished dictionary (bm25_write.c).
+ *
+ * A field's weight of 1 to 255 multiplies each occurrence and the field's length. Frequencies and
+ * lengths stop at 2^32 - 1 instead of wrapping, and a segment has fewer than 2^32 - 1 rows
+ * (RAG_LIMIT). */
 #include <stdlib.h>
 
 #include "bm25.h"

@@ -1,8 +1,16 @@
-/* dot.c - the targets: for each a paragraph with the definitions that dot_kernel.h needs, then the
- * kernels; and the table that picks.
+/* dot.c - the targets of the vector kernels, and the table that picks one.
  *
- * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. A paragraph names instructions
- * only where gcc does not find them from plain vector code: byte products, half floats, masks. */
+ * The kernels are written once, in dot_kernel.h, on gcc's plain vector types. For each target this
+ * file has a paragraph with the definitions that dot_kernel.h lists, and then includes it. A
+ * paragraph names instructions only where compilers do not find them from plain vector code: byte
+ * products, half floats, masks, and the register tile of avx512vnni.
+ *
+ * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. The wider targets stand in
+ * functions with a target attribute, so the file is compiled without -m flags (floor.h).
+ * rag_kernels returns the table of the widest target that rag_init left in rag_cpu.
+ *
+ * A new target is a paragraph here, a row in cpu.c, and a line in rag_kernels. kernels.h says which
+ * results must be the same on every target, to the bit, and which can differ within their slack. */
 #include <string.h>
 
 #include "bytes.h"

@@ -1,11 +1,20 @@
 /* stream.c - streams of blocks (texts, metadata) and the pair layout of vectors in 1.0 files.
  *
- * A stream section:   block 0 | block 1 | … | zero to 8 | table | trailer
- *   table    one u64 a block: where it ends in the section; bit 63 set when it is a zstd frame
- *   trailer  0  "RAGBLK01"       8  u64 raw size             16  u64 raw size of a block (the last
- *            24 u64 blocks       32 u64 offset of the table  40  zero        can be shorter)
+ *  A stream section:   block 0 | block 1 | … | zero to 8 | table | trailer
+ *    table    one u64 a block: where it ends in the section; bit 63 set when it is a zstd frame
+ *    trailer  0  "RAGBLK01"       8  u64 raw size             16  u64 raw size of a block (the last
+ *             24 u64 blocks       32 u64 offset of the table  40  zero        can be shorter)
  *
- * The table lies after the blocks so that a writer can stream. The caller compresses. */
+ * The table lies after the blocks so that a writer can stream. The caller compresses.
+ *
+ * Opening checks the trailer alone: the sizes must add up, and a block has at most 16 MiB. Each
+ * block is checked when it is asked for: it lies before the table, plain bytes have the right size,
+ * and packed ones unpack to at most 1000 times theirs, so a small file cannot ask for much memory.
+ *
+ * The vectors of a 1.0 file are 0.1.0 pairs of a constant stride, so old readers find them: the
+ * head is a 0.1.0 preamble and extension, and each row is its components, '-', "c" with ten digits
+ * of its number, and four NULs. rag_vector_open compares the head with the one it would write and
+ * accepts no other. */
 #include <string.h>
 
 #include "bytes.h"
