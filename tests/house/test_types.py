@@ -92,7 +92,8 @@ def test_what_pyright_is_told_to_ignore_has_a_rule_and_a_reason():
 
 def test_the_users_program_runs(tmp_path):
     program = [sys.executable, str(PROGRAMS / "user_code.py"), str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    home = os.path.dirname(os.path.dirname(ragfile.__file__))  # of the ragfile that is tested
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([home, *sys.path])}
     done = subprocess.run(program, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

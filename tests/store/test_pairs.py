@@ -103,7 +103,12 @@ class Reader:
     """PairFile with the oracle's questions."""
 
     def __init__(self, data, dim=None):
-        self.file = PairFile.over(data, dim=dim, dialect="strict")
+        try:
+            self.file = PairFile.over(data, dim=dim, dialect="strict")
+        except FormatError:
+            raise
+        except ValueError:  # the file says another dimension, and its own word counts
+            self.file = PairFile.over(data, dialect="strict")
         if dim is None:
             self.file.dim  # noqa: B018  what the oracle refuses at once
 
