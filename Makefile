@@ -124,6 +124,9 @@ folder:               ## a real folder (FOLDER=…): the same bytes in every env
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	tests/c/compare_targets
 
+extras:               ## the suite with every extra and every store that a test compares with, and its coverage
+	.ci/all-extras
+
 frameworks:           ## LangChain's own suites and LlamaIndex's store beside ours, in an environment of their own
 	python3 -m venv build/frameworks && build/frameworks/bin/pip install -q -e ".[frameworks]"
 	build/frameworks/bin/python -m pytest -q -p no:codspeed \
