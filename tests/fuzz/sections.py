@@ -337,7 +337,7 @@ def hostile(seed):
 
 OWN = (
     "a JSON value in metadata", "NaN is not a JSON value", "Out of range float values are not JSON", "has no section", "has no vectors",
-    "cannot hold a lone surrogate", "has NUL at character", "that is not finite as", "was added twice", "unknown chunk policy", "chunk version",
+    "cannot hold a lone surrogate", "has NUL at character", "that is not finite as", "was added twice", "unknown chunk policy",
     "chunk overlap must be", "unknown fusion", "a document id is a string", "is not in 0 … 2**32 - 2", "only who made it can compact it",
 )  # fmt: skip
 
