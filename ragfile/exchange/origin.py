@@ -27,7 +27,7 @@ def pack(collection):
 
     texts are the full texts that the store must keep for the origin; one with a lone surrogate
     stays inside. rows names the place of each row that the store keeps: a chunk's position among
-    its document's chunks, rows that no chunk claims numbered behind them. The vectors of all other
+    its document's chunks, rows that no chunk claims numbered after them. The vectors of all other
     rows, those of deleted documents, stay inside.
     """
     texts = {

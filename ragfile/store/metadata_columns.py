@@ -161,7 +161,7 @@ def _check(segment, at, size):
     there = np.uint64(segment.meta.size)
     if ((at > there) | (size > there - np.minimum(at, there))).any():
         raise CorruptError(
-            f"metadata of segment {segment.number} lie behind their end", section="rag.meta"
+            f"metadata of segment {segment.number} lie after their end", section="rag.meta"
         )
     if int(size.sum(dtype=np.uint64)) > OVERLAP * segment.meta.size + SPARE:
         what = f"the metadata of segment {segment.number} overlap and come to more than {OVERLAP} times what there is"

@@ -157,7 +157,7 @@ class _Draft:
         self._end(name, self.at if self.entries else None, end)
 
     def _section_end(self, name, end):
-        """The section's last byte: a NUL right behind the pairs, or later, for the sake of the format's first script.
+        """The section's last byte: a NUL right after the pairs, or later, for the sake of the format's first script.
 
         That script takes ends as exclusive and searches in blocks that may reach over the section's end, where it fails
         on binary data. So a keyword section that others follow is filled up to a multiple of those blocks.
@@ -671,7 +671,7 @@ class _Reference:
         return readings or (first[:1] if certain_shape else [])
 
     def _shapes(self, opened):
-        """(precision, dim) that put a '-' behind the first embedding."""
+        """(precision, dim) that put a '-' after the first embedding."""
         shapes = []
         for precision in [opened.precision] if opened.precision else (32, 16):
             if self.given_dim is not None:

@@ -198,7 +198,7 @@ def go_on(left, folder):
 
 
 def damaged_tail(data, rng):
-    """Rubbish behind the end: noise, zeros, or an old piece of the same file."""
+    """Rubbish after the end: noise, zeros, or an old piece of the same file."""
     at = rng.randrange(0, max(len(data), 1), 64)
     return data + rng.choice(
         [rng.randbytes(rng.randrange(1, 3000)), bytes(rng.randrange(1, 3000)), data[at : at + 640]]

@@ -271,7 +271,7 @@ def _stream_changed(name, data, rng):
     raw, block = _unpacked(data)
     if name == "rag.text" or not raw or rng.random() < 0.3:
         raw = _bytes_changed(raw, rng)
-    else:  # one of the objects that lie one behind the other, in as many bytes as it had
+    else:  # one of the objects that lie one after the other, in as many bytes as it had
         text, decoder, at, spans = raw.decode(), json.JSONDecoder(), 0, []
         while at < len(text):
             _, end = decoder.raw_decode(text, at)

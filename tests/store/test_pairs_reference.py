@@ -242,7 +242,7 @@ def test_the_script_finds_every_keyword_of_a_file_that_fits_its_block(
     path = tmp_path_factory.mktemp("ours") / "a.rag"
     vectors = np.random.default_rng(1).standard_normal(
         (30, 64), dtype=np.float32
-    )  # binary data behind the keywords
+    )  # binary data after the keywords
     write_pairs(path, pairs, [(row, "v") for row in vectors], padding=padding)
     data = path.read_bytes()
     for keyword, _ in pairs:
