@@ -30,7 +30,7 @@ struct chain {
 };
 
 struct analysis {
-    const uint8_t *at, *end;
+    const uint8_t *text, *at, *end;
     bool strip_accents;
     rag_word_sink *sink;
     void *context;
@@ -40,6 +40,13 @@ struct analysis {
     uint8_t combining[PART_MAX + 32];
     size_t point_count;
 };
+
+static inline void emit(struct analysis *a, const uint8_t *bytes, size_t size, int kind,
+                        const uint8_t *from, const uint8_t *to) {
+    const struct rag_word word = {bytes, size, kind, (size_t)(from - a->text),
+                                  (size_t)(to - a->text)};
+    a->sink(a->context, &word);
+}
 
 /* ---------------------------------------------------------------------------------- code points */
 
@@ -228,7 +235,7 @@ static void read_contraction(struct analysis *a) {
 }
 
 /* ++ or # after a part, unless the sign goes on. */
-static void emit_signed(struct analysis *a) {
+static void emit_signed(struct analysis *a, const uint8_t *from) {
     const uint8_t *at = a->at;
     size_t size = 0;
     if (a->end - at >= 2 && at[0] == '+' && at[1] == '+') size = 2;
@@ -237,7 +244,7 @@ static void emit_signed(struct analysis *a) {
     if (at + size < a->end && (at[size] == '+' || at[size] == '#')) return;
     if (class_at(at + size, a->end) != WORD_OTHER) return;
     memcpy(a->part + a->part_size, at, size);
-    a->sink(a->context, a->part, a->part_size + size, RAG_WORD_WHOLE);
+    emit(a, a->part, a->part_size + size, RAG_WORD_WHOLE, from, at + size);
 }
 
 /* --------------------------------------------------------------------------------------- chains */
@@ -254,9 +261,9 @@ static void chain_add(struct chain *chain, const uint8_t *bytes, size_t size, ui
     chain->links++;
 }
 
-static void chain_emit(struct analysis *a, const struct chain *chain) {
+static void chain_emit(struct analysis *a, const struct chain *chain, const uint8_t *from) {
     if (chain->links > 1 && chain->size <= CHAIN_SIZE)
-        a->sink(a->context, chain->bytes, chain->size, RAG_WORD_WHOLE);
+        emit(a, chain->bytes, chain->size, RAG_WORD_WHOLE, from, a->at);
 }
 
 static inline bool joined_by(const struct analysis *a, uint8_t joiner) {
@@ -269,11 +276,12 @@ static inline bool joined_by(const struct analysis *a, uint8_t joiner) {
 static void read_identifier(struct analysis *a, struct chain *chain) {
     chain->size = chain->links = 0;
     for (;;) {
+        const uint8_t *from = a->at;
         read_part(a);
         read_contraction(a);
         if (a->part_size) {
-            a->sink(a->context, a->part, a->part_size, RAG_WORD_PART);
-            emit_signed(a);
+            emit(a, a->part, a->part_size, RAG_WORD_PART, from, a->at);
+            emit_signed(a, from);
             chain_add(chain, a->part, a->part_size, '_');
         }
         if (!joined_by(a, '_')) return;
@@ -294,25 +302,27 @@ static bool read_acronym(struct analysis *a) {
         class_at(at + 1, a->end) == WORD_OTHER)
         a->part[size++] = ascii_word[*at++];
     if (size < 2 || class_at(at, a->end) != WORD_OTHER || (at < a->end && *at == '_')) return false;
+    emit(a, a->part, size, RAG_WORD_PART, a->at, at);
     a->at = at;
-    a->sink(a->context, a->part, size, RAG_WORD_PART);
     return true;
 }
 
 static void read_spaced(struct analysis *a) {
     struct chain identifier, whole;
+    const uint8_t *start = a->at;
     if (a->end - a->at >= 3 && a->at[1] == '.' && read_acronym(a)) return;
     whole.size = whole.links = 0;
     for (;;) {
+        const uint8_t *from = a->at;
         read_identifier(a, &identifier);
-        chain_emit(a, &identifier);
+        chain_emit(a, &identifier, from);
         const bool more = joined_by(a, '.');
         if (!more && !whole.links) return;
         chain_add(&whole, identifier.bytes, identifier.size, '.');
         if (!more) break;
         a->at++;
     }
-    chain_emit(a, &whole);
+    chain_emit(a, &whole, start);
 }
 
 /* ----------------------------------------------------------------------- scripts without spaces */
@@ -338,23 +348,27 @@ static size_t read_cluster(struct analysis *a, uint8_t *out) {
 /* Each pair of neighbouring clusters of the run is a word; a lone cluster is one too. */
 static void read_dense(struct analysis *a) {
     uint8_t pair[2 * PART_SIZE];
+    const uint8_t *from = a->at;
     size_t size = read_cluster(a, pair);
     bool alone = true;
     while (class_at(a->at, a->end) == WORD_DENSE) {
+        const uint8_t *second = a->at;
         const size_t next = read_cluster(a, pair + size);
-        a->sink(a->context, pair, size + next, RAG_WORD_PART);
+        emit(a, pair, size + next, RAG_WORD_PART, from, a->at);
         memmove(pair, pair + size, next);
+        from = second;
         size = next;
         alone = false;
     }
-    if (alone && size) a->sink(a->context, pair, size, RAG_WORD_PART);
+    if (alone && size) emit(a, pair, size, RAG_WORD_PART, from, a->at);
 }
 
 const char *rag_unicode_version(void) { return UNICODE_VERSION; }
 
 void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
                  void *context) {
-    struct analysis a = {.at = text,
+    struct analysis a = {.text = text,
+                         .at = text,
                          .end = text + size,
                          .strip_accents = strip_accents,
                          .sink = sink,

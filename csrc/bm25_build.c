@@ -91,9 +91,10 @@ static enum rag_status no_memory(struct rag_fault *fault) {
 
 /* -------------------------------------------------------------------------------------- batches */
 
-static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
+static void note_word(void *context, const struct rag_word *word) {
     struct rag_lexical_builder *builder = context;
-    const uint32_t id = rag_bm25_vocabulary_word(&builder->vocabulary, word, size, kind);
+    const uint32_t id =
+        rag_bm25_vocabulary_word(&builder->vocabulary, word->bytes, word->size, word->kind);
     if (id == LEX_NO_STRING) return;
     if (!rag_grow(&builder->words, &builder->word_capacity, builder->word_count + 1,
                   sizeof *builder->words)) {

@@ -46,10 +46,10 @@ struct noting {
     struct rag_vocabulary *vocabulary;
 };
 
-static void note_word(void *context, const uint8_t *word, size_t size, int kind) {
+static void note_word(void *context, const struct rag_word *word) {
     struct rag_queries *queries = ((struct noting *)context)->queries;
-    const uint32_t id =
-        rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary, word, size, kind);
+    const uint32_t id = rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary,
+                                                 word->bytes, word->size, word->kind);
     if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,
                                          queries->word_count + 1, sizeof *queries->words))
         queries->failed = true;

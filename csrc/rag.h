@@ -791,10 +791,16 @@ float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, 
 /* A word of a text. Wholes (snake_case, v0.1.0, c++) come besides their parts: they are found as
  * written, never stemmed, and add nothing to a row's length. */
 enum { RAG_WORD_PART = 0, RAG_WORD_WHOLE = 1 };
-typedef void rag_word_sink(void *context, const uint8_t *word, size_t size, int kind);
+struct rag_word {
+    const uint8_t *bytes; /* folded UTF-8 of 1 to 255 bytes, valid for any input */
+    size_t size;
+    int kind;
+    size_t from, to; /* the bytes of the text that it was made of */
+};
+typedef void rag_word_sink(void *context, const struct rag_word *word);
 
-/* Calls sink with each word of a text, in order; words are folded UTF-8 of 1 to 255 bytes, valid
- * for any input. */
+/* Calls sink with each word of a text, in order of where their parts begin: a whole comes after its
+ * parts. A word's bytes are valid until sink returns. */
 void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
                  void *context);
 

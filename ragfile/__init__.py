@@ -33,6 +33,7 @@ _HOMES = {
     "RagfileError": "errors",
     "Ready": "answering",
     "RemoteError": "errors",
+    "Span": "records",
     "SyncReport": "commit.syncing",
     "VersionError": "errors",
     "Writer": "commit.writing",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from ragfile.records import Hit as Hit
     from ragfile.records import Hits as Hits
     from ragfile.records import Plan as Plan
+    from ragfile.records import Span as Span
     from ragfile.store.custom_sections import register as register
     from ragfile.store.pairs import PairFile as PairFile
     from ragfile.store.pairs import write_pairs as write_pairs

@@ -433,9 +433,15 @@ cdef extern from "rag.h" nogil:
                                size_t count, size_t k, float rest)
 
     # (bm25)
+    struct rag_word:
+        const uint8_t *bytes
+        size_t size
+        int kind
+        size_t from_ "from"
+        size_t to
+
     void rag_analyze(const uint8_t *text, size_t size, cbool strip_accents,
-                     void (*sink)(void *context, const uint8_t *word, size_t size,
-                                  int kind) noexcept nogil,
+                     void (*sink)(void *context, const rag_word *word) noexcept nogil,
                      void *context)
     const char *rag_unicode_version()
 

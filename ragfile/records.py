@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import CorruptError
 
@@ -35,6 +35,13 @@ def _of_mapping(cls, value):
         ] * bool(other)
         raise TypeError(f"{what} {' and '.join(said)}; its fields are {', '.join(known)}")
     return cls(**value)
+
+
+class Span(NamedTuple):
+    """A stretch of a text, in code points: `text[start:end]`."""
+
+    start: int
+    end: int
 
 
 @dataclass(slots=True)

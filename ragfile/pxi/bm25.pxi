@@ -11,8 +11,13 @@ DEF BATCH_BYTES = 1 << 20
 DEF CACHED_WORDS = 1 << 17
 
 
-cdef void collect_word(void *context, const uint8_t *word, size_t size, int kind) noexcept with gil:
-    (<list>context).append(((<const char *>word)[:size].decode(), kind == 1))
+cdef void collect_word(void *context, const rag_word *word) noexcept with gil:
+    (<list>context).append(((<const char *>word.bytes)[:word.size].decode(), word.kind == 1))
+
+
+cdef void collect_place(void *context, const rag_word *word) noexcept with gil:
+    (<list>context).append(((<const char *>word.bytes)[:word.size].decode(), word.kind == 1,
+                            word.from_, word.to))
 
 
 cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
@@ -43,6 +48,23 @@ def words(text, *, bint strip_accents=False):
     cdef const uint8_t *at = utf8(text, &size, kept)
     rag_analyze(at, size, strip_accents, collect_word, <void *>found)
     return found
+
+
+def word_places(text, *, bint strip_accents=False):
+    """The same words, each with where it stands: (word, whether it is a whole, start, end), in code
+    points of a str, in bytes of bytes."""
+    cdef list found = [], kept = [], points
+    cdef size_t size, i, count = 0
+    cdef const uint8_t *at = utf8(text, &size, kept)
+    rag_analyze(at, size, strip_accents, collect_place, <void *>found)
+    if size == <size_t>len(text):
+        return found
+    points = [0] * (size + 1)
+    for i in range(size):
+        points[i] = count
+        count += (at[i] & 0xC0) != 0x80
+    points[size] = count
+    return [(word, is_whole, points[start], points[end]) for word, is_whole, start, end in found]
 
 
 def unicode_version():
@@ -290,6 +312,11 @@ cdef class Asker:
         """Queries from a list of str."""
         with self.lock:
             return self.analysed(texts)
+
+    def terms_of(self, words):
+        """The terms of words that are parts, in their order; "" for a stop word."""
+        with self.lock:
+            return list(self.reduce(list(words)))
 
     cdef Queries analysed(self, texts):
         cdef rag_fault fault

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
+    from ragfile.records import Candidate, Chunk, Span
     from ragfile.types import (
         FusionChoice,
         Mode,
@@ -160,6 +161,21 @@ class KnowledgeBase(Archive):
             queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads
         )
         return self._answered(question, request_id)
+
+    @of_one_commit
+    def highlights(self, query: str, passage: Hit | Chunk | Candidate | int) -> list[Span]:
+        """Where the text of a passage has the question's words, stems included: in order, without overlaps.
+
+        passage is a hit, a chunk, a candidate or a row. Spans are code points of its text, with the
+        markup that it has. A file without a BM25 index has no words to compare.
+        """
+        from ragfile.query import highlighting  # which a search does not need
+
+        text = self.chunk(passage).text if isinstance(passage, int) else passage.text
+        if not self.has_bm25:
+            return []
+        lexicon = self._searched("rag.terms")[0].lexicon
+        return highlighting.spans(lexicon, {term for term, _ in lexicon.terms(query)}, text)
 
     def _kept(self, known, question, request_id):
         """An answer that was given before."""

@@ -74,6 +74,8 @@ def asked(path: Path) -> list[str]:
     with ragfile.open(path) as rf:
         first: ragfile.Hit = rf.search("How do I rotate the keys?")[0]
         hits: ragfile.Hits = rf.search("pods", 5, where=recent, tags_any=["docs"], mode="bm25")
+        spans: list[ragfile.Span] = rf.highlights("pods", hits[0])
+        print([hits[0].text[span.start : span.end] for span in spans])
         many = rf.search_batch(["keys", "pods"], k=1, fusion=("rrf", {"rrf_k": 30}))
         lines = [f"{hit.doc_id}: {hit.text[:20]} {hit.score:.2f} {hit.scores}" for hit in hits]
         lines += [f"{hits.request_id} {hits.timings.get('bm25', 0.0):.1f}", hits.degraded]
