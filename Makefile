@@ -122,7 +122,7 @@ folder:               ## a real folder (FOLDER=…): the same bytes in every env
 	$(PY) tests/checks/folder.py $(FOLDER)
 
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
-	tests/c/compare_targets
+	PYTHON=$(PY) tests/c/compare_targets
 
 extras:               ## the suite with every extra and every store that a test compares with, and its coverage
 	.ci/all-extras

@@ -250,7 +250,8 @@ static inline uint32_t rag_bm25_window_width(const struct rag_lexicon *lexicon, 
     return rest < LEX_WINDOW ? (uint32_t)rest : LEX_WINDOW;
 }
 static inline uint32_t rag_bm25_length_at(const struct rag_lexicon *lexicon, uint64_t row) {
-    const uint8_t *at = lexicon->terms.bytes + lexicon->lengths_at + row * lexicon->length_width;
+    const uint8_t *at =
+        rag_guard_at(&lexicon->terms, lexicon->lengths_at + row * lexicon->length_width);
     return lexicon->length_width == 2   ? load_u16(at)
            : lexicon->length_width == 1 ? *at
                                         : load_u32(at);

@@ -96,10 +96,10 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
     if (!lexicon) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a lexicon");
     lexicon->terms = *terms;
     lexicon->postings = *postings;
-    status = read_header(lexicon, terms->bytes, fault);
+    status = read_header(lexicon, rag_guard_at(terms, 0), fault);
     if (!status) status = place_parts(lexicon, fault);
     if (!status) status = rag_guard_check(terms, 0, lexicon->keys_at, fault);
-    lexicon->info.config = terms->bytes + LEX_HEADER;
+    if (status == RAG_OK) lexicon->info.config = rag_guard_at(terms, LEX_HEADER);
     if (status) free(lexicon);
     else *out = lexicon;
     return status;
@@ -129,6 +129,7 @@ enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t 
 /* A walk through one block; text is the term at hand and entry its entry in the dictionary. */
 struct walk {
     const uint8_t *at, *end;
+    uint64_t end_at; /* of end, in the section */
     uint64_t list_at;
     size_t size;
     uint8_t text[LEX_TERM_MAX];
@@ -139,23 +140,26 @@ static enum rag_status open_block(const struct rag_lexicon *lexicon, uint64_t bl
     const uint64_t starts_at = lexicon->starts_at + 4 * block;
     const enum rag_status status = rag_guard_check(&lexicon->terms, starts_at, 8, fault);
     if (status) return status;
-    const uint8_t *starts = lexicon->terms.bytes + starts_at;
+    const uint8_t *starts = rag_guard_at(&lexicon->terms, starts_at);
     const uint64_t from = load_u32(starts), to = block + 1 < lexicon->blocks
                                                      ? load_u32(starts + 4)
                                                      : lexicon->dictionary_size;
     if (from + 8 > to || to > lexicon->dictionary_size)
         return broken(fault, starts_at, "a dictionary block lies outside");
-    const uint8_t *base = lexicon->terms.bytes + lexicon->dictionary_at;
-    *walk =
-        (struct walk){.at = base + from + 8, .end = base + to, .list_at = load_u64(base + from)};
-    return rag_guard_check(&lexicon->terms, lexicon->dictionary_at + from, to - from, fault);
+    const uint64_t at = lexicon->dictionary_at + from, size = to - from;
+    const enum rag_status there = rag_guard_check(&lexicon->terms, at, size, fault);
+    if (there) return there;
+    const uint8_t *first = rag_guard_at(&lexicon->terms, at);
+    *walk = (struct walk){
+        .at = first + 8, .end = first + size, .end_at = at + size, .list_at = load_u64(first)};
+    return RAG_OK;
 }
 
 /* Moves to the next term and reads its entry; df 0 after the last. Lists are checked to lie inside
  * rag.postings. */
 static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk *walk,
                                   struct rag_bm25_entry *entry, struct rag_fault *fault) {
-    const uint64_t here = (uint64_t)(walk->at - lexicon->terms.bytes);
+    const uint64_t here = walk->end_at - (uint64_t)(walk->end - walk->at);
     *entry = (struct rag_bm25_entry){0};
     if (walk->end - walk->at < 2) return RAG_OK;
     const size_t shared = walk->at[0], rest = walk->at[1];
@@ -198,7 +202,7 @@ static int compare_terms(const uint8_t *a, size_t a_size, const uint8_t *b, size
 
 /* How many blocks at the front have a first key below `key` (or not above it). */
 static uint64_t blocks_below(const struct rag_lexicon *lexicon, uint64_t key, bool or_equal) {
-    const uint8_t *keys = lexicon->terms.bytes + lexicon->keys_at;
+    const uint8_t *keys = rag_guard_at(&lexicon->terms, lexicon->keys_at);
     uint64_t low = 0, count = lexicon->blocks;
     while (count > 0) {
         const uint64_t half = count / 2, here = load_u64(keys + 8 * (low + half));
@@ -294,7 +298,7 @@ enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon,
     const enum rag_status status =
         rag_guard_check(&lexicon->postings, entry->at, entry->size, fault);
     if (status) return status;
-    const uint8_t *at = lexicon->postings.bytes + entry->at, *end = at + entry->size;
+    const uint8_t *at = rag_guard_at(&lexicon->postings, entry->at), *end = at + entry->size;
     uint64_t row = 0;
     for (uint64_t i = 0; i < entry->df; i++) {
         const uint64_t step = rag_bm25_varint_get(&at, end),
@@ -341,7 +345,7 @@ enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon,
     const enum rag_status status =
         rag_guard_check(&lexicon->postings, entry->at, entry->size, fault);
     if (status) return status;
-    const uint8_t *head = lexicon->postings.bytes + entry->at, *end = head + entry->size;
+    const uint8_t *head = rag_guard_at(&lexicon->postings, entry->at), *end = head + entry->size;
     if (entry->size < LEX_LIST_HEAD) return broken(fault, entry->at, "a posting list is cut short");
     const uint64_t count = load_u32(head + 4);
     if (count > (entry->size - LEX_LIST_HEAD) / LEX_CONTAINER)

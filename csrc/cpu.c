@@ -19,6 +19,8 @@ static const struct target {
 #elif defined(__aarch64__)
     {"neon", RAG_CPU_NEON},
     {"neondot", RAG_CPU_NEON | RAG_CPU_NEONDOT},
+#elif defined(__wasm_simd128__)
+    {"simd128", 0},
 #endif
 };
 static const struct target *chosen = &targets[0];

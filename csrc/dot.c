@@ -5,7 +5,8 @@
  * paragraph names instructions only where compilers do not find them from plain vector code: byte
  * products, half floats, masks, and the register tile of avx512vnni.
  *
- * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64. The wider targets stand in
+ * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64, and on WebAssembly simd128,
+ * which is all that a browser has. The wider targets stand in
  * functions with a target attribute, so the file is compiled without -m flags (floor.h).
  * rag_kernels returns the table of the widest target that rag_init left in rag_cpu.
  *
@@ -22,8 +23,10 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #else
-#error "ragfile's vector kernels know x86-64 and aarch64"
+#error "ragfile's vector kernels know x86-64, aarch64 and WebAssembly with simd128"
 #endif
 
 /* Widens one binary16, whatever it is: the exponent is moved by a multiplication, which also makes
@@ -45,13 +48,13 @@ enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
 
 typedef float four_floats __attribute__((vector_size(16)));
 
-#if defined(__x86_64__)
-/* ------------------------------------------------------------------------------------- baseline */
-static inline four_floats halves_baseline(const uint8_t *at) {
+static inline four_floats four_halves(const uint8_t *at) {
     return (four_floats){half_to_float(load_u16(at)), half_to_float(load_u16(at + 2)),
                          half_to_float(load_u16(at + 4)), half_to_float(load_u16(at + 6))};
 }
 
+#if defined(__x86_64__)
+/* ------------------------------------------------------------------------------------- baseline */
 /* SSE2 multiplies only words: even and odd bytes go their own way and meet in the sum of four. */
 static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
     const __m128i even = _mm_madd_epi16(_mm_and_si128(x, _mm_set1_epi16(255)),
@@ -65,7 +68,7 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
 #define WIDTH 4
 #define FMADD(a, b, c) ((a) * (b) + (c))
 #define MASK_GE(a, b) ((unsigned)_mm_movemask_ps(_mm_cmpge_ps((__m128)(a), (__m128)(b))))
-#define HALF(p) halves_baseline(p)
+#define HALF(p) four_halves(p)
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_baseline((__m128i)(s), (__m128i)(x), (__m128i)(q)))
@@ -159,6 +162,31 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define TILE tile_avx512vnni
 #include "dot_kernel.h"
 
+#elif defined(__wasm_simd128__)
+/* -------------------------------------------------------------------------------------- simd128 */
+/* As SSE2: only words are multiplied, so even and odd bytes go their own way. */
+static inline v128_t dot4_simd128(v128_t sum, v128_t x, v128_t q) {
+    const v128_t even = wasm_i32x4_dot_i16x8(wasm_v128_and(x, wasm_i16x8_splat(255)),
+                                             wasm_i16x8_shr(wasm_i16x8_shl(q, 8), 8));
+    const v128_t odd = wasm_i32x4_dot_i16x8(wasm_u16x8_shr(x, 8), wasm_i16x8_shr(q, 8));
+    return wasm_i32x4_add(sum, wasm_i32x4_add(even, odd));
+}
+
+#define NAME(x) x##_simd128
+#define KERNEL static
+#define WIDTH 4
+#define FMADD(a, b, c) ((a) * (b) + (c))
+#define MASK_GE(a, b) ((unsigned)wasm_i32x4_bitmask(wasm_f32x4_ge((v128_t)(a), (v128_t)(b))))
+#define HALF(p) four_halves(p)
+#define FLIP(x) (x)
+#define CODE_BIAS 128
+#define DOT4(s, x, q) ((vi)dot4_simd128((v128_t)(s), (v128_t)(x), (v128_t)(q)))
+#define DOT4N(s, x, q) DOT4(s, x, q)
+#define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
+#define HIGH_SHIFT 0
+#define TILE NULL
+#include "dot_kernel.h"
+
 #else
 /* ----------------------------------------------------------------------------------------- neon */
 static inline unsigned mask_ge_neon(four_floats a, four_floats b) {
@@ -210,6 +238,8 @@ const struct kernels *rag_kernels(void) {
     if (rag_cpu & RAG_CPU_AVX512) return &kernels_avx512;
     if (rag_cpu & RAG_CPU_AVX2) return &kernels_avx2;
     return &kernels_baseline;
+#elif defined(__wasm_simd128__)
+    return &kernels_simd128;
 #else
     return rag_cpu & RAG_CPU_NEONDOT ? &kernels_neondot : &kernels_neon;
 #endif

@@ -14,7 +14,7 @@
 #include "internal.h"
 
 static size_t block_count(const struct rag_guard *guard) {
-    return (guard->size + RAG_BLOCK - 1) / RAG_BLOCK;
+    return (size_t)((guard->size + RAG_BLOCK - 1) / RAG_BLOCK);
 }
 
 static bool has_bit(const struct rag_guard *guard, size_t i) {
@@ -26,8 +26,8 @@ static void set_bit(const struct rag_guard *guard, size_t i) {
 }
 
 static size_t block_size(const struct rag_guard *guard, size_t block) {
-    const size_t rest = guard->size - block * RAG_BLOCK;
-    return rest < RAG_BLOCK ? rest : RAG_BLOCK;
+    const uint64_t rest = guard->size - (uint64_t)block * RAG_BLOCK;
+    return rest < RAG_BLOCK ? (size_t)rest : RAG_BLOCK;
 }
 
 static enum rag_status look(const struct rag_guard *guard, size_t block, struct rag_fault *fault) {
@@ -41,12 +41,21 @@ static enum rag_status look(const struct rag_guard *guard, size_t block, struct 
     return RAG_CORRUPT;
 }
 
-enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size,
+static bool is_lent(const struct rag_guard *guard) {
+    return guard->source && !guard->source->bytes;
+}
+
+enum rag_status rag_guard_check(const struct rag_guard *guard, uint64_t at, uint64_t size,
                                 struct rag_fault *fault) {
-    if (!guard->sums || size == 0) return RAG_OK;
+    if (size == 0) return RAG_OK;
+    if (is_lent(guard)) {
+        const struct rag_want want = {guard, at, size};
+        return guard->source->hold(guard->source->context, &want, 1, fault);
+    }
+    if (!guard->sums) return RAG_OK;
     bool there = !guard->source;
-    for (size_t block = at / RAG_BLOCK, last = (at + size - 1) / RAG_BLOCK; block <= last;
-         block++) {
+    const size_t last = (size_t)((at + size - 1) / RAG_BLOCK);
+    for (size_t block = (size_t)(at / RAG_BLOCK); block <= last; block++) {
         if (has_bit(guard, block)) continue;
         enum rag_status status = RAG_OK;
         const struct rag_want rest = {guard, block * RAG_BLOCK, at + size - block * RAG_BLOCK};
@@ -157,6 +166,7 @@ enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag
     const struct rag_source *source = NULL;
     for (size_t i = 0; !source && i < count; i++) source = wants[i].guard->source;
     if (!source) return RAG_OK;
+    if (!source->bytes) return source->hold(source->context, wants, count, fault);
     const enum rag_status status = bring_all(source, wants, count, &pieces, fault);
     free(pieces.items);
     return status;

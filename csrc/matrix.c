@@ -56,13 +56,13 @@ enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fau
 }
 
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row) {
-    return matrix->guard.bytes +
-           (matrix->offsets ? matrix->offsets[row] : matrix->at + row * matrix->stride);
+    return rag_guard_at(&matrix->guard,
+                        matrix->offsets ? matrix->offsets[row] : matrix->at + row * matrix->stride);
 }
 
 enum rag_status rag_matrix_touch(const struct rag_matrix *matrix, uint64_t row, uint64_t count,
                                  struct rag_fault *fault) {
-    if (!matrix->guard.sums || count == 0) return RAG_OK;
+    if ((!matrix->guard.sums && !matrix->guard.source) || count == 0) return RAG_OK;
     const size_t size = row_size(matrix);
     if (!matrix->offsets)
         return rag_guard_check(&matrix->guard, matrix->at + row * matrix->stride,

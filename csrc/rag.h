@@ -49,7 +49,7 @@ struct rag_fault {
 
 /* Picks kernels for this machine. Call once before anything else (the Python module does so at
  * import); target NULL reads RAGFILE_TARGET from the environment, which can only narrow:
- * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot". Returns RAG_ARGUMENT for a name
+ * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot", "simd128". Returns RAG_ARGUMENT for a name
  * that this build does not have or this machine cannot run. */
 enum rag_status rag_init(const char *target);
 
@@ -78,28 +78,44 @@ struct rag_piece {
     bool hashed;
 };
 
-/* Where the bytes of a map come from that is filled as it is read. fetch returns when the pieces
- * are there; any thread. With near it only looks for hashed pieces among those kept from earlier,
- * and never fails; kept says that there might be some. Bytes that are there never change. */
+struct rag_want;
+struct rag_guard;
+
+/* Where the bytes of a file come from that is elsewhere. A source is one of two kinds.
+ *
+ * A map that is filled as it is read has bytes. fetch returns when the pieces are there; any
+ * thread. With near it only looks for hashed pieces among those kept from earlier, and never fails;
+ * kept says that there might be some. Bytes that are there never change.
+ *
+ * A file that is larger than memory has no bytes. Then hold makes each stretch lie somewhere in one
+ * run, checked, and lend says where the byte at `at` of a section is, with as many bytes after it
+ * as any stretch held there has; whole is for bytes of no section, which are not checked. What was
+ * lent stays until the caller lets the source forget. One thread. */
 struct rag_source {
-    const uint8_t *bytes; /* of the whole file */
+    const uint8_t *bytes; /* of the whole file, or NULL */
     enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near,
                              struct rag_fault *fault);
     void *context;
     bool kept;
+    enum rag_status (*hold)(void *context, const struct rag_want *wants, size_t count,
+                            struct rag_fault *fault);
+    const uint8_t *(*lend)(void *context, const struct rag_guard *guard, uint64_t at);
+    enum rag_status (*whole)(void *context, uint64_t at, uint64_t size, const uint8_t **bytes,
+                             struct rag_fault *fault);
 };
 
 /* The lazy checksums of one section: block i covers bytes [i * RAG_BLOCK, ...). A block is hashed
  * when first touched and never again. sums is NULL for bytes that have none (a 0.1.0 file,
  * memory). */
 struct rag_guard {
-    const uint8_t *bytes;
-    size_t size;
+    const uint8_t *bytes; /* read through rag_guard_at; NULL where a source lends stretches */
+    uint64_t size;
     const uint64_t *sums; /* little-endian, one per block, maybe unaligned: read with load_u64 */
     /* one bit per block, set atomically once its hash was found right; one more for sums */
     uint8_t *seen;
     const struct rag_source *source; /* NULL where all bytes are there */
     uint64_t sums_hash;              /* xxh3-64 of sums, for bytes of a source */
+    uint64_t at;                     /* of the section in its file */
     char name[65];                   /* the section's, for faults; can be empty */
 };
 
@@ -108,8 +124,15 @@ struct rag_guard {
 /* Makes sure that [at, at + size) of the section holds the bytes that were written. RAG_CORRUPT
  * names the section, and the block's offset within it. The common case, everything seen before,
  * costs one load per block. */
-enum rag_status rag_guard_check(const struct rag_guard *guard, size_t at, size_t size,
+enum rag_status rag_guard_check(const struct rag_guard *guard, uint64_t at, uint64_t size,
                                 struct rag_fault *fault);
+
+/* Where the byte at `at` of the section is, once a stretch that has it was checked. The bytes of
+ * that stretch follow it. */
+static inline const uint8_t *rag_guard_at(const struct rag_guard *guard, uint64_t at) {
+    if (guard->bytes || !guard->source) return guard->bytes + at;
+    return guard->source->lend(guard->source->context, guard, at);
+}
 
 /* Fetches the missing bytes of several stretches in as few requests as their source can make of
  * them: a plan before a scan. Parts that lie after a section's end are left out; an empty stretch
@@ -203,7 +226,7 @@ enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t gene
                                 struct rag_reader **reader, struct rag_fault *fault);
 /* The same over bytes that are elsewhere: front page, footers and table are fetched, in a window at
  * the file's end that doubles until a commit is found. */
-enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size,
+enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
                                        uint64_t generation, struct rag_reader **reader,
                                        struct rag_fault *fault);
 void rag_reader_close(struct rag_reader *reader);
@@ -367,7 +390,8 @@ struct rag_stream {
 };
 
 struct rag_block {
-    const uint8_t *bytes;
+    const uint8_t *bytes; /* NULL from rag_stream_place */
+    uint64_t at;          /* in the section */
     size_t size, raw_size;
     bool compressed; /* one zstd frame that unpacks to exactly raw_size bytes; else the raw bytes
                         themselves */

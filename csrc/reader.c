@@ -43,11 +43,14 @@ bool rag_name_valid(const char *name, size_t size) {
     return size == 0;
 }
 
-/* Where the bytes are elsewhere, makes [at, at + size) of the file be there. */
+/* Where [at, at + size) of the file is; bytes that are elsewhere are brought first. */
 static enum rag_status need(const struct rag_reader *r, uint64_t at, uint64_t size,
-                            struct rag_fault *fault) {
+                            const uint8_t **bytes, struct rag_fault *fault) {
     const struct rag_piece piece = {.at = at, .size = size};
-    return r->source ? r->source->fetch(r->source->context, &piece, 1, false, fault) : RAG_OK;
+    const struct rag_source *source = r->source;
+    if (source && !source->bytes) return source->whole(source->context, at, size, bytes, fault);
+    *bytes = r->bytes + at;
+    return source ? source->fetch(source->context, &piece, 1, false, fault) : RAG_OK;
 }
 
 /* ----------------------------------------------------------------------------------- front page */
@@ -57,10 +60,11 @@ struct front {
     bool read_only;
 };
 
-static enum rag_status read_front(const uint8_t *bytes, size_t size, struct front *front,
+static enum rag_status read_front(const uint8_t *bytes, uint64_t size, struct front *front,
                                   struct rag_fault *fault) {
     struct rag_header header;
-    enum rag_status status = rag_header_read(bytes, size, &header, fault);
+    enum rag_status status =
+        rag_header_read(bytes, size < FRONT_SIZE ? (size_t)size : FRONT_SIZE, &header, fault);
     if (status != RAG_OK) return status;
     if (header.major != 1) return rag_fail(fault, RAG_VERSION, 7, "not a 1.x file");
     if (header.big_endian) return rag_fail(fault, RAG_FORMAT, 10, "a 1.x file is little-endian");
@@ -90,8 +94,7 @@ static enum rag_status read_front(const uint8_t *bytes, size_t size, struct fron
 
 /* -------------------------------------------------------------------------------------- footers */
 
-bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer) {
-    const uint8_t *f = bytes + at;
+bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct footer *footer) {
     if (memcmp(f, FOOTER_MAGIC, 8) != 0 || load_u64(f + FOOTER_HASH) != rag_hash(f, FOOTER_HASH))
         return false;
     *footer = (struct footer){at,
@@ -111,8 +114,13 @@ bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struc
     return footer->previous % FOOTER_SIZE == 0 && footer->previous < footer->toc_at;
 }
 
-static bool toc_holds(const uint8_t *bytes, const struct footer *footer) {
-    return rag_hash(bytes + footer->toc_at, footer->toc_size) == footer->toc_hash;
+/* Whether a footer's table is the one that it was written for. */
+static enum rag_status check_toc(const struct rag_reader *r, const struct footer *footer,
+                                 bool *holds, struct rag_fault *fault) {
+    const uint8_t *toc;
+    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, &toc, fault);
+    *holds = status == RAG_OK && rag_hash(toc, (size_t)footer->toc_size) == footer->toc_hash;
+    return status;
 }
 
 /* Sixty-four bytes that were a footer: magic or identity still stands, but not the whole. A torn
@@ -122,11 +130,17 @@ static bool footer_remains(const uint8_t *f, uint64_t identity) {
     return memcmp(f, FOOTER_MAGIC, 8) == 0 || load_u64(f + FOOTER_IDENTITY) == identity;
 }
 
+/* The end of a file, from `from` on: what is walked for footers. */
+struct window {
+    uint64_t from;
+    const uint8_t *bytes;
+};
+
 /* Whether the bytes after the found footer hold the remains of one that followed it. */
-static bool is_followed(const struct rag_reader *r, const struct front *front,
-                        const struct footer *found) {
+static bool is_followed(const struct rag_reader *r, const struct window *window,
+                        const struct front *front, const struct footer *found) {
     for (uint64_t at = found->at + FOOTER_SIZE; at <= r->size - FOOTER_SIZE; at += FOOTER_SIZE) {
-        const uint8_t *f = r->bytes + at;
+        const uint8_t *f = window->bytes + (at - window->from);
         if (footer_remains(f, front->identity) &&
             (load_u64(f + FOOTER_PREVIOUS) == found->at ||
              load_u64(f + FOOTER_GENERATION) == found->generation + 1))
@@ -140,40 +154,43 @@ static bool is_followed(const struct rag_reader *r, const struct front *front,
 enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 24, TABLE_GUESS = 1 << 16 };
 
 /* Moves the start of the window at the file's end down to at or below it, doubling it. */
-static enum rag_status widen(const struct rag_reader *r, uint64_t at, uint64_t *from,
+static enum rag_status widen(const struct rag_reader *r, uint64_t at, struct window *window,
                              struct rag_fault *fault) {
-    const uint64_t end = *from, window = r->size - end;
-    if (window >= WINDOW_MAX)
+    const uint64_t end = window->from, size = r->size - end;
+    if (r->source && size >= WINDOW_MAX)
         return rag_fail(
             fault, RAG_LIMIT, end,
             "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
             "it where it is kept");
-    *from = window == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
-            : window < end ? end - window
-                           : 0;
-    if (*from > at) *from = at;
-    return need(r, *from, end - *from, fault);
+    window->from = size == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
+                   : size < end ? end - size
+                                : 0;
+    if (window->from > at) window->from = at;
+    return need(r, window->from, r->size - window->from, &window->bytes, fault);
 }
 
 /* The newest commit: the first footer from the end that stands on a table that holds. A commit
  * after it that was made and is damaged is lost_generation. */
 static enum rag_status find_newest(struct rag_reader *r, const struct front *front,
                                    struct footer *found, struct rag_fault *fault) {
-    uint64_t budget = r->size + TOC_SIZE_MAX, from = r->size;
+    uint64_t budget = r->size + TOC_SIZE_MAX;
+    struct window window = {r->size, NULL};
     enum rag_status status = RAG_OK;
+    bool holds;
     for (uint64_t at = (r->size & ~(uint64_t)(FOOTER_SIZE - 1)) - FOOTER_SIZE;
          at >= front->footer_at; at -= FOOTER_SIZE) {
-        if (r->source && at < from && (status = widen(r, at, &from, fault)) != RAG_OK)
-            return status;
-        if (!rag_footer_read(r->bytes, at, front->identity, found)) continue;
+        if (at < window.from && (status = widen(r, at, &window, fault)) != RAG_OK) return status;
+        if (!rag_footer_read(window.bytes + (at - window.from), at, front->identity, found))
+            continue;
         if ((found->generation == 1) != (at == front->footer_at))
             continue; /* the front page says where the base ends */
         if (found->toc_size > budget)
             return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
         budget -= found->toc_size;
-        if ((status = need(r, found->toc_at, found->toc_size, fault)) != RAG_OK) return status;
-        if (!toc_holds(r->bytes, found)) continue;
-        if (is_followed(r, front, found)) r->commit.lost_generation = found->generation + 1;
+        if ((status = check_toc(r, found, &holds, fault)) != RAG_OK) return status;
+        if (!holds) continue;
+        if (is_followed(r, &window, front, found))
+            r->commit.lost_generation = found->generation + 1;
         r->commit.tail = r->size - (at + FOOTER_SIZE);
         return RAG_OK;
     }
@@ -187,21 +204,29 @@ static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, 
     while (footer->generation > generation) {
         const struct footer later = *footer;
         const uint64_t guess = later.previous < TABLE_GUESS ? later.previous : TABLE_GUESS;
-        const enum rag_status status = need(r, later.previous - guess, guess + FOOTER_SIZE, fault);
+        const uint8_t *bytes;
+        const enum rag_status status =
+            need(r, later.previous - guess, guess + FOOTER_SIZE, &bytes, fault);
         if (status != RAG_OK) return status;
-        if (!rag_footer_read(r->bytes, later.previous, identity, footer) ||
+        if (!rag_footer_read(bytes + guess, later.previous, identity, footer) ||
             footer->generation != later.generation - 1)
             return rag_fail(fault, RAG_CORRUPT, later.previous, "the chain of commits is broken");
     }
-    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, fault);
+    bool holds;
+    const enum rag_status status = check_toc(r, footer, &holds, fault);
     if (status != RAG_OK) return status;
-    if (!toc_holds(r->bytes, footer))
+    if (!holds)
         return rag_fail(fault, RAG_CORRUPT, footer->toc_at,
                         "table of contents checksum does not match");
     return RAG_OK;
 }
 
 /* ---------------------------------------------------------------------------- table of contents */
+
+/* Where a byte of the table lies in the file. */
+static uint64_t place_of(const struct rag_reader *r, const uint8_t *byte) {
+    return r->toc_at + (uint64_t)(byte - r->toc);
+}
 
 static const uint8_t *entry_at(const struct rag_reader *r, uint32_t i) {
     return r->entries + (size_t)i * ENTRY_SIZE;
@@ -212,7 +237,7 @@ static const char *entry_name(const struct rag_reader *r, uint32_t i) {
 
 static enum rag_status read_head(struct rag_reader *r, const struct footer *footer,
                                  struct rag_fault *fault) {
-    const uint8_t *toc = r->bytes + footer->toc_at;
+    const uint8_t *toc = r->toc;
     struct rag_commit *c = &r->commit;
     if (memcmp(toc, TOC_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_FORMAT, footer->toc_at, "no table of contents");
@@ -244,7 +269,6 @@ static enum rag_status read_head(struct rag_reader *r, const struct footer *foot
         return rag_fail(fault, RAG_FORMAT, footer->toc_at + TOC_START,
                         "the commit starts outside its own bytes");
     c->next_segment = (uint32_t)next_segment;
-    r->toc_at = footer->toc_at;
     r->entries = toc + TOC_HEAD_SIZE;
     r->segments = r->entries + (size_t)c->entries * ENTRY_SIZE;
     r->names = r->segments + (size_t)c->segments * SEGMENT_SIZE;
@@ -259,9 +283,10 @@ static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fau
     for (uint32_t i = 0; i < r->commit.segments; i++) {
         struct rag_segment_record s;
         rag_reader_segment(r, i, &s);
-        const uint64_t at = (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE;
+        const uint8_t *record = r->segments + (size_t)i * SEGMENT_SIZE;
+        const uint64_t at = place_of(r, record);
         if (s.number <= before || s.number >= r->commit.next_segment ||
-            load_u32(r->bytes + at + SEGMENT_ZERO) != 0)
+            load_u32(record + SEGMENT_ZERO) != 0)
             return rag_fail(fault, RAG_FORMAT, at, "segment numbers are not in order");
         if (s.rows > ROWS_MAX || s.live > s.rows)
             return rag_fail(fault, RAG_FORMAT, at + SEGMENT_ROWS, "a segment's rows do not add up");
@@ -276,7 +301,7 @@ static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fau
 static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->commit.entries; i++) {
-        const uint64_t place = (uint64_t)(entry_at(r, i) - r->bytes) + ENTRY_NAME;
+        const uint64_t place = place_of(r, entry_at(r, i)) + ENTRY_NAME;
         if (load_u32(entry_at(r, i) + ENTRY_NAME) != at || at >= r->names_size)
             return rag_fail(fault, RAG_FORMAT, place, "section names are not in order");
         const uint8_t *end = memchr(r->names + at, 0, r->names_size - at);
@@ -293,7 +318,7 @@ static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault)
 
 static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status,
                                   const char *what, struct rag_fault *fault) {
-    rag_fail(fault, status, (uint64_t)(entry_at(r, i) - r->bytes), what);
+    rag_fail(fault, status, place_of(r, entry_at(r, i)), what);
     if (fault)
         strcpy(fault->section, entry_name(r, i)); /* a valid name: 64 bytes at most, and its NUL */
     return status;
@@ -398,8 +423,7 @@ static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault
         int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number);
         if (tombs >= 0) rag_reader_entry(r, (uint32_t)tombs, &e);
         if (e.items != s.rows - s.live || (tombs >= 0 && e.size != (s.rows + 63) / 64 * 8))
-            return rag_fail(fault, RAG_FORMAT,
-                            (uint64_t)(r->segments - r->bytes) + (uint64_t)i * SEGMENT_SIZE,
+            return rag_fail(fault, RAG_FORMAT, place_of(r, r->segments + (size_t)i * SEGMENT_SIZE),
                             "a segment's deletions do not add up");
     }
     return RAG_OK;
@@ -407,9 +431,22 @@ static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault
 
 /* ---------------------------------------------------------------------------------- open, close */
 
+/* The table stays for as long as the reader does. */
+static enum rag_status take_toc(struct rag_reader *r, const struct footer *footer,
+                                struct rag_fault *fault) {
+    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, &r->toc, fault);
+    r->toc_at = footer->toc_at;
+    if (status != RAG_OK || r->bytes) return status;
+    if (!(r->own_toc = malloc((size_t)footer->toc_size)))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    r->toc = memcpy(r->own_toc, r->toc, (size_t)footer->toc_size);
+    return RAG_OK;
+}
+
 enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer,
                              struct rag_fault *fault) {
-    enum rag_status status = read_head(r, footer, fault);
+    enum rag_status status = take_toc(r, footer, fault);
+    if (status == RAG_OK) status = read_head(r, footer, fault);
     if (status == RAG_OK) status = read_names(r, fault);
     if (status == RAG_OK) status = read_segments(r, fault);
     if (status == RAG_OK) status = read_entries(r, fault);
@@ -421,8 +458,9 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
                                    struct rag_fault *fault) {
     struct front front;
     struct footer footer;
-    enum rag_status status = need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, fault);
-    if (status == RAG_OK) status = read_front(r->bytes, r->size, &front, fault);
+    const uint8_t *bytes;
+    enum rag_status status = need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, &bytes, fault);
+    if (status == RAG_OK) status = read_front(bytes, r->size, &front, fault);
     if (status != RAG_OK) return status;
     r->commit.identity = front.identity;
     r->commit.read_only = front.read_only;
@@ -432,7 +470,7 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
     return status == RAG_OK ? rag_toc_read(r, &footer, fault) : status;
 }
 
-static enum rag_status open_bytes(const uint8_t *bytes, size_t size,
+static enum rag_status open_bytes(const uint8_t *bytes, uint64_t size,
                                   const struct rag_source *source, uint64_t generation,
                                   struct rag_reader **out, struct rag_fault *fault) {
     struct rag_reader *r = calloc(1, sizeof *r);
@@ -451,7 +489,7 @@ enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t gene
     return open_bytes(bytes, size, NULL, generation, out, fault);
 }
 
-enum rag_status rag_reader_open_source(const struct rag_source *source, size_t size,
+enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
                                        uint64_t generation, struct rag_reader **out,
                                        struct rag_fault *fault) {
     return open_bytes(source->bytes, size, source, generation, out, fault);
@@ -459,6 +497,7 @@ enum rag_status rag_reader_open_source(const struct rag_source *source, size_t s
 
 void rag_reader_close(struct rag_reader *r) {
     if (!r) return;
+    free(r->own_toc);
     free(r->order);
     free(r->seen_at);
     free(r->seen);
@@ -517,18 +556,17 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
                                  struct rag_fault *fault) {
     struct rag_entry e;
     rag_reader_entry(r, i, &e);
-    const uint8_t *sums = r->bytes + e.at + align_up(e.size, 8);
-    const size_t blocks = (e.size + RAG_BLOCK - 1) / RAG_BLOCK;
     const uint64_t hash = load_u64(entry_at(r, i) + ENTRY_HASH);
-    if ((!r->source || blocks == 0) && rag_hash(sums, 8 * blocks) != hash)
-        return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
-    *guard = (struct rag_guard){r->bytes + e.at,
-                                e.size,
-                                (const uint64_t *)(const void *)sums,
-                                r->seen + r->seen_at[i],
-                                r->source,
-                                hash,
-                                ""};
+    *guard = (struct rag_guard){
+        .size = e.size, .source = r->source, .sums_hash = hash, .at = e.at, .name = ""};
     memcpy(guard->name, e.name, strnlen(e.name, sizeof guard->name - 1));
+    const size_t blocks = (size_t)((e.size + RAG_BLOCK - 1) / RAG_BLOCK);
+    if (r->bytes) {
+        guard->bytes = r->bytes + e.at;
+        guard->sums = (const uint64_t *)(const void *)(guard->bytes + align_up(e.size, 8));
+        guard->seen = r->seen + r->seen_at[i];
+    }
+    if ((!r->source || blocks == 0) && rag_hash(guard->sums, 8 * blocks) != hash)
+        return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
     return RAG_OK;
 }

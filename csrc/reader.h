@@ -5,11 +5,13 @@
 #include "internal.h"
 
 struct rag_reader {
-    const uint8_t *bytes;
-    size_t size;
+    const uint8_t *bytes; /* NULL where a source lends stretches */
+    uint64_t size;
     const struct rag_source *source; /* NULL where all bytes are there */
     struct rag_commit commit;
     uint64_t toc_at;
+    const uint8_t *toc; /* the table of contents ... */
+    uint8_t *own_toc;   /* ... which is the reader's own where the source only lends it; or NULL */
     const uint8_t *entries, *segments, *names; /* inside the table of contents */
     uint32_t names_size;
     uint32_t *order;    /* entries by (name, segment) */
@@ -22,9 +24,9 @@ struct footer {
     uint64_t at, generation, toc_at, toc_size, toc_hash, previous;
 };
 
-/* True when 64 bytes at `at` (inside the file) are a footer of this file that holds by itself; its
- * table is not looked at. */
-bool rag_footer_read(const uint8_t *bytes, uint64_t at, uint64_t identity, struct footer *footer);
+/* True when the 64 bytes f, which lie at `at` of the file, are a footer of this file that holds by
+ * itself; its table is not looked at. */
+bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct footer *footer);
 
 /* Checks the table of a commit whose hash holds and fills the reader from it. */
 enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer,

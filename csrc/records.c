@@ -35,7 +35,7 @@ void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count) {
 
 static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
     if (guard->size < 16) return false;
-    *count = load_u64(guard->bytes);
+    *count = load_u64(rag_guard_at(guard, 0));
     return *count <= (guard->size - 16) / 8;
 }
 
@@ -50,7 +50,8 @@ static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, u
     const uint64_t base = rag_strings_offset(count + 1), entry = rag_strings_offset(i);
     status = checked(guard, entry, 16, fault);
     if (status != RAG_OK) return status;
-    const uint64_t from = load_u64(guard->bytes + entry), to = load_u64(guard->bytes + entry + 8);
+    const uint8_t *ends = rag_guard_at(guard, entry);
+    const uint64_t from = load_u64(ends), to = load_u64(ends + 8);
     if (from > to || to > guard->size - base)
         return rag_fail(fault, RAG_CORRUPT, entry, "a string lies outside its section");
     *at = base + from;
@@ -58,13 +59,16 @@ static enum rag_status place_string(const struct rag_guard *guard, uint64_t i, u
     return RAG_OK;
 }
 
+static const uint8_t nothing[1]; /* where an empty string is */
+
 static enum rag_status strings_get(const struct rag_guard *guard, uint64_t i, const uint8_t **bytes,
                                    size_t *size, struct rag_fault *fault) {
     uint64_t at;
-    const enum rag_status status = place_string(guard, i, &at, size, fault);
+    enum rag_status status = place_string(guard, i, &at, size, fault);
     if (status != RAG_OK) return status;
-    *bytes = guard->bytes + at;
-    return checked(guard, at, *size, fault);
+    status = checked(guard, at, *size, fault);
+    *bytes = status == RAG_OK && *size > 0 ? rag_guard_at(guard, at) : nothing;
+    return status;
 }
 
 /* -------------------------------------------------------------------------------------- records */
@@ -90,7 +94,7 @@ enum rag_status rag_records_chunk(const struct rag_records *r, uint64_t row,
     const uint64_t at = row * RAG_CHUNK_SIZE;
     enum rag_status status = checked(&r->chunks, at, RAG_CHUNK_SIZE, fault);
     if (status != RAG_OK) return status;
-    const uint8_t *c = r->chunks.bytes + at;
+    const uint8_t *c = rag_guard_at(&r->chunks, at);
     const uint64_t meta = load_u64(c + CHUNK_META);
     *chunk = (struct rag_chunk){
         load_u32(c + CHUNK_DOCUMENT), load_u32(c + CHUNK_INDEX),
@@ -110,8 +114,8 @@ enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struc
     enum rag_status status = checked(&r->documents, at, RAG_DOCUMENT_SIZE, fault);
     if (status == RAG_OK) status = place_string(&r->ids, i, id_at, &id_size, fault);
     if (status != RAG_OK) return status;
-    d->id = r->ids.bytes + *id_at;
-    const uint8_t *b = r->documents.bytes + at;
+    d->id = NULL;
+    const uint8_t *b = rag_guard_at(&r->documents, at);
     d->id_size = (uint32_t)id_size;
     d->blob_at = load_u64(b + DOCUMENT_BLOB);
     d->text_size = load_u32(b + DOCUMENT_TEXT_BYTES);
@@ -131,11 +135,19 @@ enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struc
     return RAG_OK;
 }
 
+static enum rag_status id_of(const struct rag_records *r, uint64_t id_at, struct rag_document *d,
+                             struct rag_fault *fault) {
+    const enum rag_status status = checked(&r->ids, id_at, d->id_size, fault);
+    d->id = status == RAG_OK && d->id_size > 0 ? rag_guard_at(&r->ids, id_at) : nothing;
+    return status;
+}
+
 enum rag_status rag_records_document(const struct rag_records *r, uint64_t i,
                                      struct rag_document *d, struct rag_fault *fault) {
     uint64_t id_at;
     const enum rag_status status = rag_records_place(r, i, d, &id_at, fault);
-    return status == RAG_OK ? checked(&r->ids, id_at, d->id_size, fault) : status;
+    if (status == RAG_OK) return id_of(r, id_at, d, fault);
+    return status;
 }
 
 static int compare_ids(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {

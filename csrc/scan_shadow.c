@@ -65,12 +65,14 @@ static bool stretch_at(struct search *search, const struct slice *slice, uint64_
     struct rag_fault fault;
     stretch->first = row;
     stretch->rows = rest < most ? rest : most;
-    stretch->blocks = shadow->guard.bytes + blocks;
-    stretch->codes = shadow->guard.bytes + codes;
     const uint64_t at = codes_only ? codes : blocks;
     const size_t size = codes_only ? stretch->rows * row_size
                                    : (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS * block_size;
-    return rag_search_note(search, rag_guard_check(&shadow->guard, at, size, &fault), &fault);
+    if (!rag_search_note(search, rag_guard_check(&shadow->guard, at, size, &fault), &fault))
+        return false;
+    stretch->blocks = rag_guard_at(&shadow->guard, blocks);
+    stretch->codes = rag_guard_at(&shadow->guard, codes);
+    return true;
 }
 
 struct sweeping {
@@ -83,11 +85,11 @@ struct sweeping {
     float *scratch;
 };
 
-static const uint8_t *codes_of(const struct sweeping *on, uint32_t row) {
+/* Where a row's 8-bit codes lie in the shadow. */
+static uint64_t codes_at(const struct sweeping *on, uint32_t row) {
     const uint32_t group_rows = (uint32_t)on->shadow->group_rows, group = row / group_rows;
-    const uint64_t at = rag_shadow_codes_at(on->shadow, group) +
-                        (uint64_t)(row - group * group_rows) * on->row_size;
-    return on->shadow->guard.bytes + at;
+    return rag_shadow_codes_at(on->shadow, group) +
+           (uint64_t)(row - group * group_rows) * on->row_size;
 }
 
 /* Refines rows whose loads have been started; a shadow that stays in the cache needs no start. */
@@ -96,19 +98,19 @@ static void refine_hits(const struct sweeping *on, uint32_t q, const struct hit 
     struct sieve *sieve = &on->slice->hunts[q].sieve;
     struct rag_fault fault;
     enum { AHEAD = 12, NEAR_BYTES = 1 << 18 };
-    const size_t ahead = on->shadow->guard.size > NEAR_BYTES ? AHEAD : 0;
+    const struct rag_guard *guard = &on->shadow->guard;
+    const size_t ahead = guard->bytes && guard->size > NEAR_BYTES ? AHEAD : 0;
     for (size_t i = 0; i < count + ahead; i++) {
         if (ahead && i < count) {
-            const uint8_t *codes = codes_of(on, hits[i].row);
+            const uint8_t *codes = rag_guard_at(guard, codes_at(on, hits[i].row));
             for (size_t line = 0; line < on->row_size; line += 64) __builtin_prefetch(codes + line);
         }
         if (i < ahead || !(hits[i - ahead].upper >= sieve->floor)) continue;
-        const uint8_t *codes = codes_of(on, hits[i - ahead].row);
-        const size_t at = (size_t)(codes - on->shadow->guard.bytes);
-        if (!rag_search_note(on->search,
-                             rag_guard_check(&on->shadow->guard, at, on->row_size, &fault), &fault))
+        const uint64_t at = codes_at(on, hits[i - ahead].row);
+        if (!rag_search_note(on->search, rag_guard_check(guard, at, on->row_size, &fault), &fault))
             return;
-        refine_row(&on->search->queries[q], on->shadow->dim, codes, hits[i - ahead].row, sieve);
+        refine_row(&on->search->queries[q], on->shadow->dim, rag_guard_at(guard, at),
+                   hits[i - ahead].row, sieve);
     }
     if (sieve->count >= sieve->tight + on->search->k / 8 + 1) rag_sieve_tighten(sieve);
     if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)

@@ -65,11 +65,11 @@ uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group) {
 
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault) {
-    const uint8_t *head = section->bytes;
     if (section->size < SHADOW_HEAD + SHADOW_SLACK)
         return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
     enum rag_status status = rag_guard_check(section, 0, SHADOW_HEAD, fault);
     if (status != RAG_OK) return status;
+    const uint8_t *head = rag_guard_at(section, 0);
     if (memcmp(head, magic, sizeof magic) != 0)
         return rag_fail(fault, RAG_FORMAT, 0, "not a shadow of vectors");
     if (load_u32(head + SHADOW_AT_VERSION) != SHADOW_VERSION)

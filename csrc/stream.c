@@ -47,7 +47,7 @@ enum rag_status rag_stream_open(struct rag_stream *s, struct rag_fault *fault) {
     const uint64_t at = s->guard.size - RAG_STREAM_TRAILER;
     enum rag_status status = rag_guard_check(&s->guard, at, RAG_STREAM_TRAILER, fault);
     if (status != RAG_OK) return status;
-    const uint8_t *t = s->guard.bytes + at;
+    const uint8_t *t = rag_guard_at(&s->guard, at);
     s->raw_size = load_u64(t + STREAM_RAW_SIZE);
     s->block_size = load_u64(t + STREAM_BLOCK_SIZE);
     s->blocks = load_u64(t + STREAM_BLOCKS);
@@ -74,13 +74,14 @@ enum rag_status rag_stream_place(const struct rag_stream *s, uint64_t i, struct 
     const uint64_t entry = s->table_at + 8 * i, before = i ? 8 : 0;
     enum rag_status status = rag_guard_check(&s->guard, entry - before, 8 + before, fault);
     if (status != RAG_OK) return status;
-    const uint64_t from = i ? load_u64(s->guard.bytes + entry - 8) & ~STREAM_COMPRESSED : 0,
-                   mark = load_u64(s->guard.bytes + entry);
+    const uint8_t *ends = rag_guard_at(&s->guard, entry - before);
+    const uint64_t from = i ? load_u64(ends) & ~STREAM_COMPRESSED : 0,
+                   mark = load_u64(ends + before);
     const uint64_t to = mark & ~STREAM_COMPRESSED, last = s->raw_size - i * s->block_size;
     if (from > to || to > s->table_at)
         return rag_fail(fault, RAG_CORRUPT, entry, "a block lies outside its stream");
-    *block = (struct rag_block){s->guard.bytes + from, to - from,
-                                last < s->block_size ? last : s->block_size,
+    *block = (struct rag_block){NULL, from, (size_t)(to - from),
+                                (size_t)(last < s->block_size ? last : s->block_size),
                                 (mark & STREAM_COMPRESSED) != 0};
     if (!block->compressed && block->size != block->raw_size)
         return rag_fail(fault, RAG_CORRUPT, entry, "a plain block of the wrong size");
@@ -91,9 +92,10 @@ enum rag_status rag_stream_place(const struct rag_stream *s, uint64_t i, struct 
 
 enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct rag_block *block,
                                  struct rag_fault *fault) {
-    const enum rag_status status = rag_stream_place(s, i, block, fault);
-    if (status != RAG_OK) return status;
-    return rag_guard_check(&s->guard, (size_t)(block->bytes - s->guard.bytes), block->size, fault);
+    enum rag_status status = rag_stream_place(s, i, block, fault);
+    if (status == RAG_OK) status = rag_guard_check(&s->guard, block->at, block->size, fault);
+    if (status == RAG_OK) block->bytes = rag_guard_at(&s->guard, block->at);
+    return status;
 }
 
 /* ----------------------------------------------------------------------------- vectors as pairs */
@@ -138,8 +140,9 @@ enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_
         return rag_fail(fault, RAG_FORMAT, section_at, "a vector section without its head");
     enum rag_status status = rag_guard_check(guard, 0, RAG_VECTOR_HEAD, fault);
     if (status != RAG_OK) return status;
-    *v = (struct rag_vectors){load_u32(guard->bytes + PREAMBLE + 4), guard->bytes[0],
-                              load_u64(guard->bytes + PREAMBLE + 8), 0, RAG_VECTOR_HEAD};
+    const uint8_t *there = rag_guard_at(guard, 0);
+    *v = (struct rag_vectors){load_u32(there + PREAMBLE + 4), there[0],
+                              load_u64(there + PREAMBLE + 8), 0, RAG_VECTOR_HEAD};
     v->stride = (uint64_t)v->dim * v->bits / 8 + RAG_REFERENCE_SIZE;
     if (v->dim == 0 || v->dim > 65536 || (v->bits != 16 && v->bits != 32))
         return rag_fail(fault, RAG_LIMIT, section_at + PREAMBLE + 4,
@@ -149,7 +152,7 @@ enum rag_status rag_vector_open(const struct rag_guard *guard, uint64_t section_
         return rag_fail(fault, RAG_FORMAT, section_at + PREAMBLE + 8,
                         "the vector section's size and count contradict each other");
     rag_vector_head(head, section_at, v->dim, v->bits, v->rows);
-    if (memcmp(head, guard->bytes, RAG_VECTOR_HEAD) != 0)
+    if (memcmp(head, there, RAG_VECTOR_HEAD) != 0)
         return rag_fail(fault, RAG_FORMAT, section_at,
                         "the head of the vector section is not that of a 1.0 file");
     return RAG_OK;

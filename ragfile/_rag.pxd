@@ -43,7 +43,7 @@ cdef extern from "rag.h" nogil:
 
     struct rag_guard:
         const uint8_t *bytes
-        size_t size
+        uint64_t size
         const uint64_t *sums
         uint8_t *seen
         const rag_source *source
@@ -55,7 +55,7 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_ready(const rag_want *wants, size_t count, rag_fault *fault)
 
-    rag_status rag_guard_check(const rag_guard *guard, size_t at, size_t size, rag_fault *fault)
+    rag_status rag_guard_check(const rag_guard *guard, uint64_t at, uint64_t size, rag_fault *fault)
 
     struct rag_map:
         const uint8_t *bytes
@@ -111,7 +111,7 @@ cdef extern from "rag.h" nogil:
 
     rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
                                rag_reader **reader, rag_fault *fault)
-    rag_status rag_reader_open_source(const rag_source *source, size_t size, uint64_t generation,
+    rag_status rag_reader_open_source(const rag_source *source, uint64_t size, uint64_t generation,
                                       rag_reader **reader, rag_fault *fault)
     void rag_reader_close(rag_reader *reader)
     void rag_reader_commit(const rag_reader *reader, rag_commit *commit)
@@ -201,6 +201,7 @@ cdef extern from "rag.h" nogil:
 
     struct rag_block:
         const uint8_t *bytes
+        uint64_t at
         size_t size, raw_size
         cbool compressed
 

@@ -414,7 +414,7 @@ cdef class Stream:
             return found
         for i in range(at // self.stream.block_size, (at + size - 1) // self.stream.block_size + 1):
             check(rag_stream_place(&self.stream, i, &b, &fault), &fault)
-            found.append((b.bytes - self.stream.guard.bytes, b.size))
+            found.append((b.at, b.size))
         return found
 
     def read(self, uint64_t at, uint64_t size):
