@@ -105,6 +105,13 @@ enum {
     STREAM_ZERO = 40,
     STREAM_ALIGN = 8, /* of the table, which follows the blocks */
 
+    SAMPLE_HEAD_SIZE = 64,
+    SAMPLE_COUNT = 8, /* u64 */
+    SAMPLE_DIM = 16,  /* u32 */
+    SAMPLE_BITS = 20, /* u32 */
+    SAMPLE_ZERO = 24,
+    SAMPLE_MAX = 65536, /* entries */
+
     NAME_MAX_SIZE = 64,
     MESSAGE_MAX_SIZE = 4096,
     ENTRIES_MAX = 65536,
@@ -118,6 +125,7 @@ enum {
 #define TOC_NAME "rag.toc"
 #define TOMBS_NAME "rag.tombs"
 #define STREAM_MAGIC "RAGBLK01"
+#define SAMPLE_MAGIC "RAGSAMP1"
 #define STREAM_COMPRESSED ((uint64_t)1 << 63) /* in a block's end: the block is one zstd frame */
 
 #define TOC_SIZE_MAX ((uint64_t)64 << 20)

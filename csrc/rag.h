@@ -777,6 +777,23 @@ enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *
 enum rag_status rag_sample_moments(const struct rag_sample *sample, const float *query,
                                    double *mean, double *deviation, struct rag_fault *fault);
 
+/* rag.sample: entries of (hash, row) in order, with the rows' vectors at byte `at`, components
+ * alone. open wants guard, and what the segment's vectors are; entry is for i < count. */
+enum { RAG_SAMPLE_HEAD = 64 };
+struct rag_stored_sample {
+    struct rag_guard guard;
+    uint64_t count, at;
+};
+enum rag_status rag_stored_sample_open(struct rag_stored_sample *sample, uint64_t rows,
+                                       uint32_t dim, uint32_t bits, struct rag_fault *fault);
+void rag_stored_sample_entry(const struct rag_stored_sample *sample, uint64_t i, uint64_t *hash,
+                             uint64_t *row);
+
+/* A writer puts the head, the hashes, the rows, zeros up to vectors(count), and the vectors. */
+void rag_stored_sample_head(uint8_t out[RAG_SAMPLE_HEAD], uint64_t count, uint32_t dim,
+                            uint32_t bits);
+uint64_t rag_stored_sample_vectors(uint64_t count);
+
 /* The position of the first value that is not finite, or count. */
 size_t rag_first_not_finite(const float *values, size_t count);
 

@@ -416,6 +416,19 @@ cdef extern from "rag.h" nogil:
     rag_status rag_sample_squares(rag_sample *sample, rag_fault *fault)
     rag_status rag_sample_moments(const rag_sample *sample, const float *query, double *mean,
                                   double *deviation, rag_fault *fault)
+    enum:
+        RAG_SAMPLE_HEAD
+
+    struct rag_stored_sample:
+        rag_guard guard
+        uint64_t count, at
+
+    rag_status rag_stored_sample_open(rag_stored_sample *sample, uint64_t rows, uint32_t dim,
+                                      uint32_t bits, rag_fault *fault)
+    void rag_stored_sample_entry(const rag_stored_sample *sample, uint64_t i, uint64_t *hash,
+                                 uint64_t *row)
+    void rag_stored_sample_head(uint8_t *out, uint64_t count, uint32_t dim, uint32_t bits)
+    uint64_t rag_stored_sample_vectors(uint64_t count)
     size_t rag_first_not_finite(const float *values, size_t count)
     void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words)
     void rag_bits_unpack(const uint64_t *words, uint64_t count, uint8_t *bytes)

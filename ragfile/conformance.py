@@ -24,7 +24,7 @@ from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.ingest.chunking import Policy, split
 from ragfile.query import fusion
 from ragfile.records import Candidate, Document
-from ragfile.store import filters
+from ragfile.store import consistency, filters, sampling
 from ragfile.store.pairs import PairFile
 from ragfile.store.row_segment import Segment
 from ragfile.text import normalize
@@ -172,6 +172,10 @@ def _segment(reader, record):
         found["documents"] = [
             _document(segment, number) for number in range(segment.records.documents)
         ]
+    if (stored := sampling.stored_sample(segment)) is not None:
+        for kind, at, what, section in consistency.sample_faults(segment):
+            raise CorruptError(f"{kind}: {what}", at=at, section=section)
+        found["sample"] = [list(pair) for pair in stored.pairs()]
     return found
 
 

@@ -40,6 +40,7 @@ KNOWN = (
         "rag.ids",
     ),
     *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin", "rag.stale"),
+    "rag.sample",
 )
 
 
@@ -1164,7 +1165,44 @@ def read_segment(data, row, segment, parts):
             "some of a segment's records are missing",
         )
         found["documents"] = documents(parts, rows, tombs)
+    if "rag.sample" in parts:
+        found["sample"] = sample(parts, found, rows)
     return found
+
+
+def sample(parts, segment, rows):
+    """3.6: the rows that calibrate fusion."""
+    part, at = of(parts, "rag.sample")
+    need("vector" in segment and "documents" in segment, at, "3.6", "a sample without vectors")
+    need(len(part) >= 64 and part[:8] == b"RAGSAMP1", at, "3.6", "no RAGSAMP1")
+    count, dim, bits = struct.unpack_from("<QII", part, 8)
+    need(count <= min(rows, 65536), at + 8, "3.6", "a sample of more rows than there can be")
+    there = segment["vector"]
+    need((dim, bits) == (there["dim"], there["precision"]), at + 16, "3.6", "other vectors")
+    need(not any(part[24:64]), at + 24, "3.6", "reserved bytes are not zero")
+    first, size = align(64 + 16 * count, 64), dim * bits // 8
+    need(len(part) == first + count * size, at + 8, "3.6", "another size than its rows")
+    need(not any(part[64 + 16 * count : first]), at + 64 + 16 * count, "3.6", "padding")
+    numbers = struct.unpack_from(f"<{2 * count}Q", part, 64)
+    found = list(zip(numbers[:count], numbers[count:], strict=True))
+    need(all(row < rows for _, row in found), at + 64 + 8 * count, "3.6", "a row that is not there")
+    need(found == sorted(found), at + 64, "3.6", "the entries do not ascend")
+    need(len({row for _, row in found}) == count, at + 64, "3.6", "a row twice")
+    hashes = [
+        xxh3(d["id"].encode(errors="surrogatepass") + struct.pack("<I", c["index"]))
+        for d in segment["documents"]
+        for c in d["chunks"]
+    ]
+    need(all(hashes[row] == hash_ for hash_, row in found), at + 64, "3.6", "another row's hash")
+    left = set(range(rows)) - {row for _, row in found} - set(segment["tombs"])
+    before = any((hashes[row], row) < found[-1] for row in left) if found else bool(left)
+    need(not before, at + 64, "3.6", "a row that comes before its last entry is left out")
+    vector = parts["vector"][0]
+    for i, (_, row) in enumerate(found):
+        stored = vector[64 + row * (size + 16) :][:size]
+        place = first + i * size
+        need(part[place : place + size] == stored, at + place, "3.6", "another row's vector")
+    return [list(entry) for entry in found]
 
 
 def read(data, dim=None):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ragfile import _core
+from ragfile.store import sampling
 from ragfile.store.archive import Archive
 from ragfile.store.row_segment import Segment, StoredDocument
 
@@ -59,6 +60,10 @@ class Removals:
         count = int(flags.sum())
         file.add("rag.tombs", _core.bitmap(flags, in_words=True), segment.number, items=count)
         file.rows(segment.number, segment.rows, segment.rows - count)
+        if sampling.is_short(segment, ~flags):
+            sample = sampling.written_anew(segment, ~flags)
+            items = min(sampling.KEPT, segment.rows - count)
+            file.add("rag.sample", sample, segment.number, items=items)
 
     def _write_empty(self, file: _core.Writer, segment: Segment, empty: set[int]) -> None:
         flags = np.zeros(segment.records.documents, dtype=bool)

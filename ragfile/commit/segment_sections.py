@@ -20,6 +20,7 @@ from ragfile.commit.staging import (
 )
 from ragfile.errors import CorruptError
 from ragfile.ingest.analysis import Analysis
+from ragfile.store import sampling
 from ragfile.store.pairs import aligned
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
@@ -45,6 +46,7 @@ class SegmentSections:
         ids, columns, order = self.staging.ordered()
         if not ids:
             return
+        self.order = order
         self.segment = self.file.segment()
         self.file.rows(self.segment, len(order))
         if self.staging.vector_rows:
@@ -78,6 +80,12 @@ class SegmentSections:
         _core.build_shadow(matrix, self.file.write)
         self.file.end(len(order))
 
+    def _write_sample(self, records: _core.Records) -> None:
+        staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
+        entries = records.sample(sampling.KEPT)
+        vectors = staged[self.order[[row for _, row in entries]]]
+        self._section("rag.sample", len(entries), [_core.stored_sample(entries, vectors)])
+
     def _write_texts(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
         folder, rows = self.staging.folder, len(columns["index"])
         self.lexicon = self.keywords = None
@@ -94,6 +102,10 @@ class SegmentSections:
         self._section("rag.chunks", rows, [chunks])
         self._section("rag.documents", len(ids), [documents])
         self._section("rag.ids", len(ids), [id_list])
+        if self.staging.vector_rows and rows >= sampling.WORTH:
+            self._write_sample(
+                _core.Records(*map(_core.Section.over, (chunks, documents, id_list)))
+            )
         if self.lexicon is not None:
             self._write_lexicon(rows)
         if self.keywords is not None:

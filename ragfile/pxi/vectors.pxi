@@ -235,6 +235,52 @@ cdef class Sample:
         return mean, deviation
 
 
+cdef class StoredSample:
+    """The rows of a segment that calibrate fusion, with their vectors beside one another:
+    rag.sample."""
+
+    cdef rag_stored_sample sample
+    cdef Section owner
+    cdef readonly uint32_t dim, bits
+
+    def __cinit__(self, Section section not None, uint64_t rows, uint32_t dim, uint32_t bits):
+        cdef rag_fault fault
+        self.owner, self.dim, self.bits = section, dim, bits
+        self.sample.guard = section.guard
+        check(rag_stored_sample_open(&self.sample, rows, dim, bits, &fault), &fault)
+
+    def __len__(self):
+        return self.sample.count
+
+    def pairs(self):
+        """[(hash, row)] in order."""
+        cdef uint64_t i, hash_ = 0, row = 0
+        found = []
+        for i in range(self.sample.count):
+            rag_stored_sample_entry(&self.sample, i, &hash_, &row)
+            found.append((hash_, row))
+        return found
+
+    @property
+    def vectors(self):
+        """The vectors in the order of pairs(), as they are stored."""
+        import numpy
+
+        kind = numpy.dtype("<f4" if self.bits == 32 else "<f2")
+        return numpy.ndarray((self.sample.count, self.dim), kind,
+                             buffer=memoryview(Bare(self.owner)), offset=self.sample.at)
+
+
+def stored_sample(pairs, vectors):
+    """The bytes of rag.sample, of [(hash, row)] in order and their vectors as they are stored."""
+    cdef uint8_t head[64]
+    cdef uint64_t count = len(pairs)
+    rag_stored_sample_head(head, count, vectors.shape[1], 8 * vectors.itemsize)
+    hashes, rows = array("Q", [h for h, _ in pairs]), array("Q", [row for _, row in pairs])
+    made = (<const char *>head)[:RAG_SAMPLE_HEAD] + hashes.tobytes() + rows.tobytes()
+    return made.ljust(rag_stored_sample_vectors(count), b"\0") + vectors.tobytes()
+
+
 cdef Section as_section(source):
     if isinstance(source, Section):
         return source

@@ -21,7 +21,7 @@ from ragfile.query.fusing_legs import Fusing, Ranked
 from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
 from ragfile.records import Hit, Hits
-from ragfile.store import filters, prefetch
+from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive, of_one_commit
 from ragfile.store.row_segment import copied
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         Vectors,
     )
 
-SAMPLE = 1024
 REMEMBERED = 256  # whole answers
 
 log = logging.getLogger("ragfile.search")
@@ -276,21 +275,13 @@ class KnowledgeBase(Archive):
     @property
     def sample(self) -> NDArray[np.int64]:
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
-        prefetch.whole(self.segments, "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
-        picked = sorted(
-            (hash_, segment.base + row)
-            for segment in self.segments
-            for hash_, row in segment.records.sample(SAMPLE, segment.alive)
-        )[:SAMPLE]
-        return np.array([row for _, row in picked], dtype=np.int64)
+        return sampling.sample(self.segments, with_vectors=False).rows
 
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
         sample = self._made.get("sample")
         if sample is None:
-            picked = self.sample
-            prefetch.vector_rows(self.segments, picked)
-            rows = [self.vector(row) for row in picked]
+            rows = sampling.sample(self.segments).vectors
             vectors = (
                 np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
             )

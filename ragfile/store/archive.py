@@ -67,6 +67,7 @@ FRONT, FOOTER = 4096, 64  # bytes at the beginning of a file and at the end of a
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 REQUIRES = {
     "rag.shadow": ("vector",),
+    "rag.sample": ("vector",),
     "rag.terms": ("rag.postings",),
     "rag.postings": ("rag.terms",),
     "keyword": RECORDS,

@@ -4,6 +4,7 @@ Part of verify. A fault is (kind, offset, what, section), as the container's.
 """
 
 from ragfile.errors import FormatError
+from ragfile.store import sampling
 from ragfile.text import restored
 
 LEGS = ("vector", "rag.terms")
@@ -13,7 +14,7 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     """Faults between the sections of an open file."""
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
-        for look in (_records, _vectors, _terms):
+        for look in (_records, _vectors, _terms, sample_faults):
             try:
                 faults += look(segment)
             except FormatError as error:
@@ -65,6 +66,21 @@ def _terms(segment):
     if segment.section("rag.terms") is not None:
         _ = segment.lexicon
     return ()
+
+
+def sample_faults(segment):
+    """`rag.sample` has the rows that it must have, and their vectors."""
+    stored = sampling.stored_sample(segment)
+    if stored is None:
+        return
+    pairs, keys = stored.pairs(), segment.records.sample(segment.rows)
+    last, kept = pairs[-1] if pairs else (-1, -1), set(pairs)
+    is_first = all(key in kept or key > last or not segment.is_live(key[1]) for key in keys)
+    if not is_first or not kept <= set(keys):
+        yield _fault("the sample has other rows than those with the smallest hashes", "rag.sample")
+    for (_, row), vector in zip(pairs, stored.vectors, strict=True):
+        if segment.stored_vectors(row, 1)[0].tobytes() != vector.tobytes():
+            yield _fault(f"the sample has another vector of row {row}", "rag.sample")
 
 
 def _between(segments):

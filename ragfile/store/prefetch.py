@@ -100,6 +100,18 @@ def vectors(segments):
     _once(segments, "vectors", wants)
 
 
+def samples(segments):
+    """What calibrates fusion: the rows that lie together, or what tells which they are."""
+    wants = []
+    for segment in _new(segments, "samples"):
+        names = ("rag.chunks", "rag.documents", "rag.ids")
+        if segment.has("rag.sample"):
+            names = ("rag.sample",)
+            wants.append((segment.section("vector"), 0, _core.VECTOR_HEAD))
+        wants += [_whole(segment.section(name)) for name in (*names, "rag.tombs")]
+    _once(segments, "samples", wants)
+
+
 def vector_rows(segments, rows):
     """The vectors of some rows of the file."""
     if not _elsewhere(segments):

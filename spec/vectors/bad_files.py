@@ -13,6 +13,7 @@ from pieces import (
     matrix,
     patched,
     plain,
+    sample,
     tombs,
     vector_section,
 )
@@ -695,6 +696,28 @@ def documents():
     yield "1-frame-size", bad(data, None, "3.4", "a frame of another size than its block")
 
 
+def samples():
+    good = sample(DOCUMENTS, VECTORS, 3)
+
+    def made(name, section, note):
+        held = [*segment(1, DOCUMENTS, VECTORS), ("rag.sample", 1, 0, section, 3)]
+        data = File().commit(held, rows=[(1, 5, 5)]).bytes()
+        return f"1-sample-{name}", bad(data, None, "3.6", note)
+
+    yield made("magic", patched(good, (0, b"r")), "no RAGSAMP1")
+    yield made("count", patched(good, (8, b"\4")), "more entries than its size")
+    yield made("dim", patched(good, (16, b"\4")), "another dimension than the vectors")
+    yield made("zero", patched(good, (30, b"\1")), "a reserved byte")
+    yield made("row", patched(good, (64 + 24, b"\5")), "a row that is not there")
+    swapped = good[72:80] + good[64:72]
+    yield made("order", patched(good, (64, swapped)), "hashes that descend")
+    yield made("twice", patched(good, (64 + 32, good[64 + 24 : 64 + 32])), "a row twice")
+    yield made("vector", patched(good, (len(good) - 1, b"\x7e")), "another vector than the row's")
+    first = min(range(5), key=lambda row: sample(DOCUMENTS, VECTORS, 1)[72] != row)
+    left_out = sample(DOCUMENTS, VECTORS, 3, leave_out=[first])
+    yield made("left-out", left_out, "without the row that comes first")
+
+
 def vectors():
     found = {}
     for group in (
@@ -710,6 +733,7 @@ def vectors():
         chains,
         rows,
         documents,
+        samples,
     ):
         for name, vector in group():
             assert name not in found, name

@@ -15,6 +15,7 @@ from pieces import (
     patched,
     plain,
     records,
+    sample,
     stream,
     tombs,
     vector_section,
@@ -547,6 +548,15 @@ def knowledge():
             file.bytes(), "a whole segment dropped", says_1(segments=[{"number": 2, "live": 0}])
         ),
     )
+    for bits in (16, 32):
+        held = [
+            *segment(1, DOCUMENTS, VECTORS, bits),
+            ("rag.sample", 1, 0, sample(DOCUMENTS, VECTORS, 3, bits), 3),
+            ("rag.tombs", 1, 0, tombs([0, 1], 5), 2),
+        ]
+        file = File().commit(held, rows=[(1, 5, 3)])
+        note = f"the first three rows by hash with their vectors of {bits} bits, and deleted rows"
+        yield f"1-sample-{bits}", Vector(file.bytes(), note, says_1(segments=[{"live": 3}]))
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [

@@ -229,6 +229,23 @@ def described(fields, meta):
     return (len(meta), len(written(fields))) if fields else (0, 0)
 
 
+def sample(documents, vectors, count, bits=32, leave_out=()):
+    """The rag.sample of the first `count` rows by hash, but for some."""
+    keys = [
+        id_.encode() + struct.pack("<I", index)
+        for id_, (_, _, cuts) in sorted(documents.items())
+        for index, _, _ in cuts
+    ]
+    entries = sorted((xxh(key), row) for row, key in enumerate(keys) if row not in leave_out)
+    entries = entries[:count]
+    head = struct.pack("<8sQII40x", b"RAGSAMP1", len(entries), len(vectors[0]), bits)
+    numbers = [hash_ for hash_, _ in entries] + [row for _, row in entries]
+    made = head + struct.pack(f"<{len(numbers)}Q", *numbers)
+    made += bytes(-len(made) % 64)
+    code = f"<{len(vectors[0])}{CODES[bits]}"
+    return made + b"".join(struct.pack(code, *vectors[row]) for _, row in entries)
+
+
 def tombs(rows, count):
     return b"".join(
         struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w))

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from unittest import mock
 
 import numpy as np
 import zstandard
@@ -28,6 +29,7 @@ import ragfile
 from ragfile import _core
 from ragfile.errors import LockedError, RagfileError
 from ragfile.opening import verify
+from ragfile.store import sampling
 
 DIM, LIMIT_SECONDS, LIMIT_MEMORY = 8, 60, 1 << 30
 CUT = "characters:60/10"
@@ -61,6 +63,7 @@ class Hashed:
 
 
 @functools.cache
+@mock.patch.multiple(sampling, TAKEN=6, KEPT=8, WORTH=4)
 def good_files():
     """(sections of a plain file, and of one with a history): [(name, segment, flags, items, bytes, offset)], segments."""
     with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@ HISTORIES=300 runs that many; the suite runs a few.
 """
 
 import os
+from unittest import mock
 
 import numpy as np
 from commit.test_editing import Letters
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragfile
+from ragfile.store import sampling
 
 WORDS = [
     "fed",
@@ -34,6 +36,7 @@ FILTERS = [
     {"lang": {"$in": ["de", "fr"]}},
     {"n": {"$gte": 3}, "lang": {"$ne": "de"}},
 ]
+DERIVED = {"TAKEN": 3, "KEPT": 5, "WORTH": 2}
 HISTORIES = int(os.environ.get("HISTORIES", "25"))
 
 ids = st.integers(0, 8).map(lambda n: f"{'dé'[n % 2]}{n}")
@@ -151,8 +154,15 @@ def raw_answers(rf):
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(st.lists(operations, max_size=9))
-def test_any_history_equals_a_fresh_build(tmp_path_factory, history):
+@given(st.lists(operations, max_size=9), st.booleans())
+def test_any_history_equals_a_fresh_build(tmp_path_factory, history, is_derived):
+    """With what a file derives for speed, which the small files of this test have only where its bounds are lower."""
+    worth = DERIVED if is_derived else {"TAKEN": sampling.TAKEN}
+    with mock.patch.multiple(sampling, **worth):
+        follow(tmp_path_factory, history)
+
+
+def follow(tmp_path_factory, history):
     folder = tmp_path_factory.mktemp("history")
     oracle, path, held = Oracle(), folder / "kb.ragfile", []
     oracle.build(path)
