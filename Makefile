@@ -133,6 +133,12 @@ frameworks:           ## LangChain's own suites and LlamaIndex's store beside ou
 		tests/adapters/test_langchain.py tests/adapters/test_llama_index.py \
 		tests/house/test_readme.py -k "not test_the_commands"
 
+page:                 ## the web page in a real Chromium, and axe-core's judgement of it
+	command -v chromium || (apt-get update && apt-get install -y chromium)
+	$(PY) -m pip install -q playwright
+	npm install --silent --prefix build/page axe-core
+	$(PY) -m pytest -q tests/page
+
 # One question a file in bench/; its README says what the data is.
 doors:                ## other people's clients: OpenAI's, Ollama's, the MCP SDK's; conformance suite, inspector
 	$(PY) -m pip install -q -e ".[test,doors]"

@@ -1,0 +1,330 @@
+/* The page: a question, the passages that answer it while it is typed, and what can be done with
+them. This file holds what is shown (`state`, which is also the address) and connects the parts;
+asking a model and changing the collection are loaded only where the backend can. */
+
+import * as address from "./address.js";
+import { open as openBackend } from "./backend.js";
+import { $, announce, counted, h, icon, iconButton } from "./dom.js";
+import { Filters } from "./filters.js";
+import { keyboard } from "./keyboard.js";
+import { card } from "./passages.js";
+import { Reader } from "./reader.js";
+import { forget, recent, remember } from "./recent.js";
+import { termsOf } from "./text.js";
+
+const FIRST = 12, MOST = 96; // passages at first, and after "more"
+const MODES = { hybrid: "Both", bm25: "Words", vector: "Meaning" };
+
+class Page {
+  async start() {
+    this.form = $("form");
+    this.question = $("question");
+    this.state = address.read();
+    this.question.value = this.state.question;
+    this.size = FIRST;
+    this.filters = new Filters($("filters"), () => this.changed());
+    this.listen();
+    try {
+      this.backend = await openBackend();
+      await this.begin();
+    } catch (error) {
+      await this.problem(error, () => location.reload());
+    }
+  }
+
+  /** What needs a backend. */
+  async begin() {
+    this.reader = new Reader(this.backend, (opener) => this.closed(opener));
+    this.backend.watch?.((loading) => this.loading(loading));
+    this.collections = await this.backend.collections();
+    if (!this.collections.length) return this.empty();
+    const good = this.collections.filter((each) => !each.error);
+    const named = this.collections.find(({ name }) => name === this.state.collection);
+    await this.enter((named ?? good[0] ?? this.collections[0]).name);
+    keyboard(this);
+  }
+
+  /** Shows a collection, and what the address says of it. */
+  async enter(name) {
+    this.collection = name;
+    const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
+    this.info = info;
+    this.drawCollection();
+    this.filters.set(facets, info.documents, this.state);
+    if (this.state.open) this.reader.open(name, this.state.open);
+    if (this.state.asks && this.answers && this.state.question) await this.ask(false);
+    else await this.search();
+  }
+
+  async facets(name) {
+    const none = { tags: [], fields: [] };
+    return (await this.backend.facets?.(name).catch(() => none)) ?? none;
+  }
+
+  listen() {
+    this.question.addEventListener("input", () => this.typed());
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submitted();
+    });
+    $("collection").addEventListener("change", ({ target }) => this.choose(target.value));
+    $("theme").addEventListener("click", toggleTheme);
+    addEventListener("popstate", () => this.back());
+    document.querySelector(".brand").addEventListener("click", (event) => this.home(event));
+  }
+
+  // -------------------------------------------------------------------------------------- the state ---
+
+  write(change, isStep = false) {
+    this.state = { ...this.state, ...change };
+    address.write(this.state, isStep);
+    const { question } = this.state;
+    document.title = question ? `${question} · ${this.collection}` : `${this.collection} · ragfile`;
+  }
+
+  /** After "back" or "forward". */
+  back() {
+    this.state = address.read();
+    this.question.value = this.state.question;
+    if (!this.state.open) this.reader.close();
+    this.enter(this.state.collection || this.collections[0].name);
+  }
+
+  choose(collection) {
+    this.reader.close();
+    this.write({ collection, tags: [], fields: {}, mode: "", asks: false, open: null }, true);
+    this.enter(collection);
+  }
+
+  home(event) {
+    event.preventDefault();
+    this.reader.close();
+    this.question.value = "";
+    this.write({ question: "", asks: false, tags: [], fields: {}, mode: "", open: null }, true);
+    this.enter(this.collection);
+    this.question.focus();
+  }
+
+  typed() {
+    this.size = FIRST;
+    this.answers?.leave();
+    this.write({ question: this.question.value, asks: false });
+    this.search();
+  }
+
+  changed() {
+    this.size = FIRST;
+    this.write({ tags: this.filters.tags, fields: this.filters.fields });
+    if (!this.state.asks) this.search();
+  }
+
+  submitted() {
+    if (!this.question.value.trim()) return;
+    remember(this.collection, this.question.value.trim());
+    if (this.answers) this.ask(true);
+    else this.passages()[0]?.click();
+  }
+
+  // ------------------------------------------------------------------------------------- searching ---
+
+  /** The options of a search that are chosen here. */
+  options() {
+    const mode = this.info.modes.includes(this.state.mode) ? this.state.mode : undefined;
+    return { mode, where: this.filters.where(), tags: this.filters.tags };
+  }
+
+  /** Searches; while an answer is on its way the newest question waits, and others are dropped. */
+  async search() {
+    this.isWanted = true;
+    if (this.isSearching || !this.info) return;
+    this.isSearching = true;
+    while (this.isWanted) {
+      this.isWanted = false;
+      await this.searchOnce();
+    }
+    this.isSearching = false;
+  }
+
+  async searchOnce() {
+    const question = this.question.value.trim(), begun = performance.now();
+    document.body.classList.toggle("is-fresh", !question && !this.state.asks);
+    if (!question) return this.fresh();
+    try {
+      const found = await this.backend.search(this.collection, question, {
+        k: this.size, ...this.options(),
+      });
+      if (this.state.asks) return;
+      this.show(question, found, performance.now() - begun);
+    } catch (error) {
+      await this.problem(error, () => this.search());
+    }
+  }
+
+  show(question, { hits, degraded }, spent) {
+    const terms = termsOf(question), collection = this.collection;
+    const open = (passage, link) => this.open(passage, link);
+    const focused = document.activeElement.closest(".passage")?.dataset.id;
+    $("passages").replaceChildren(...hits.map((hit) => card(hit, { collection, terms, open })));
+    if (focused) this.focus(focused);
+    const said = counted(hits.length, "passage");
+    const time = spent < 10 ? spent.toFixed(1) : spent.toFixed(0);
+    this.status(hits.length ? [`${said} in ${time} ms`, this.degraded(degraded)] : []);
+    announce(hits.length ? said : "Nothing found");
+    const isMore = hits.length === this.size && this.size < MOST;
+    $("below").replaceChildren(...(hits.length ? [] : [this.nothing(question)]), ...(isMore ? [this.more()] : []));
+  }
+
+  degraded(reason) {
+    return reason ? h("span", { class: "degraded" }, icon("alert"), `Not all could be asked: ${reason}`) : null;
+  }
+
+  more() {
+    const onclick = () => {
+      this.size *= 2;
+      this.search();
+    };
+    return h("button", { type: "button", class: "more", onclick }, "Show more passages");
+  }
+
+  nothing(question) {
+    const clear = this.filters.isActive
+      ? h("button", { type: "button", class: "small", onclick: () => this.filters.clear() }, "Clear the filters")
+      : null;
+    const advice = clear ? "No passage passes the filters." : "Try other words, or fewer.";
+    return h("div", { class: "nothing" }, h("h2", {}, "Nothing found"),
+      h("p", {}, `For “${question}” in ${this.collection}. ${advice}`), clear);
+  }
+
+  /** The page before the first question. */
+  fresh() {
+    const known = recent(this.collection).slice(0, 6);
+    const ask = (question) => {
+      this.question.value = question;
+      this.typed();
+      this.question.focus();
+    };
+    const again = known.map((question) =>
+      h("li", {}, h("button", { type: "button", onclick: () => ask(question) }, icon("clock"), question)));
+    const clear = h("button", { type: "button", class: "clear", onclick: () => {
+      forget(this.collection);
+      this.fresh();
+    } }, "Forget these");
+    $("passages").replaceChildren();
+    this.status([]);
+    const list = h("section", { class: "recent", "aria-label": "Recent questions" },
+      h("h2", {}, "Recent", clear), h("ul", {}, again));
+    $("below").replaceChildren(...(known.length ? [list] : []));
+  }
+
+  /** Opens a passage beside the others. */
+  open(passage, link) {
+    if (this.question.value.trim()) remember(this.collection, this.question.value.trim());
+    this.write({ open: passage }, true);
+    this.reader.open(this.collection, passage, link);
+  }
+
+  /** After a document was closed: the focus goes back to what had opened it. */
+  closed(opener) {
+    this.write({ open: null });
+    if (opener?.isConnected) opener.focus({ preventScroll: true });
+    else this.focus(opener?.closest(".passage")?.dataset.id);
+  }
+
+  async ask(isStep) {
+    document.body.classList.remove("is-fresh");
+    $("passages").replaceChildren();
+    $("below").replaceChildren();
+    this.status([]);
+    this.write({ question: this.question.value.trim(), asks: true }, isStep);
+    await this.answers.ask(this.state.question);
+  }
+
+  /** Moves the focus to a passage by its id, as links are made anew by each search. */
+  focus(id) {
+    const link = this.passages().find((each) => each.closest(".passage").dataset.id === id);
+    (link ?? this.passages()[0] ?? this.question).focus({ preventScroll: true });
+  }
+
+  passages() {
+    return [...document.querySelectorAll(".passage .title")].filter((link) => link.offsetParent);
+  }
+
+  // --------------------------------------------------------------------------------------- drawing ---
+
+  drawCollection() {
+    const { name, documents, chunks, generation, modes } = this.info;
+    const options = this.collections.map((each) =>
+      h("option", { value: each.name, selected: each.name === name, disabled: Boolean(each.error),
+        title: each.error }, each.error ? `${each.name} (cannot be read)` : each.name));
+    $("collection").replaceChildren(...options);
+    $("collections").hidden = options.length < 2;
+    $("name").textContent = name;
+    $("facts").textContent = [counted(documents, "document"), counted(chunks, "passage"),
+      `generation ${generation}`].join(" · ");
+    $("modes").replaceChildren(...(modes.length > 1 ? modes.map((mode) => this.mode(mode)) : []));
+    this.write({ collection: this.collections.length > 1 ? name : this.state.collection });
+  }
+
+  mode(mode) {
+    const isChosen = (this.state.mode || "hybrid") === mode;
+    const onchange = () => {
+      this.write({ mode: mode === "hybrid" ? "" : mode });
+      if (!this.state.asks) this.search();
+    };
+    return h("label", {}, h("input", { type: "radio", name: "mode", value: mode, checked: isChosen, onchange }),
+      h("span", {}, MODES[mode] ?? mode));
+  }
+
+  status(parts) {
+    $("status").replaceChildren(...parts.filter(Boolean));
+  }
+
+  loading(loading) {
+    $("loading").hidden = !loading;
+    if (loading) $("loading").replaceChildren(loading.text, h("progress", { value: loading.share ?? 0 }));
+  }
+
+  empty() {
+    document.body.classList.remove("is-fresh");
+    $("below").replaceChildren(h("div", { class: "nothing" }, h("h2", {}, "No collections"),
+      h("p", {}, "The server has no files yet. Put a .ragfile into its folder and load this page again.")));
+  }
+
+  /** Says what went wrong; a key is asked for where one is needed. */
+  async problem(error, again) {
+    if (error.status === 401 && this.backend?.setKey) return this.askKey(again);
+    console.error(error);
+    $("passages").replaceChildren();
+    this.status([]);
+    $("below").replaceChildren(h("div", { class: "problem", role: "alert" }, icon("alert"),
+      h("div", {}, h("h2", {}, "That did not work"), h("p", {}, error.message),
+        h("button", { type: "button", class: "small", onclick: again }, "Try again"))));
+  }
+
+  askKey(again) {
+    const input = h("input", { type: "password", name: "key", required: true, autocomplete: "off",
+      "aria-label": "API key", placeholder: "rag_…" });
+    const onsubmit = (event) => {
+      event.preventDefault();
+      this.backend.setKey(input.value.trim());
+      again();
+    };
+    $("below").replaceChildren(h("form", { class: "key", onsubmit }, h("h2", {}, "This server asks for a key"),
+      h("p", {}, "Whoever runs it can make one with “ragfile keys add”. It stays in this tab."),
+      h("div", {}, input, h("button", { class: "primary" }, "Continue"))));
+    input.focus();
+  }
+}
+
+function toggleTheme() {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const { dataset } = document.documentElement;
+  dataset.theme = (dataset.theme ?? (isDark ? "dark" : "light")) === "dark" ? "light" : "dark";
+  try {
+    localStorage.setItem("ragfile.theme", dataset.theme);
+  } catch {
+    return;
+  }
+}
+
+new Page().start();

@@ -1,0 +1,54 @@
+/* Elements from plain values. Text is always set as text: nothing here, and nothing else in the
+page, reads markup from a string, so what stands in a document cannot become part of the page. */
+
+/** An element: properties by name, "on…" as listeners, "aria-…", "data-…" and "role" as attributes.
+Children are elements, strings, or nothing. */
+export function h(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (/^(aria-|data-|role$|for$)/.test(key)) element.setAttribute(key, value);
+    else element[key === "class" ? "className" : key] = value;
+  }
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** A picture of the sprite in index.html; it says nothing to screen readers. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** A button that is a picture; its name is what screen readers say and what a pointer shows. */
+export function iconButton(name, label, onclick, properties = {}) {
+  const given = { type: "button", class: "quiet", title: label, "aria-label": label, onclick };
+  return h("button", { ...given, ...properties }, icon(name));
+}
+
+/** The element with an id. */
+export const $ = (id) => document.getElementById(id);
+
+/** Says a sentence to screen readers, at most twice a second: only the last of a burst matters. */
+export function announce(sentence) {
+  clearTimeout(announce.later);
+  announce.later = setTimeout(() => ($("announced").textContent = sentence), 500);
+}
+
+/** Copies a text, and shows on the button that it did. */
+export async function copy(text, button) {
+  await navigator.clipboard.writeText(text);
+  button.dataset.done = "yes";
+  announce("Copied");
+  setTimeout(() => delete button.dataset.done, 1200);
+}
+
+/** "1 passage", "2 passages", with the digits of the reader's language. */
+export const counted = (count, word) =>
+  `${count.toLocaleString()} ${count === 1 ? word : `${word}s`}`;

@@ -1,0 +1,100 @@
+/* Passages as people see them: what each is called, where it stands, its words, its scores. */
+
+import { copy, h, icon } from "./dom.js";
+import { permalink } from "./address.js";
+import { isMarkdown, painted } from "./source.js";
+import { excerpt, found } from "./text.js";
+
+const SHOWN = 420; // characters of a passage before it is opened
+
+/** {title, trail, file} of a hit, a source or a document: names for people. */
+export function naming({ metadata = {}, source, section, page, slide, row, doc_id, id }) {
+  const file = text(source) || text(metadata.path) || doc_id || id;
+  const headers = (text(section) || text(metadata.headers)).split(" > ").filter(Boolean);
+  const title = text(metadata.title) || headers[0] || file.split("/").pop();
+  const numbered = Object.entries({ page, slide, row }).map(([name, value]) => {
+    const number = value ?? metadata[name];
+    return Number.isInteger(number) ? `${name} ${number}` : "";
+  });
+  const trail = headers.filter((header, i) => i > 0 || header !== title);
+  return { title, file, trail: [...trail, ...numbered.filter(Boolean)] };
+}
+
+const text = (value) => (typeof value === "string" ? value : "");
+
+const LEGS = new Map([
+  ["bm25", ["BM25", "how well the words fit; higher is better, without an upper end"]],
+  ["vector", ["vector", "how near the meaning is, by the file's own measure"]],
+  ["keyword", ["name", "the id, source or a keyword of the passage is what was asked for"]],
+]);
+
+/** The scores of a hit, as they are: numbers of different measures, so never a share of anything. */
+export function scores(hit) {
+  const legs = Object.entries(hit.scores ?? {}).map(([leg, value]) => {
+    const [name, meaning] = LEGS.get(leg) ?? [leg, ""];
+    return score(name, value, meaning);
+  });
+  const fused = `what the ranking is by: ${text(hit.score_type) || "score"}`;
+  return h("span", { class: "scores" }, legs, legs.length > 1 ? score("fused", hit.score, fused) : null);
+}
+
+function score(name, value, meaning) {
+  const shown = Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3);
+  return h("span", { class: "score", title: meaning }, `${name} `, h("b", {}, shown));
+}
+
+/** The words of a passage around what was asked, marked. */
+export function words(passage, terms, size = SHOWN) {
+  const whole = passage.text, body = whole.slice(headed(whole, passage));
+  const places = found(body, terms);
+  const [start, end] = excerpt(body, places, size);
+  const inside = places.filter((place) => place[0] >= start && place[1] <= end);
+  const marks = inside.map((place) => [place[0] - start, place[1] - start, "term"]);
+  const isCut = start > 0 && body[start - 1] !== "\n";
+  return h("p", { class: "words" },
+    isCut ? dots() : null, painted(body.slice(start, end).trimEnd(), marks, isMarkdown(passage)),
+    end < body.length ? dots() : null);
+}
+
+const dots = () => h("span", { class: "dots", "aria-hidden": "true" }, " … ");
+
+/** Where a passage begins after a heading that its place says already. */
+function headed(whole, passage) {
+  const [line, heading] = whole.match(/^#{1,6} +(.+)\n+/) ?? ["", ""];
+  const { title, trail } = naming(passage);
+  const isSaid = [title, ...trail].includes(heading.trim()) && line.length < whole.length;
+  return isSaid ? line.length : 0;
+}
+
+/** A line that says where a passage stands. */
+export function place(names) {
+  const parts = [names.file, ...names.trail];
+  return h("p", { class: "place" }, parts.flatMap((part, i) =>
+    i ? [h("span", { class: "step", "aria-hidden": "true" }, "›"), part] : [h("span", { class: "file" }, part)]));
+}
+
+/** One passage: a link that opens it, and what it says. `number` is that of a source. */
+export function card(passage, { collection, terms, open, number, size }) {
+  const names = naming(passage);
+  const span = { id: passage.doc_id, start: passage.start, end: passage.end };
+  const checksum = text(passage.checksum) || text(passage.metadata?.checksum);
+  const address = permalink(collection, { ...span, checksum });
+  const show = (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || String(getSelection())) return;
+    event.preventDefault();
+    open({ ...span, checksum: "" }, link);
+  };
+  const link = h("a", { class: "title", href: address }, names.title);
+  const tags = (passage.tags ?? []).map((tag) => h("span", { class: "tag" }, tag));
+  return h("li", { class: "passage", "data-id": passage.id, onclick: show },
+    number ? h("span", { class: "number", "aria-label": `Source ${number}` }, String(number)) : null,
+    h("h2", {}, link), place(names), words(passage, terms, size),
+    h("p", { class: "facts" }, scores(passage), tags));
+}
+
+/** A button that copies the address of a passage. */
+export function linkButton(address) {
+  const button = h("button", { type: "button", class: "small", onclick: () => copy(address, button) },
+    icon("link"), "Copy link");
+  return button;
+}

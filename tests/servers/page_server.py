@@ -1,0 +1,141 @@
+"""The web page with what it needs around it, without the product's own server: for states that are
+hard to have from that one, such as an answer that breaks off or a server that has gone.
+"""
+
+import json
+import mimetypes
+import threading
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import ragfile
+from ragfile.commit.building import build_from
+from ragfile.records import Document
+
+PAGE = files("ragfile") / "data" / "page"
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+# A backend with nothing but what each must have, as a static site's could be.
+BARE = b"""
+import { open as rest } from "./rest.js";
+export async function open() {
+  const whole = await rest();
+  const needed = ["collections", "info", "search", "document"];
+  return Object.fromEntries(needed.map((name) => [name, (...all) => whole[name](...all)]));
+}
+"""
+
+
+def file_of(documents, path):
+    """A file of documents that are made here; its path."""
+    build_from(map(Document.of, documents), path)
+    return path
+
+
+class PageServer(ThreadingHTTPServer):
+    """Collections by name; `failing` is (status, message) of every call, or None."""
+
+    daemon_threads = True
+
+    def __init__(self, paths, *, facets=None, is_bare=False):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files = {name: ragfile.open(path) for name, path in paths.items()}
+        self.facets, self.is_bare = facets or {"tags": [], "fields": []}, is_bare
+        self.failing = None
+        self.asked = []  # (path, body)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        self.query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if url.path.startswith("/v1/"):
+            return self.api(url.path, None)
+        name = url.path[1:] or "index.html"
+        known = {file.name for file in PAGE.iterdir()}
+        if name not in known:
+            return self.reply(404, b"", "text/plain")
+        body = (PAGE / name).read_bytes()
+        if self.server.is_bare and name == "backend.js":
+            body = BARE
+        self.reply(200, body, mimetypes.guess_type(name)[0])
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.query = {}
+        self.api(self.path, body)
+
+    def api(self, path, body):
+        self.server.asked.append((path, body and dict(body)))
+        if self.server.failing:
+            status, message = self.server.failing
+            return self.json({"error": {"message": message}}, status)
+        parts = [unquote(part) for part in path.split("/")[3:]]
+        if not parts:
+            return self.json({"collections": [self.brief(name) for name in self.server.files]})
+        name, *rest = parts
+        answer = {0: self.info, 1: self.of_collection, 2: self.document}[len(rest)]
+        answer(self.server.files[name], name, rest, body)
+
+    def brief(self, name):
+        rf = self.server.files[name]
+        kept = {key: rf.info[key] for key in ("documents", "chunks", "generation")}
+        return {"name": name} | kept
+
+    def info(self, rf, name, rest, body):
+        said = {"strategies": rf.strategies, "chat_model": None, "write": False}
+        self.json(self.brief(name) | said)
+
+    def of_collection(self, rf, name, rest, body):
+        if rest == ["facets"]:
+            return self.json(self.server.facets)
+        hits = rf.search(body.pop("query"), **body)
+        found = {"degraded": hits.degraded, "generation": rf.generation}
+        self.json({"hits": [asdict(hit) for hit in hits]} | found)
+
+    def document(self, rf, name, rest, body):
+        document = rf.document(rest[1])
+        if document is None:
+            return self.json({"error": {"message": "there is no such document"}}, 404)
+        text, context = document.text, int(self.query.get("context", 0))
+        start, end = map(int, self.query["span"].split("-"))
+        if not start <= end <= len(text):
+            return self.json({"error": {"message": "the span is not in the document"}}, 422)
+        self.json({
+            "id": document.id, "source": document.source, "metadata": document.metadata,
+            "tags": document.tags, "size": len(text), "start": start, "end": end,
+            "text": text[start:end], "before": text[max(0, start - context) : start],
+            "after": text[end : end + context], "checksum": document.metadata.get("checksum"),
+        })  # fmt: skip
+
+    def json(self, value, status=200):
+        self.reply(status, json.dumps(value).encode(), "application/json")
+
+    def reply(self, status, body, kind):
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-security-policy", CSP)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
