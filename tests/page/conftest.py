@@ -9,9 +9,11 @@ from places import ROOT
 from servers.page_server import PageServer, file_of
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+FILLING = " ".join(f"Sentence {i} keeps sections apart." for i in range(60))
 PAGES = {
-    "guide/keys.md": "# 🗝️ Guide\n\nKeys open doors 🚪.\n\n## Rotation\n\nTo rotate the keys, run the "
-    "rotation job 🔁 every 90 days.\nIt takes a minute.\n\n## Storage\n\nKeys are stored in the vault.\n",
+    "guide/keys.md": f"# 🗝️ Guide\n\nKeys open doors 🚪. {FILLING}\n\n## Rotation\n\nTo rotate the keys, "
+    f"run the rotation job 🔁 every 90 days.\nIt takes a minute. {FILLING}\n\n"
+    f"## Storage\n\nKeys are stored in the vault. {FILLING}\n",
     "guide/pods.md": "# Pods\n\nRestart a pod by deleting it. **Bold** and `code` and *em*.\n\n"
     "```sh\nkubectl delete pod\n    --now\n```\n\nA line that an editor\nbroke flows on.\n",
     f"hostile/<b>&\"'{chr(10)}.md": f"# Heading {HOSTILE}\n\nSpecimen text {HOSTILE} and\n\n"
