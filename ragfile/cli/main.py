@@ -34,6 +34,7 @@ class Doors(click.Group):
         "completion": ("ragfile.cli.completion", "completion_command"),
         "export": ("ragfile.cli.export", "export_command"),
         "mcp": ("ragfile.cli.mcp", "mcp_command"),
+        "serve": ("ragfile.cli.serve", "serve_command"),
         "show": ("ragfile.cli.show", "show_command"),
     }
 

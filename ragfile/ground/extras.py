@@ -13,6 +13,11 @@ EXTRAS = {
     "pypdfium2": "ingest",
     "pyarrow": "arrow",
     "duckdb": "duckdb",
+    "starlette": "server",
+    "uvicorn": "server",
+    "httptools": "server",
+    "uvloop": "server",
+    "python_multipart": "server",
 }
 PACKAGES = {"faiss": "faiss-cpu"}
 

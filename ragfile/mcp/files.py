@@ -22,13 +22,16 @@ class Files:
 
     def __init__(self, paths: Iterable[str], **opening: Any):
         """opening are options of ragfile.open, such as embedder or offline."""
-        self._paths = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
-        self._opening = opening
-        self._open: dict[tuple[str, int], KnowledgeBase] = {}
-        self._lock = threading.Lock()
+        named = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
+        self._begin(named, opening)
         missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.isfile(p)]
         if not self._paths or missing:
             raise FileNotFoundError(f"there is no file {missing[0]}" if missing else "name a file")
+
+    def _begin(self, paths: dict[str, str], opening: dict[str, Any]):
+        self._paths, self._opening = paths, opening
+        self._open: dict[tuple[str, int], KnowledgeBase] = {}
+        self._lock = threading.Lock()
 
     @property
     def editing(self) -> dict[str, Any]:

@@ -63,17 +63,18 @@ def _answered(server, headers, body):
 
 def _foreign(headers, hosts, origins) -> str | None:
     """Why a request is not for us, or None."""
-    if _without_port(headers.get("host", "")) not in hosts:
+    if without_port(headers.get("host", "")) not in hosts:
         return "this server does not answer to that Host"
     origin = headers.get("origin")
     if origin is None or origin in origins:
         return None
     scheme, _, host = origin.partition("://")
-    is_own = scheme in ("http", "https") and _without_port(host) in hosts
+    is_own = scheme in ("http", "https") and without_port(host) in hosts
     return None if is_own else "a page of that Origin may not ask this server"
 
 
-def _without_port(host):
+def without_port(host: str) -> str:
+    """The name of a Host header, in lower case; that of an IPv6 address has its brackets."""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdecimal() else host).lower()
 

@@ -287,6 +287,14 @@ class Archive:
         view._is_pinned = True
         return view
 
+    def at_commit(self) -> Self:
+        """The commit that is open now, as an object that stays as it is: its methods agree with one
+        another, whatever refresh() does here meanwhile.
+        """
+        view = self._pinned()
+        view.check_unchanged()
+        return view
+
     def refresh(self) -> bool:
         """Looks for a newer commit, or a newer file under the same name; True when there was one.
 

@@ -39,6 +39,11 @@ class Labels:
     def __len__(self):
         return len(self._own)
 
+    @property
+    def paths(self):
+        """The names that metadata have at their first level."""
+        return list(self._members)
+
     def column(self, path):
         if path not in self._columns:
             column = self._layered(*self._resolved(path))

@@ -1,0 +1,44 @@
+"""The application: addresses and what answers there, behind one gate."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ground.extras import optional
+from ragfile.server.exchange import Exchange
+from ragfile.server.gate import Gate
+from ragfile.server.interface import operations
+from ragfile.server.mcp import Mcp
+from ragfile.server.page import Page
+from ragfile.server.service import Service
+
+if TYPE_CHECKING:
+    from ragfile.server.operations import Operation
+    from ragfile.server.settings import Settings
+
+
+def make_app(settings: Settings) -> Any:
+    """An ASGI application over the files of the settings."""
+    routing = optional("starlette.routing", "the server")
+    service = Service(settings)
+    routes = [
+        routing.Route(path, Exchange(service, group))
+        for path, group in _by_path(operations(settings)).items()
+    ]
+    routes.append(routing.Route("/mcp", Mcp(service)))
+
+    @asynccontextmanager
+    async def lifespan(_: Any):
+        yield
+        service.close()
+
+    app = routing.Router(routes, redirect_slashes=False, default=Page(), lifespan=lifespan)
+    return Gate(app, service)
+
+
+def _by_path(found: list[Operation]) -> dict[str, list[Operation]]:
+    paths: dict[str, list[Operation]] = {}
+    for operation in found:
+        paths.setdefault(operation.path, []).append(operation)
+    return paths

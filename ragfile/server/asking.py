@@ -1,0 +1,108 @@
+"""`ask` over HTTP: an answer as JSON, or its events as they come."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+
+from ragfile.server.exchange import encoded
+from ragfile.server.failures import Failure
+from ragfile.server.native import options_of
+from ragfile.server.operations import Stream
+
+if TYPE_CHECKING:
+    from ragfile.query.answers import Answer, Event, Events
+    from ragfile.server.operations import Call
+    from ragfile.server.service import Service
+
+NO_MODEL = "none"  # the name that asks for sentences of the file
+NOTE = (
+    "these are sentences of the file; for a written answer start the server with a model: "
+    "--model openai:MODEL or --model ollama:MODEL"
+)
+
+
+def ask(service: Service, call: Call) -> dict[str, Any] | Stream:
+    """An answer; a stream of events if the body says so, or the client accepts nothing else."""
+    body = dict(call.body)
+    accepts = call.headers.get("accept", "")
+    is_streamed = body.pop("stream", "text/event-stream" in accepts)
+    events = begun(service, call, body)
+    if is_streamed:
+        return streamed(service, call, events, _as_sse)
+    return answer_of(service, call, events)
+
+
+def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
+    """The events of an answer, of which none has been asked for."""
+    rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
+    options = options_of(body) | {"model": model_of(service, body), "request_id": call.request_id}
+    return cast("Events", rf.ask(options.pop("question"), stream=True, **options))
+
+
+def model_of(service: Service, body: dict[str, Any]) -> Any:
+    """The server's model. A client can name it, or "none", and nothing else."""
+    name = body.pop("model", None)
+    if name == NO_MODEL:
+        return None
+    if name is not None and name != service.model_name:
+        known = " and ".join(filter(None, (service.model_name, NO_MODEL)))
+        raise Failure(422, f"there is no model {name!r:.80}; there is {known}", param="model")
+    return service.model
+
+
+def answer_of(service: Service, call: Call, events: Events) -> dict[str, Any]:
+    """The whole answer; what is left of it is not asked for when the client has gone."""
+    with events:
+        last = None
+        for event in events:
+            if call.gone:
+                raise ConnectionResetError
+            last = event
+    assert last is not None
+    answer = shown(service, call, last)
+    del answer["event"]
+    return answer
+
+
+def streamed(
+    service: Service, call: Call, events: Events, encode: Any, last: bytes = b""
+) -> Stream:
+    """The events, the first of which is there: what goes wrong before it has a status."""
+    first = next(events)
+
+    def encoded_event(event):
+        return encode(event if isinstance(event, Failure) else shown(service, call, event))
+
+    return Stream(chain([first], events), events.close, encoded_event, last)
+
+
+def shown(service: Service, call: Call, event: Event) -> dict[str, Any]:
+    """An event ready for JSON; of the last one the answer is taken for the log."""
+    said = event.to_dict()
+    if event.kind in ("done", "error"):
+        note(call, event.data)
+        said["degraded"] = service.discreet(said["degraded"])
+        said["note"] = NOTE if said["note"] else ""
+        if not said["rag"]["used"]:
+            said["rag"]["reason"] = said["degraded"]
+    return said
+
+
+def note(call: Call, answer: Answer) -> None:
+    """What the log and the metrics have to know."""
+    call.sink |= {
+        "searches": 1, "asks": 1, "timings": dict(answer.timings), "degraded": answer.degraded,
+        "finish": answer.finish, "tokens": dict(answer.usage),
+    }  # fmt: skip
+
+
+def failed(failure: Failure) -> dict[str, Any]:
+    """The event in the place of an answer that broke off inside the server."""
+    return {"event": "error", "degraded": str(failure)}
+
+
+def _as_sse(event):
+    if isinstance(event, Failure):
+        event = failed(event)
+    return b"event: " + event["event"].encode() + b"\ndata: " + encoded(event) + b"\n\n"

@@ -1,0 +1,123 @@
+"""A server from its start to its end: a socket, uvicorn, and a line that says where it listens."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ground.extras import optional
+from ragfile.server.app import make_app
+from ragfile.server.keys import VARIABLE, Keys
+
+if TYPE_CHECKING:
+    from ragfile.server.settings import Settings
+
+BACKLOG = 2048
+GRACE = 30  # seconds for requests under way when the server is told to end
+IDLE = 75  # seconds that an open connection may say nothing
+
+
+def serve(settings: Settings) -> None:
+    """Serves until it is told to end."""
+    check(settings)
+    config, listening = configured(settings), bound(settings)
+    if settings.workers == 1:
+        return _alone(config, listening)
+    return _with_workers(config, listening)
+
+
+def check(settings: Settings) -> None:
+    """Refuses an address that others can reach, unless they need a key."""
+    import os
+
+    if not settings.is_local and not Keys(settings.keys, os.environ.get(VARIABLE)):
+        raise ValueError(
+            f"{settings.host} can be reached from elsewhere, and there is no key: "
+            f"make one with `ragfile keys add NAME`, or set {VARIABLE}"
+        )
+
+
+def bound(settings: Settings) -> socket.socket:
+    """The socket that listens, at a free port for 0."""
+    host = settings.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, settings.port))
+    except OSError as error:
+        found.close()
+        raise OSError(error.errno, f"{host} port {settings.port}: {error.strerror}") from None
+    found.listen(BACKLOG)
+    found.set_inheritable(True)
+    return found
+
+
+def address(listening: socket.socket) -> str:
+    """Where a socket listens, as a URL."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def configured(settings: Settings) -> Any:
+    """What uvicorn is told."""
+    uvicorn = optional("uvicorn", "the server")
+    return uvicorn.Config(
+        functools.partial(make_app, settings), factory=True, loop="uvloop", http="httptools",
+        lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
+        proxy_headers=False, timeout_keep_alive=IDLE, timeout_graceful_shutdown=GRACE,
+        workers=settings.workers,
+    )  # fmt: skip
+
+
+def announce(listening: socket.socket) -> None:
+    """Says where, on stdout: programs wait for this line."""
+    print(f"listening on {address(listening)}", flush=True)
+
+
+def _alone(config, listening):
+    """One process: the line comes when the application is ready."""
+    from uvicorn import Server
+
+    class Announcing(Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                announce(listening)
+
+    server = Announcing(config)
+    server.run(sockets=[listening])
+    if not server.started:
+        sys.exit(1)
+
+
+def _with_workers(config, listening):
+    from uvicorn.server import Server
+    from uvicorn.supervisors import Multiprocess
+
+    announce(listening)  # who connects now waits for the first worker
+    Multiprocess(config, target=Server(config).run, sockets=[listening]).run()
+
+
+def log_to_stderr(level: int) -> None:
+    """The log of the server: one JSON object a line."""
+    writing = logging.StreamHandler()
+    writing.setFormatter(_Json())
+    for name in ("ragfile.serve", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [writing], False
+        logger.setLevel(level if name != "uvicorn" else max(level, logging.WARNING))
+
+
+class _Json(logging.Formatter):
+    def format(self, record):
+        import json
+
+        said = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"), "level": record.levelname}
+        said |= getattr(record, "ragfile", None) or {"message": record.getMessage()}
+        if record.exc_info:
+            said["trace"] = self.formatException(record.exc_info)
+        return json.dumps(said, default=str)

@@ -1,0 +1,81 @@
+"""What all requests of one process share: the collections, the chat model, threads and counters."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from ragfile.ground.lru import Recent
+from ragfile.server.collections import Collections
+from ragfile.server.failures import discreet
+from ragfile.server.keys import VARIABLE as KEY_VARIABLE
+from ragfile.server.keys import Keys
+from ragfile.server.room import Room
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.server.settings import Settings
+
+THREADS = 16  # most requests take one for less than a millisecond; some wait for an embedder
+KEPT = 8  # commits whose lists of ids and facets stay in memory
+
+
+class Service:
+    """One process of a server."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        opening = {"embedder": settings.embedder, "embedding_cache": settings.embedding_cache}
+        said = {name: value for name, value in opening.items() if value is not None}
+        self.collections = Collections(settings.files, **said)
+        self.model = _opened(settings.model)
+        self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
+        self.asks = ThreadPoolExecutor(settings.asks_at_once, "ragfile-ask")
+        self.asking = Room(settings.asks_at_once, "answers by a model")
+        self.keys = Keys(settings.keys, os.environ.get(KEY_VARIABLE))
+        self.inside = 0  # requests under way
+        self._kept = Recent(KEPT)
+
+    @property
+    def model_name(self) -> str | None:
+        """What clients call the chat model; None without one."""
+        from ragfile.chat.protocol import name_of
+
+        return None if self.model is None else self.discreet(name_of(self.model))
+
+    @property
+    def can_write(self) -> bool:
+        """Whether documents can be changed here."""
+        return self.settings.can_write
+
+    def discreet(self, text: str) -> str:
+        """A sentence of the library without places of this machine."""
+        return discreet(text, self.collections) if text else text
+
+    def of_commit(self, rf: Any, what: str, make: Any) -> Any:
+        """What is made of a commit once: make(rf), kept while the commit is asked for."""
+        key = what, rf.path, rf.info["identity"], rf.generation
+        found = self._kept.get(key)
+        if found is None:
+            found = make(rf)
+            self._kept.put(key, found)
+        return found
+
+    def count(self, visit: Any, scope: Any) -> None:
+        """Takes a request that is over into the counters."""
+
+    def close(self) -> None:
+        """Lets the threads go; what they are about ends first."""
+        self.threads.shutdown(wait=True, cancel_futures=True)
+        self.asks.shutdown(wait=False, cancel_futures=True)
+
+
+def _opened(model):
+    """The chat model: a wrong name is said at the start, and no connection is made."""
+    if model is None:
+        return None
+    from ragfile.chat.protocol import open_chat
+
+    return open_chat(model)
