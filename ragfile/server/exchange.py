@@ -169,8 +169,8 @@ def _finite(value):
     return [_finite(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-async def send_whole(send: Any, found: Raw, *, is_head: bool = False) -> None:
-    """Sends a body that is there."""
+async def send_whole(send: Any, found: Any, *, is_head: bool = False) -> None:
+    """Sends a Raw."""
     headers = [
         (b"content-type", found.media.encode()), (b"content-length", b"%d" % len(found.body)),
         *((name.encode(), value.encode()) for name, value in found.headers.items()),

@@ -63,7 +63,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     if ("query" in body) == ("queries" in body):
         raise Failure(422, "give query, or queries for a batch", param="query")
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
-    options = options_of(body) | {"request_id": call.request_id}
+    options: Any = options_of(body) | {"request_id": call.request_id}
     if "query" in body:
         _refuse("vectors", options)
         found = rf.search(options.pop("query"), **options)

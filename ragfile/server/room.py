@@ -34,4 +34,5 @@ class Room:
 
     def _leave(self, work):
         self.inside -= 1
-        work.cancelled() or work.exception()
+        if not work.cancelled():
+            work.exception()  # was told to the client, or nobody is there

@@ -9,10 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ragfile.ground.extras import optional
+from ragfile.server import workers
 from ragfile.server.app import make_app
 from ragfile.server.keys import VARIABLE, Keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragfile.server.settings import Settings
 
 BACKLOG = 2048
@@ -24,9 +27,12 @@ def serve(settings: Settings) -> None:
     """Serves until it is told to end."""
     check(settings)
     config, listening = configured(settings), bound(settings)
-    if settings.workers == 1:
-        return _alone(config, listening)
-    return _with_workers(config, listening)
+    said = functools.partial(announce, listening)
+    if settings.workers > 1:
+        return workers.keep(settings.workers, functools.partial(run, config, listening), said)
+    if not run(config, listening, said):
+        sys.exit(1)
+    return None
 
 
 def check(settings: Settings) -> None:
@@ -69,7 +75,6 @@ def configured(settings: Settings) -> Any:
         functools.partial(make_app, settings), factory=True, loop="uvloop", http="httptools",
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
         proxy_headers=False, timeout_keep_alive=IDLE, timeout_graceful_shutdown=GRACE,
-        workers=settings.workers,
     )  # fmt: skip
 
 
@@ -78,28 +83,19 @@ def announce(listening: socket.socket) -> None:
     print(f"listening on {address(listening)}", flush=True)
 
 
-def _alone(config, listening):
-    """One process: the line comes when the application is ready."""
+def run(config: Any, listening: socket.socket, ready: Callable[[], object]) -> bool:
+    """Serves in this process; ready() is called when it does. False if it could not begin."""
     from uvicorn import Server
 
     class Announcing(Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.started:
-                announce(listening)
+                ready()
 
     server = Announcing(config)
     server.run(sockets=[listening])
-    if not server.started:
-        sys.exit(1)
-
-
-def _with_workers(config, listening):
-    from uvicorn.server import Server
-    from uvicorn.supervisors import Multiprocess
-
-    announce(listening)  # who connects now waits for the first worker
-    Multiprocess(config, target=Server(config).run, sockets=[listening]).run()
+    return server.started
 
 
 def log_to_stderr(level: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragfile.query.question import MODES
 
@@ -56,12 +56,12 @@ def search_options(settings: Settings) -> dict[str, Schema]:
 
 def search_body(settings: Settings) -> Schema:
     """One question, or a batch of them."""
-    options = search_options(settings)
+    options: Any = search_options(settings)
     each = {"anyOf": [FREE, *ROWS, {"type": "null"}]}
     options["where"] = {"anyOf": [FREE, *ROWS, many(each)]}
     questions = many(TEXT, maxItems=settings.max_questions)
     vectors = many(VECTOR, maxItems=settings.max_questions)
-    body = record(query=TEXT, queries=questions, vectors=vectors, **options)
+    body = record((), query=TEXT, queries=questions, vectors=vectors, **options)
     return body | {"oneOf": [{"required": ["query"]}, {"required": ["queries"]}]}
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragfile.server.failures import failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from ragfile.server.operations import Call, Stream
     from ragfile.server.service import Service
@@ -34,7 +34,7 @@ async def until_gone(receive: Any, call: Call) -> None:
     call.gone = True
 
 
-async def steps(service: Service, stream: Stream, call: Call) -> AsyncIterator[Any]:
+async def steps(service: Service, stream: Stream, call: Call) -> AsyncGenerator[Any]:
     """The steps of an answer; None where there is none for a while."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue()
     end = object()

@@ -1,0 +1,79 @@
+"""Several processes that serve one socket: started by a fork, so they share what is in memory, and
+started again when one ends that was not told to.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Work = Callable[[Callable[[], object]], bool]
+
+log = logging.getLogger("ragfile.serve")
+
+PAUSE = 1.0  # seconds before a process that ended is followed by another
+
+
+def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
+    """Keeps so many processes at work until this one is told to end; ready() is called when the
+    first of them serves.
+    """
+    asked: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: asked.append(number))
+    mine, theirs = os.pipe()
+    running = {_started(work, theirs) for _ in range(count)}
+    is_ready = False
+    while not asked:
+        if not is_ready and select.select([mine], [], [], 0.05)[0]:
+            is_ready = True
+            ready()
+        running = _followed(running, work, theirs, is_ready)
+    _end(running)
+
+
+def _started(work, pipe):
+    """The pid of a new process at work."""
+    pid = os.fork()
+    if pid:
+        return pid
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    code = 1
+    try:
+        code = 0 if work(lambda: os.write(pipe, b".")) else 1
+    except BaseException:
+        log.exception("a worker ended")
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def _followed(running, work, pipe, is_ready):
+    """The processes, with a new one in the place of each that has ended."""
+    ended = {pid for pid in running if os.waitpid(pid, os.WNOHANG)[0]}
+    if not ended:
+        time.sleep(0.05 if is_ready else 0)
+        return running
+    if not is_ready:  # none could begin, and a new one would not either
+        _end(running - ended)
+        sys.exit(1)
+    log.error("%d of %d workers ended and are started again", len(ended), len(running))
+    time.sleep(PAUSE)
+    return (running - ended) | {_started(work, pipe) for _ in ended}
+
+
+def _end(running):
+    """Tells the processes to end, and waits until they have."""
+    for pid in running:
+        os.kill(pid, signal.SIGTERM)
+    for pid in running:
+        os.waitpid(pid, 0)
