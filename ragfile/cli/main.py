@@ -33,6 +33,7 @@ class Doors(click.Group):
         "eval": ("ragfile.cli.evaluate", "eval_command"),
         "completion": ("ragfile.cli.completion", "completion_command"),
         "export": ("ragfile.cli.export", "export_command"),
+        "keys": ("ragfile.cli.keys", "keys_command"),
         "mcp": ("ragfile.cli.mcp", "mcp_command"),
         "serve": ("ragfile.cli.serve", "serve_command"),
         "show": ("ragfile.cli.show", "show_command"),

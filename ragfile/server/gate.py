@@ -17,7 +17,7 @@ from ragfile.ground import request_id as tracing
 from ragfile.mcp.over_http import LOCAL, without_port
 from ragfile.server.exchange import encoded, send_whole
 from ragfile.server.failures import AGAIN, Failure, failure_of
-from ragfile.server.operations import Raw
+from ragfile.server.operations import OPEN_TO_ALL, Raw
 
 if TYPE_CHECKING:
     from ragfile.server.service import Service
@@ -57,7 +57,7 @@ class Visit:
 
     def require(self, scope: str) -> None:
         """Failure 403, unless the key of this request allows it."""
-        if scope not in self.scopes:
+        if scope != OPEN_TO_ALL and scope not in self.scopes:
             raise Failure(403, f"this key is not for this: it takes one with the scope {scope}")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.server import asking, facets, native
 from ragfile.server import schemas as s
-from ragfile.server.operations import Operation
+from ragfile.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
     from ragfile.server.settings import Settings
@@ -27,7 +27,7 @@ def _reading(settings):
     around = {"span": span, "context": {"type": "integer", "minimum": 0, "maximum": 100_000}}
     return [
         Operation("GET", "/v1/health", native.health, "Whether the server answers.",
-                  returns=s.shown(status=s.TEXT, version=s.TEXT)),
+                  scope=OPEN_TO_ALL,                  returns=s.shown(status=s.TEXT, version=s.TEXT)),
         Operation("GET", "/v1/collections", native.collections, "All collections.",
                   returns=s.shown(collections=s.many(s.COLLECTION))),
         Operation("GET", ONE, native.collection, "One collection.", returns=s.COLLECTION),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -24,6 +25,8 @@ from ragfile.server.failures import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+log = logging.getLogger("ragfile.serve")
 
 VARIABLE = "RAGFILE_API_KEY"
 PREFIX = "rag_"
@@ -116,16 +119,18 @@ class Keys:
         self._own = [("environment", "admin", _hash(secret))] if secret else []
         self._seen: Any = None
         self._known: list[tuple[str, str, str]] = []
+        self._is_needed = False  # and stays so: revoking the last key lets nobody in
         if secret and not (secret.isascii() and secret.isprintable() and " " not in secret):
             raise ValueError(f"{VARIABLE} holds characters that no header can: use plain ASCII")
         if path is not None and not os.path.exists(path):
             raise FileNotFoundError(f"there is no file of keys {path}: `ragfile keys add` makes it")
+        self._file.read()  # one that is damaged is said at the start
         self._look()
 
     def __bool__(self) -> bool:
         """Whether a key is needed."""
         self._look()
-        return bool(self._known)
+        return self._is_needed
 
     def _look(self):
         """Reads the file, if it has changed. One that cannot be read lets nobody new in."""
@@ -135,8 +140,14 @@ class Keys:
         except OSError:
             seen = None
         if seen != self._seen or not self._known:
-            keys = [(k["name"], k["scope"], k["sha256"]) for k in self._file.read()]
-            self._known, self._seen = [*self._own, *keys], seen
+            self._seen = seen
+            try:
+                keys = [(k["name"], k["scope"], k["sha256"]) for k in self._file.read()]
+            except (ValueError, OSError) as error:
+                log.error("the keys are those of before: %s", error)
+                return
+            self._known = [*self._own, *keys]
+            self._is_needed = self._is_needed or bool(self._known)
 
     def admit(self, visit: Any, *, is_open: bool) -> None:
         """Gives a request the scopes of its key; Failure 401 where it has none that is known."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ragfile.server.checking import Schema
 
 
+OPEN_TO_ALL = ""  # in the place of a scope
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One thing to ask. `answer` is a function of (service, call); it runs in a thread."""
