@@ -86,7 +86,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
 @offline_option
 @cache_option
 def serve_command(files, level, hosts, origins, **options):
-    """Serve files and folders of files: REST, OpenAI's interface, MCP and a web page."""
+    """Serve files over HTTP, with a web page."""
     if not files:
         raise click.UsageError("name a file, as `ragfile build` makes it, or a folder of them")
     from ragfile.server.running import log_to_stderr, serve
