@@ -41,11 +41,12 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, paths, *, facets=None, is_bare=False):
+    def __init__(self, paths, *, facets=None, is_bare=False, model=None):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files = {name: ragfile.open(path) for name, path in paths.items()}
         self.facets, self.is_bare = facets or {"tags": [], "fields": []}, is_bare
-        self.failing = None
+        self.failing, self.model = None, model
+        self.cut_after = -1  # events of an answer, after which the line is dead
         self.asked = []  # (path, body)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -104,15 +105,35 @@ class _Handler(BaseHTTPRequestHandler):
         return {"name": name} | kept
 
     def info(self, rf, name, rest, body):
-        said = {"strategies": rf.strategies, "chat_model": None, "write": False}
+        said = {
+            "strategies": rf.strategies,
+            "chat_model": self.server.model and "fake",
+            "write": False,
+        }
         self.json(self.brief(name) | said)
 
     def of_collection(self, rf, name, rest, body):
         if rest == ["facets"]:
             return self.json(self.server.facets)
+        if rest == ["ask"]:
+            return self.ask(rf, body)
         hits = rf.search(body.pop("query"), **body)
         found = {"degraded": hits.degraded, "generation": rf.generation}
         self.json({"hits": [asdict(hit) for hit in hits]} | found)
+
+    def ask(self, rf, body):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        del body["stream"]
+        with rf.ask(body.pop("question"), model=self.server.model, stream=True, **body) as events:
+            for number, event in enumerate(events):
+                if number == self.server.cut_after:
+                    break
+                said = json.dumps(event.to_dict())
+                self.wfile.write(f": alive\n\nevent: {event.kind}\ndata: {said}\n\n".encode())
+        self.close_connection = True
 
     def document(self, rf, name, rest, body):
         document = rf.document(rest[1])

@@ -38,10 +38,20 @@ class Page {
     this.backend.watch?.((loading) => this.loading(loading));
     this.collections = await this.backend.collections();
     if (!this.collections.length) return this.empty();
+    await this.extend();
     const good = this.collections.filter((each) => !each.error);
     const named = this.collections.find(({ name }) => name === this.state.collection);
     await this.enter((named ?? good[0] ?? this.collections[0]).name);
     keyboard(this);
+  }
+
+  /** Loads what this backend can do beyond searching. */
+  async extend() {
+    if (this.backend.ask) {
+      const { Answers } = await import("./answers.js");
+      this.answers = new Answers(this);
+      this.form.classList.add("can-ask");
+    }
   }
 
   /** Shows a collection, and what the address says of it. */

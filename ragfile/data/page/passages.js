@@ -74,7 +74,7 @@ export function place(names) {
 }
 
 /** One passage: a link that opens it, and what it says. `number` is that of a source. */
-export function card(passage, { collection, terms, open, number, size }) {
+export function card(passage, { collection, terms, open, number, size, level = "h2" }) {
   const names = naming(passage);
   const span = { id: passage.doc_id, start: passage.start, end: passage.end };
   const checksum = text(passage.checksum) || text(passage.metadata?.checksum);
@@ -88,7 +88,7 @@ export function card(passage, { collection, terms, open, number, size }) {
   const tags = (passage.tags ?? []).map((tag) => h("span", { class: "tag" }, tag));
   return h("li", { class: "passage", "data-id": passage.id, onclick: show },
     number ? h("span", { class: "number", "aria-label": `Source ${number}` }, String(number)) : null,
-    h("h2", {}, link), place(names), words(passage, terms, size),
+    h(level, {}, link), place(names), words(passage, terms, size),
     h("p", { class: "facts" }, scores(passage), tags));
 }
 
