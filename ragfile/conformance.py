@@ -24,6 +24,7 @@ from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.ingest.chunking import Policy, split
 from ragfile.query import fusion
 from ragfile.records import Candidate, Document
+from ragfile.records import Segment as Part
 from ragfile.store import consistency, filters, sampling
 from ragfile.store.pairs import PairFile
 from ragfile.store.row_segment import Segment
@@ -330,7 +331,7 @@ def run(folder, reader, say=print):
 def pipeline(folder, say=print):
     """(passed, failed) of the package over the vectors of loading, chunking, fusion and filters."""
     passed = failed = 0
-    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("paths", _leads), ("context", _turns), ("fusion", _fuses), ("filters", _filters),
+    for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("sections_3", _cuts), ("paths", _leads), ("context", _turns), ("fusion", _fuses), ("filters", _filters),
                         ("search", _searches)):  # fmt: skip
         path = os.path.join(folder, f"{name}.json")
         if not os.path.exists(path):
@@ -360,9 +361,15 @@ def _cuts(cases):
             warnings.simplefilter(
                 "ignore"
             )  # some policies warn of chunks that a small model would cut short
-            chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
+            chunks = split(_described(case), Policy.of({"version": 2, **case["policy"]}))
         found = [(c.start, c.end, c.metadata.get("headers", ""), c.content) for c in chunks]
         yield found == [(c["start"], c["end"], c["headers"], c["content"]) for c in case["chunks"]]
+
+
+def _described(case):
+    said = dict(case.get("document", {"id": "d"}))
+    segments = [Part(**segment) for segment in said.pop("segments", [])]
+    return Document(**said, text=normalize(case["text"]).text, segments=segments)
 
 
 def _leads(cases):

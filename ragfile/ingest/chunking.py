@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, cast
 
 from ragfile import text as texts
 from ragfile.ingest.paths import below, name_in_words, title_of
-from ragfile.ingest.titles import front_title, path_of, without_anchor, without_closing
+from ragfile.ingest.sections import NOT_BLANK, joined, sections
+from ragfile.ingest.titles import PATH, front_title, path_of
+from ragfile.ingest.windows import GAP, always, blocks, windows
 from ragfile.records import Chunk, Segment
 
 if TYPE_CHECKING:
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 
     from ragfile.types import ChunkKind, Fields
 
-VERSION = 2  # gives more chunks a path than 1 did; both cut alike
+# 2 gives more chunks a path than 1 did and cuts alike. 3 joins small sections, keeps fences and
+# tables whole, and takes the sections of source code as its loader gives them.
+VERSION = 3
 SMALL = 50  # below this a window hardly holds a sentence: allowed, with a warning
 _DEFAULTS = {
     "characters": (1000, 200),
@@ -121,24 +125,48 @@ def split(document, policy=None):
     Metadata is the segment's and the header path, not the document's.
     """
     policy = Policy.of(policy)
-    cut, text, doc_id, tags = (
-        _CUTTERS[policy.kind],
-        document.text,
-        document.id,
-        tuple(document.tags),
-    )
-    chunks, body = [], min(document.body, len(document.text))
-    title = front_title(text, 0, body) if policy.kind == "markdown" else ""
-    within, section, headers = _within(document, title, policy.version), None, ""
-    for segment in document.segments or (Segment(body, len(text)),):
-        for start, end, path in cut(text, segment.start, segment.end, policy.size, policy.overlap):
-            if path is not section:  # the windows of a section share one path
-                section, headers = path, within(path)
-            metadata = (
-                {**segment.metadata, "headers": headers} if headers else dict(segment.metadata)
-            )
-            chunks.append(Chunk(doc_id, len(chunks), text[start:end], tags, metadata, start, end))
+    text, tags, chunks = document.text, tuple(document.tags), []
+    for segment, start, end, path in _spans(document, policy):
+        metadata = {**segment.metadata, "headers": path} if path else dict(segment.metadata)
+        chunks.append(Chunk(document.id, len(chunks), text[start:end], tags, metadata, start, end))
     return chunks
+
+
+def _spans(document, policy):
+    """(segment, start, end, path) of each chunk."""
+    text, body = document.text, min(document.body, len(document.text))
+    title = front_title(text, 0, body) if policy.kind == "markdown" else ""
+    cut, within, last, path = _cutter(policy), _within(document, title, policy.version), None, ""
+    for segment in document.segments or (Segment(body, len(text)),):
+        span, symbol = (segment.start, segment.end), _symbol(segment, policy.version)
+        if symbol is not None:
+            path = _named(document, title, symbol)
+            for start, end in _pieces(text, span, policy):
+                yield segment, start, end, path
+            continue
+        for start, end, headers in cut(text, *span, policy.size, policy.overlap):
+            if headers is not last:  # the windows of a section share one path
+                last, path = headers, within(headers)
+            yield segment, start, end, path
+
+
+def _cutter(policy):
+    joins = policy.kind == "markdown" and policy.version >= 3
+    return _joined_markdown if joins else _CUTTERS[policy.kind]
+
+
+def _symbol(segment, version):
+    """What a segment of source code defines, None for one of another kind."""
+    symbol = segment.metadata.get("symbol") if version >= 3 else None
+    return symbol[:PATH] if isinstance(symbol, str) else None
+
+
+def _pieces(text, span, policy):
+    """The spans of a segment whose path is known, which is not searched for headers."""
+    (start, end), how = span, (policy.size, policy.overlap)
+    if policy.kind == "markdown":
+        return windows(text, start, end, *how)
+    return (found[:2] for found in _CUTTERS[policy.kind](text, start, end, *how))
 
 
 def _within(document, title, version):
@@ -150,11 +178,13 @@ def _within(document, title, version):
     return lambda headers: below(title, headers) or name
 
 
-_NOT_BLANK = re.compile(r"[^ \t\n]")
+def _named(document, title, symbol):
+    """The path of source code: what the file is called, then what is defined there."""
+    return below(title or title_of(document) or name_in_words(document), symbol)
 
 
 def _characters(text, start, end, size, overlap):
-    if not _NOT_BLANK.search(text, start, end):
+    if not NOT_BLANK.search(text, start, end):
         return
     step = size - overlap
     while True:
@@ -170,22 +200,14 @@ def _characters(text, start, end, size, overlap):
 _WORD = f"(?:[^ \\t\\n{texts.UNSPACED}]{{1,64}}+|[{texts.UNSPACED}])"
 
 
-def _always(pattern: str) -> Any:
-    """A pattern that matches wherever it is asked for here."""
-    return re.compile(pattern)
-
-
-_GAP = _always(r"[ \t\n]*")
-
-
 def _words(text, start, end, size, overlap):
-    window = _always(f"{_WORD}(?:[ \\t\\n]*+{_WORD}){{0,{size - 1}}}+")
-    stride = _always(f"(?:{_WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
-    start = _GAP.match(text, start, end).end()
+    window = always(f"{_WORD}(?:[ \\t\\n]*+{_WORD}){{0,{size - 1}}}+")
+    stride = always(f"(?:{_WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
+    start = GAP.match(text, start, end).end()
     while start < end:
         stop = window.match(text, start, end).end()
         yield start, stop, ""
-        if _GAP.match(text, stop, end).end() == end:
+        if GAP.match(text, stop, end).end() == end:
             return
         start = stride.match(text, start, end).end()
 
@@ -198,7 +220,7 @@ def _sentences(text, start, end, size, overlap):
         last = first
         while last + 1 < len(spans) and spans[last + 1][1] - begin <= size:
             last += 1
-        yield from ((a, b, "") for a, b in _windows(text, begin, spans[last][1], size, overlap))
+        yield from ((a, b, "") for a, b in windows(text, begin, spans[last][1], size, overlap))
         if last + 1 == len(spans):
             return
         first = _overlapping(spans, first, last, overlap, size)
@@ -219,141 +241,19 @@ def _overlapping(spans, first, last, overlap, size):
     return again
 
 
-_HEADER = re.compile(
-    # a fence, an HTML comment, an ATX header, a setext header; front matter is looked for at the
-    # start alone
-    r"^ {0,3}(?:(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
-    r"|(?P<comment><!--)"
-    r"|(?P<marks>\#{1,6})(?:[ \t]+(?P<title>[^\n]*))?$"
-    r"|(?P<line>[^ \t\n\-*+>|\#<`~=:][^\n]*)\n[ ]{0,3}(?P<under>={2,}|-{2,})[ \t]*$)",
-    re.MULTILINE,
-)
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---[ \t]*$).*\n)*+---[ \t]*$", re.MULTILINE)
-
-
-def headers(text, start=0, end=None):
-    """The headers of a Markdown text as (start, body, level, title), but none in fences and
-    comments.
-    """
-    end = len(text) if end is None else end
-    front = _FRONT_MATTER.match(text, start, end)
-    at, found = front.end() if front else start, []
-    while m := _HEADER.search(text, at, end):
-        if m["fence"]:
-            at = _fence_end(text, m, end)
-        elif m["comment"]:
-            at = text.find("-->", m.end(), end)
-            at = end if at < 0 else at + 3
-        else:
-            found.append((m.start(), m.end(), *_level_and_title(m)))
-            at = m.end()
-    return found
-
-
-def _fence_end(text, m, end):
-    fence = m["fence"]
-    close = re.compile(rf"^ {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
-    found = close.search(text, m.end(), end)
-    return found.end() if found else end
-
-
-def _level_and_title(m):
-    if m["under"]:
-        level, title = 1 if m["under"][0] == "=" else 2, m["line"]
-    else:
-        level, title = len(m["marks"]), without_closing(m["title"] or "")
-    return level, without_anchor(title).strip(" \t")
-
-
 def _markdown(text, start, end, size, overlap):
-    for begin, stop, path in _sections(text, start, end):
-        for a, b in _windows(text, begin, stop, size, overlap):
+    for section in sections(text, start, end):
+        path = path_of(section.titles)
+        for a, b in windows(text, section.start, section.end, size, overlap):
             yield a, b, path
 
 
-def _sections(text, start, end):
-    """(start, end, header path) of each section; one without a body is left to the headers below
-    it.
-    """
-    found = headers(text, start, end)
-    title = _front_title(text, start, end)
-    path = [(0, title)] if title else []
-    yield start, found[0][0] if found else end, title
-    for i, (begin, body, level, name) in enumerate(found):
-        stop, below = (found[i + 1][0], found[i + 1][2]) if i + 1 < len(found) else (end, 0)
-        path = [(depth, title) for depth, title in path if depth < level]
-        path.append((level, name))
-        if below <= level or _NOT_BLANK.search(text, body, stop):
-            yield begin, stop, path_of(name for _, name in path)
-
-
-def _front_title(text, start, end):
-    front = _FRONT_MATTER.match(text, start, end)
-    return front_title(text, start, front.end()) if front else ""
-
-
-def _windows(text, start, end, size, overlap):
-    """Spans of at most `size` in text[start:end] that end where reading pauses, blanks left out
-    around.
-    """
-    while end > start and text[end - 1] in " \t\n":
-        end -= 1
-    start = _GAP.match(text, start, end).end() if end > start else end
-    shown = start
-    while start < end:
-        stop = end if end - start <= size else _cut(text, start, start + size)
-        visible = _rstrip(text, start, stop)
-        if visible > shown:  # else only blanks are new
-            shown = visible
-            yield start, visible
-        if stop == end:
-            return
-        start = _restart(text, start, stop, overlap)
-
-
-def _rstrip(text, start, stop):
-    while stop > start + 1 and text[stop - 1] in " \t\n":
-        stop -= 1
-    return stop
-
-
-def _cut(text, start, limit):
-    """The best end in the second half of a window: after a paragraph, line, sentence, CJK stop or
-    word.
-    """
-    middle = start + (limit - start + 1) // 2
-    for mark in ("\n\n", "\n", ". ", "。", " "):
-        at = text.rfind(mark, middle, limit)
-        if at >= 0:
-            return at + len(mark)
-    return _whole_cluster(text, start, limit)
-
-
-_JOINING = re.compile(
-    "[\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
-)
-
-
-def _whole_cluster(text, start, limit):
-    """Steps back, a little, from between a character and its marks or the parts of an emoji."""
-    for at in range(limit, max(start + 1, limit - 16), -1):
-        if not _JOINING.match(text, at) and text[at - 1] != "\u200d":
-            return at
-    return limit
-
-
-def _restart(text, start, stop, overlap):
-    """The start of the next window: of a line or word, up to `overlap` before the end of the last
-    one.
-    """
-    earliest = max(stop - overlap, start + 1)
-    if earliest >= stop:
-        return _GAP.match(text, stop).end()
-    for mark in ("\n", " "):
-        at = text.find(mark, earliest - 1, stop - 1)
-        if at >= 0:
-            return _GAP.match(text, at).end()
-    return _GAP.match(text, earliest).end()
+def _joined_markdown(text, start, end, size, overlap):
+    for section in joined(text, start, end, size):
+        path, (a, b) = path_of(section.titles), section[:2]
+        whole = blocks(text, a, b, size) if b - a > size else ()
+        for first, last in windows(text, a, b, size, overlap, whole):
+            yield first, last, path
 
 
 _CUTTERS = {

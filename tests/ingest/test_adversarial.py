@@ -42,7 +42,7 @@ def test_a_file_costs_no_more_than_a_small_process_has(name, tmp_path):
 
 def test_a_header_that_is_long_is_not_repeated_whole_in_every_chunk():
     text = "# " + "a" * 50_000 + "\n" + "## b\n" * 10_000
-    chunks = split(Document("d", text))
+    chunks = split(Document("d", text), {"version": 2})
     assert len(chunks) == 10_000
     assert max(len(chunk.metadata["headers"]) for chunk in chunks) <= 1000
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, example, given
 
 from ragfile.canonical import chunk
-from ragfile.ingest.chunking import Policy, headers, split
+from ragfile.ingest.chunking import Policy, split
+from ragfile.ingest.sections import headers
 from ragfile.records import Document, Segment
 from ragfile.text import normalize
 
@@ -121,7 +122,8 @@ text
 
 def test_markdown_chunks_carry_their_header_path():
     paths = [
-        (c.metadata.get("headers"), c.content.split("\n")[0]) for c in cut(MARKDOWN, "markdown")
+        (c.metadata.get("headers"), c.content.split("\n")[0])
+        for c in split(Document("d", MARKDOWN), Policy(version=2))
     ]
     assert paths == [
         ("The Guide", "---"),
@@ -133,10 +135,66 @@ def test_markdown_chunks_carry_their_header_path():
     ]
 
 
+def test_small_neighbours_under_one_header_are_one_chunk_with_the_path_of_that_header():
+    assert [
+        (c.metadata["headers"], c.content.split("\n")[0]) for c in cut(MARKDOWN, "markdown")
+    ] == [
+        ("The Guide", "---"),  # Before any header, and the texts of the headers below the first
+        ("The Guide > Install", "## Linux {#linux}"),
+        ("The Guide > Install > Windows > Deep", "### Deep ##"),
+        ("The Guide > Use", "# Use"),
+    ]
+
+
+LINE = "A line of some words.\n"
+
+
+def test_a_section_that_says_enough_stays_alone():
+    text = f"# A\n{LINE}## Long\n{LINE * 10}## B\n{LINE}## C\n{LINE}"
+    found = cut(text, "markdown", 1000)
+    assert [c.metadata["headers"] for c in found] == ["A", "A > Long", "A"]
+    assert [c.content.count("#") for c in found] == [1, 2, 4]
+
+
+def test_small_sections_are_joined_up_to_the_size():
+    found = cut("".join(f"## {n}\n{LINE}" for n in range(40)), "markdown", 300)
+    assert len(found) == 4
+    assert all(len(c.content) <= 300 for c in found)
+
+
+def test_small_sections_under_two_headers_stay_apart():
+    found = cut(f"# A\n## B\n{LINE}# C\n## D\n{LINE}", "markdown")
+    assert [c.metadata["headers"] for c in found] == ["A > B", "C > D"]
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["```sh\n" + "run | see\n\n" * 30 + "```", "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 30],
+    ids=["fence", "table"],
+)
+def test_a_block_that_fits_is_in_one_chunk_whole(block):
+    for before in range(0, 1000, 37):
+        found = cut("word " * (before // 5) + "\n" + block + "\n" + "word " * 300, "markdown", 500)
+        assert any(block.strip() in c.content for c in found)
+        assert all(len(c.content) <= 500 for c in found)
+
+
+def test_a_block_that_does_not_fit_is_cut_between_lines():
+    found = cut("```\n" + LINE * 100 + "```\n", "markdown", 500)
+    assert len(found) > 4
+    assert all(c.content.splitlines()[1] == LINE.strip() for c in found)
+
+
+def test_version_2_cuts_as_it_did():
+    text = f"# A\n{LINE}## B\n{LINE}"
+    assert len(split(Document("d", text), Policy(version=2))) == 2
+    assert len(split(Document("d", text), Policy(version=3))) == 1
+
+
 @given(PROSE)
-def test_no_markdown_chunk_crosses_a_header(text):
+def test_no_markdown_chunk_of_version_2_crosses_a_header(text):
     starts = [start for start, *_ in headers(text)]
-    for c in cut(text, "markdown", 50, 10):
+    for c in split(Document("d", text), Policy("markdown", 50, 10, 2)):
         assert not any(c.start < start < c.end for start in starts)
 
 
@@ -149,7 +207,11 @@ def test_a_long_section_gives_windows_that_all_carry_its_path():
 
 def test_a_header_without_a_body_is_left_to_its_subsections():
     assert [c.content for c in cut("# A\n\n## B\ntext", "markdown")] == ["## B\ntext"]
-    assert [c.content for c in cut("# A\n# B\ntext", "markdown")] == ["# A", "# B\ntext"]
+    long = "text " * 50
+    assert [c.content for c in cut(f"# A\n# B\n{long}", "markdown")] == [
+        "# A",
+        f"# B\n{long}".strip(),
+    ]
 
 
 def test_an_unclosed_fence_hides_all_that_follows():

@@ -12,7 +12,7 @@ from places import ROOT
 
 from ragfile.ingest.chunking import Policy, split
 from ragfile.query.fusion import fuse
-from ragfile.records import Candidate, Document
+from ragfile.records import Candidate, Document, Segment
 from ragfile.store.filters import Dicts, compile
 from ragfile.text import normalize
 
@@ -46,16 +46,30 @@ def test_normalisation_equals_the_vectors(case):
     "case", read("chunks"), ids=lambda case: "-".join(map(str, case["policy"].values()))
 )
 def test_chunks_equal_the_vectors(case):
-    chunks = split(Document("d", normalize(case["text"]).text), Policy.of(case["policy"]))
-    assert [
+    for version in (1, 2):
+        policy = Policy.of({**case["policy"], "version": version})
+        assert cut(Document("d", normalize(case["text"]).text), policy) == case["chunks"]
+
+
+@pytest.mark.parametrize("case", read("sections_3"), ids=lambda case: str(case["policy"]["size"]))
+def test_sections_equal_the_vectors(case):
+    said = dict(case.get("document", {"id": "d"}))
+    segments = [Segment(**segment) for segment in said.pop("segments", [])]
+    document = Document(**said, text=normalize(case["text"]).text, segments=segments)
+    assert cut(document, Policy.of(case["policy"])) == case["chunks"]
+
+
+def cut(document, policy):
+    """What the vectors say of each chunk."""
+    return [
         {
             "start": c.start,
             "end": c.end,
             "headers": c.metadata.get("headers", ""),
             "content": c.content,
         }
-        for c in chunks
-    ] == case["chunks"]
+        for c in split(document, policy)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +117,23 @@ def test_chunks_equal_those_of_the_slow_derivation(kind, raw, size, data):
     text, overlap = normalize(raw).text, data.draw(st.integers(0, size - 1))
     found = [
         (c.start, c.end, c.metadata.get("headers", ""))
-        for c in split(Document("d", text), Policy(kind, size, overlap))
+        for c in split(Document("d", text), Policy(kind, size, overlap, 2))
     ]
     assert found == getattr(SLOW, kind)(text, size, overlap)
+
+
+BLOCKS = st.lists(
+    st.sampled_from([*PIECES, "|", "\n| a\n", " ~~~\n", "### b\n", "\n# c\n"]), max_size=80
+)
+
+
+@pytest.mark.filterwarnings("ignore:chunks of")
+@given(BLOCKS.map("".join), st.integers(1, 60), st.data())
+def test_joined_sections_equal_those_of_the_slow_derivation(raw, size, data):
+    text, overlap = normalize(raw).text, data.draw(st.integers(0, size - 1))
+    chunks = split(Document("d", text), Policy("markdown", size, overlap))
+    found = [(c.start, c.end, c.metadata.get("headers", "")) for c in chunks]
+    assert found == SLOW.markdown_3(text, size, overlap)
 
 
 def test_the_vectors_are_what_their_derivation_gives(tmp_path, monkeypatch):

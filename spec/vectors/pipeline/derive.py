@@ -1,6 +1,6 @@
 """The expected values of this folder, from part 6 of the specification alone: slow, plain, no code shared.
 
-    python derive.py      writes chunks, context, filters, fusion, normalization and paths .json beside itself
+    python derive.py      writes chunks, context, filters, fusion, normalization, paths and sections_3 .json beside itself
 
 Chunks are cut character by character, fusion is computed in fractions that are rounded to binary64 after each
 operation, and what a filter or the normalisation gives was worked out by hand, case by case.
@@ -117,8 +117,8 @@ def unclosed(title):
     return bare.strip(BLANK) if not bare or bare[-1] in BLANK else title
 
 
-def markdown(text, size, overlap):
-    """Line by line: where headers are, and under which of them each section is."""
+def outline(text):
+    """Line by line: (start, level, title) of the text before the first header and of each header."""
     lines, at, fence, front, found, before = (
         text.split("\n"),
         0,
@@ -152,23 +152,148 @@ def markdown(text, size, overlap):
             bare if bare and bare[0] not in "-*+>|#<`~=: " and not fence and not front else None
         )
         at += len(line) + 1
-    chunks = []
-    starts = [(0, 0, title), *found]
+    return [(0, 0, title), *found]
+
+
+def sections(text):
+    """(start, stop, numbers of the headers above it from the outermost, and its own) of each section."""
+    starts = outline(text)
     for i, (start, level, _) in enumerate(starts):
         stop = starts[i + 1][0] if i + 1 < len(starts) else len(text)
-        path, depth = [], 7
-        for _, above, name in reversed(starts[: i + 1]):
-            if above < depth:
-                path, depth = [name, *path], above
+        above, depth = [], 7
+        for number in range(i, -1, -1):
+            if starts[number][1] < depth:
+                above, depth = [number, *above], starts[number][1]
         body = text[start:stop].split("\n", 1)[1:] if level else [text[start:stop]]
         empty = not "".join(body).strip(BLANK)
         if level and empty and i + 1 < len(starts) and starts[i + 1][1] > level:
             continue
-        chunks += [
-            (a, b, " > ".join(n for n in path if n))
-            for a, b in windows(text, start, stop, size, overlap)
-        ]
+        yield start, stop, above
+
+
+def path_of(text, numbers):
+    names = [outline(text)[n][2] for n in numbers]
+    return " > ".join(name for name in names if name)
+
+
+def markdown(text, size, overlap):
+    return [
+        (a, b, path_of(text, above))
+        for start, stop, above in sections(text)
+        for a, b in windows(text, start, stop, size, overlap)
+    ]
+
+
+def markdown_3(text, size, overlap):
+    """Version 3: small sections under one header joined, fences and tables whole."""
+    groups = []
+    for start, stop, above in sections(text):
+        kept = text[start:stop].strip(BLANK)
+        if not kept:
+            continue
+        start += text[start:stop].index(kept)
+        section = (start, start + len(kept), above)
+        if groups and joins(groups[-1], section, size):
+            groups[-1].append(section)
+        else:
+            groups.append([section])
+    chunks = []
+    for group in groups:
+        start, stop = group[0][0], group[-1][1]
+        path = path_of(text, above_all(group) if len(group) > 1 else group[0][2])
+        spans = windows_3(text, start, stop, size, overlap)
+        chunks += [(a, b, path) for a, b in spans]
     return chunks
+
+
+def joins(group, section, size):
+    if any(b - a >= size // 5 for a, b, _ in [*group, section]):
+        return False
+    if section[1] - group[0][0] > size:
+        return False
+    if len(group) > 1:
+        return section[2][:-1] == above_all(group)
+    first = group[0][2]
+    if first == [0]:  # the text before all headers stands beside the outermost of them
+        return len(section[2]) == 2
+    return section[2][:-1] in (first[:-1], first)
+
+
+def above_all(group):
+    """The headers that all sections of a group lie under: those above its last one."""
+    return group[-1][2][:-1]
+
+
+def blocks(text, start, stop, size):
+    """Spans of fences and tables, from a look at each line, that a window can hold."""
+    found, at, fence, rows = [], start, None, []
+
+    def close_table():
+        if len(rows) > 1:
+            found.append((rows[0][0], rows[-1][1]))
+        rows.clear()
+
+    for line in text[start:stop].split("\n"):
+        end, bare = at + len(line), line.lstrip(" \t")
+        mark = bare[:1]
+        marks = len(bare) - len(bare.lstrip(mark)) if mark and mark in "`~" else 0
+        if fence:
+            if mark == fence[1] and marks >= fence[2] and not bare[marks:].strip(" \t"):
+                found.append((fence[0], end))
+                fence = None
+        elif not rows and marks >= 3 and (mark == "~" or "`" not in bare[marks:]):
+            fence = (at, mark, marks)
+        elif "|" in line:
+            rows.append((at, end))
+        else:
+            close_table()
+            if marks >= 3 and (mark == "~" or "`" not in bare[marks:]):
+                fence = (at, mark, marks)
+        at = end + 1
+    close_table()
+    if fence:
+        found.append((fence[0], stop))
+    return [(a, b) for a, b in found if b - a <= size]
+
+
+def windows_3(text, start, end, size, overlap):
+    spans, shown, s, whole = [], start, start, blocks(text, start, end, size)
+    if end - start <= size:
+        whole = []
+    while s < end:
+        e = end if end - s <= size else window_end_3(text, s, size, whole)
+        visible = e
+        while visible > s + 1 and text[visible - 1] in BLANK:
+            visible -= 1
+        if visible > shown:
+            spans.append((s, visible))
+            shown = visible
+        if e == end:
+            break
+        s = window_start(text, s, e, overlap)
+        for first, last in whole:
+            if first < s < last <= e:
+                s = last
+        while s < end and text[s] in BLANK:
+            s += 1
+    return spans
+
+
+def window_end_3(text, s, size, whole):
+    limit, middle = s + size, s + (size + 1) // 2
+    cut = [(a, b) for a, b in whole if a < limit < b]
+    if cut and cut[0][0] - s >= size // 5:
+        return cut[0][0]
+    kept = [block for block in whole if block not in cut]
+    for mark in ("\n\n", "\n", ". ", "。", " "):
+        places = [
+            i + len(mark)
+            for i in range(middle, limit - len(mark) + 1)
+            if text[i : i + len(mark)] == mark and not any(a < i + len(mark) < b for a, b in kept)
+        ]
+        if places:
+            return places[-1]
+    return limit
 
 
 PROSE = (
@@ -224,9 +349,63 @@ def chunks():
     return cases
 
 
-def case(kind, size, overlap, text, spans):
+MANUAL = """# Manual
+Short.
+## Start
+Press the button.
+## Stop
+Press it again.
+
+| key | meaning |
+|---|---|
+| a | the first letter of all |
+| b | another |
+
+## Run
+It runs, and here is how one can see that it does run, with a long sentence before the code:
+
+  ```sh
+  run | see
+
+  # no header
+  ```
+Then more words follow below it. And more of them.
+### Deep
+One.
+### Deeper
+Two.
+"""
+
+
+def sections_3():
+    """Cases of version 3."""
+    cases = []
+    for size, overlap in ((60, 15), (100, 20), (140, 30), (300, 60)):
+        cases.append(case("markdown", size, overlap, MANUAL, markdown_3(MANUAL, size, overlap), 3))
+    for size, overlap in ((50, 10), (1000, 200)):
+        cases.append(case("markdown", size, overlap, GUIDE, markdown_3(GUIDE, size, overlap), 3))
+    return [*cases, *source_code()]
+
+
+def source_code():
+    """Segments that name a symbol: their path is given, and "#" begins no header. By hand."""
+    text = "import os\n\n# note\ndef f():\n    return os\n"
+    segments = [
+        {"start": 0, "end": 9, "metadata": {}},
+        {"start": 11, "end": 41, "metadata": {"symbol": "C > f", "line": 3}},
+    ]
+    assert text[:9] == "import os"
+    assert text[11:41] == "# note\ndef f():\n    return os\n"
+    spans = [(0, 9, "cli main"), (11, 40, "cli main > C > f")]
+    made = case("markdown", 1000, 200, text, spans, 3)
+    document = {"id": "src/cli_main.py", "metadata": {"path": "src/cli_main.py"}}
+    return [made | {"document": {**document, "segments": segments}}]
+
+
+def case(kind, size, overlap, text, spans, version=None):
+    policy = {"kind": kind, "size": size, "overlap": overlap}
     return {
-        "policy": {"kind": kind, "size": size, "overlap": overlap},
+        "policy": policy if version is None else {**policy, "version": version},
         "text": text,
         "chunks": [{"start": a, "end": b, "headers": h, "content": text[a:b]} for a, b, h in spans],
     }
@@ -487,7 +666,7 @@ def write(name, text):
 
 
 def main():
-    for make in (chunks, context, fusion, filters, normalization, paths):
+    for make in (chunks, context, fusion, filters, normalization, paths, sections_3):
         write(
             f"{make.__name__}.json",
             json.dumps(make(), indent=1, ensure_ascii=True, sort_keys=True) + "\n",
