@@ -124,6 +124,17 @@ folder:               ## a real folder (FOLDER=…): the same bytes in every env
 targets:              ## the vector engine on every target of this machine, and on aarch64 under qemu where that is installed
 	PYTHON=$(PY) tests/c/compare_targets
 
+wasm:                 ## the core for browsers, and the stemmers (a pinned ziglang and snowballstemmer, from the registry)
+	$(PY) -m pip install -q ziglang==0.17.0
+	$(PY) tools/build_wasm.py && $(PY) tools/build_stemmers.py
+
+wasm-check:           ## that what lies in ragfile/data/web is what these make, to the byte
+	$(PY) -m pip install -q ziglang==0.17.0
+	$(PY) tools/build_wasm.py --check && $(PY) tools/build_stemmers.py --check
+
+web-questions:        ## ten thousand questions through the npm package and the core; 10^5 words
+	RAGFILE_QUESTIONS=2000 RAGFILE_WORDS=3000 $(PY) -m pytest -q tests/web
+
 extras:               ## the suite with every extra and every store that a test compares with, and its coverage
 	.ci/all-extras
 

@@ -37,17 +37,17 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to) {
 }
 
 static uint64_t hash_of(const struct rag_stored_sample *s, uint64_t i) {
-    return load_u64(s->guard.bytes + SAMPLE_HEAD_SIZE + 8 * i);
+    return load_u64(rag_guard_at(&s->guard, SAMPLE_HEAD_SIZE + 8 * i));
 }
 
 static uint64_t row_of(const struct rag_stored_sample *s, uint64_t i) {
-    return load_u64(s->guard.bytes + SAMPLE_HEAD_SIZE + 8 * (s->count + i));
+    return load_u64(rag_guard_at(&s->guard, SAMPLE_HEAD_SIZE + 8 * (s->count + i)));
 }
 
 /* The head and the size that follows from it: at most SAMPLE_MAX entries, so nothing overflows. */
 static enum rag_status check_head(struct rag_stored_sample *s, uint64_t rows, uint32_t dim,
                                   uint32_t bits, struct rag_fault *fault) {
-    const uint8_t *head = s->guard.bytes;
+    const uint8_t *head = rag_guard_at(&s->guard, 0);
     if (s->guard.size < SAMPLE_HEAD_SIZE || memcmp(head, SAMPLE_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_FORMAT, 0, "no RAGSAMP1");
     s->count = load_u64(head + SAMPLE_COUNT);

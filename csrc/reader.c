@@ -151,18 +151,19 @@ static bool is_followed(const struct rag_reader *r, const struct window *window,
 
 /* How much of a file's end is asked for to begin with, and of the bytes before an older footer:
  * tables are small. */
-enum { WINDOW = 1 << 18, WINDOW_MAX = 1 << 24, TABLE_GUESS = 1 << 16 };
+enum { WINDOW = 1 << 18, WINDOW_LENT = 1 << 14, WINDOW_MAX = 1 << 24, TABLE_GUESS = 1 << 16 };
 
 /* Moves the start of the window at the file's end down to at or below it, doubling it. */
 static enum rag_status widen(const struct rag_reader *r, uint64_t at, struct window *window,
                              struct rag_fault *fault) {
     const uint64_t end = window->from, size = r->size - end;
+    const uint64_t least = r->bytes ? WINDOW : WINDOW_LENT;
     if (r->source && size >= WINDOW_MAX)
         return rag_fail(
             fault, RAG_LIMIT, end,
             "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
             "it where it is kept");
-    window->from = size == 0    ? r->size - (r->size < WINDOW ? r->size : WINDOW)
+    window->from = size == 0    ? r->size - (r->size < least ? r->size : least)
                    : size < end ? end - size
                                 : 0;
     if (window->from > at) window->from = at;

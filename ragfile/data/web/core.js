@@ -1,0 +1,273 @@
+/* The C core as WebAssembly: one instance for each open file.
+
+The core never waits. Where it needs bytes that are not here it notes them and gives up; `call`
+fetches them, joined into few requests, and calls again. What a call is given in memory must stay
+the same until it is through. */
+
+import { ChangedError, failure, MemoryError, RemoteError, SOURCE } from "./errors.js";
+import { Fetched, joined, merged } from "./stretches.js";
+import { decoded, encoded } from "./text.js";
+
+const ROUNDS = 200;
+const PARALLEL = 6;
+const JOIN = { few: 4, short: 8 << 10, most: 64 << 10 };
+const LARGEST = 4 << 20; // a request: several together are faster, and fail in smaller parts
+const FETCHED_MOST = 8 << 20;
+
+let compiled = null;
+
+/** The module, fetched once: it lies packed beside this file, so that every host sends it small. */
+export function compile(place = new URL("ragfile.wasm.gz", import.meta.url)) {
+  compiled ??= load(place).catch((error) => {
+    compiled = null;
+    throw error;
+  });
+  return compiled;
+}
+
+async function load(place) {
+  if (place instanceof WebAssembly.Module) return place;
+  const bytes = await fetched(place);
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b; // a host can have unpacked it already
+  return WebAssembly.compile(isPacked ? await unpackedBytes(bytes) : bytes);
+}
+
+async function unpackedBytes(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The bytes of a file that belongs to this package. */
+export async function fetched(place, progress) {
+  const url = new URL(place, import.meta.url);
+  if (url.protocol === "file:") {
+    const { readFile } = await import("node:fs/promises");
+    return new Uint8Array(await readFile(url));
+  }
+  const answer = await fetch(url);
+  if (!answer.ok)
+    throw new RemoteError(`${url.href}: status ${answer.status}`, { status: answer.status });
+  if (!progress) return new Uint8Array(await answer.arrayBuffer());
+  const total = Number(answer.headers.get("content-length")) || 0;
+  const parts = [];
+  let size = 0;
+  const reader = answer.body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    size += part.value.length;
+    progress(size, total);
+  }
+  const bytes = new Uint8Array(size);
+  parts.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
+  return bytes;
+}
+
+export class Core {
+  /** source: see sources.js; memory: how many bytes of the file are kept between calls. */
+  static async over(source, { memory, wasm } = {}) {
+    const core = new Core(source, memory);
+    const host = { read: (at, size, to) => core.read(at, size, to) };
+    const wasi = {
+      environ_get: () => 0,
+      environ_sizes_get: (count, size) => {
+        core.view.setUint32(count, 0, true);
+        core.view.setUint32(size, 0, true);
+        return 0;
+      },
+      clock_time_get: (clock, precision, at) => {
+        core.view.setBigUint64(at, 0n, true); // the allocator wants a number, any number
+        return 0;
+      },
+      proc_exit: () => {
+        throw new MemoryError("the core gave up");
+      },
+    };
+    const instance = await WebAssembly.instantiate(await compile(wasm), {
+      host,
+      wasi_snapshot_preview1: wasi,
+    });
+    core.exports = instance.exports;
+    core.exports._initialize();
+    return core;
+  }
+
+  constructor(source, memory = 64 << 20) {
+    this.source = source;
+    this.memory = memory;
+    this.here = new Fetched(FETCHED_MOST);
+    this.wanted = [];
+    this.progress = null; // (received, wanted) of the call that runs
+    this.last = Promise.resolve();
+  }
+
+  // ------------------------------------------------------------------------------------ memory ---
+
+  get bytes() {
+    return new Uint8Array(this.exports.memory.buffer);
+  }
+
+  get view() {
+    return new DataView(this.exports.memory.buffer);
+  }
+
+  allocate(size) {
+    const at = this.exports.allocate(size) >>> 0;
+    if (!at) throw new MemoryError(`no memory for ${size} bytes`);
+    return at;
+  }
+
+  /** Calls with room for what a call takes and gives; it is free again afterwards. */
+  async withRoom(sizes, call) {
+    const places = [];
+    try {
+      for (const size of sizes) places.push(this.allocate(size));
+      return await call(...places);
+    } finally {
+      for (const at of places) this.exports.release(at);
+    }
+  }
+
+  put(bytes, at) {
+    this.bytes.set(bytes, at);
+  }
+
+  taken(at, size) {
+    return this.bytes.slice(at, at + size);
+  }
+
+  string(at) {
+    const bytes = this.bytes;
+    let end = at;
+    while (bytes[end]) end++;
+    return decoded(bytes.subarray(at, end)) ?? "";
+  }
+
+  /** Strings that each have a NUL after them. */
+  string0(at, size) {
+    return (decoded(this.bytes.subarray(at, at + size - 1)) ?? "").split("\0");
+  }
+
+  /** The records of words_of, with places in code points. */
+  wordList(at, size, text) {
+    const places = [];
+    for (const one of text) {
+      const bytes = encoded(one).length;
+      for (let i = 0; i < bytes; i++) places.push(places.points ?? 0);
+      places.points = (places.points ?? 0) + 1;
+    }
+    places.push(places.points ?? 0);
+    const found = [];
+    for (const end = at + size; at < end;) {
+      const [from, to, kind, length] = new Uint32Array(this.exports.memory.buffer, at, 4);
+      const word = decoded(this.bytes.subarray(at + 16, at + 16 + length)) ?? "";
+      found.push({ word, whole: kind === 1, start: places[from], end: places[to] });
+      at += 16 + ((length + 3) & ~3);
+    }
+    return found;
+  }
+
+  /** Numbers of the core's answer. */
+  answer(count) {
+    return [...new Float64Array(this.exports.memory.buffer, this.exports.answer(), count)];
+  }
+
+  // --------------------------------------------------------------------------------------- calls ---
+
+  /** What the core asks: bytes that are here, or a note. */
+  read(at, size, to) {
+    if (this.here.has(at, at + size)) {
+      if (to) this.here.copy(at, at + size, this.bytes.subarray(to >>> 0, (to >>> 0) + size));
+      return 1;
+    }
+    this.wanted.push([at, at + size]);
+    return 0;
+  }
+
+  /** Calls until everything that the call needs is here. */
+  async call(name, ...given) {
+    for (let round = 0; round < ROUNDS; round++) {
+      this.wanted = [];
+      const status = this.guarded(() => this.exports[name](...given));
+      if (status === 0) return;
+      if (status !== SOURCE || this.wanted.length === 0) throw this.reason(status);
+      await this.fetch(this.wanted);
+    }
+    throw new RemoteError(`${this.source.name}: ${name} asks for bytes without an end`);
+  }
+
+  guarded(call) {
+    try {
+      return call();
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
+        throw new MemoryError(`the core stopped: ${error.message}`);
+      throw error;
+    }
+  }
+
+  reason(status) {
+    const { fault_what, fault_at, fault_section } = this.exports;
+    return failure(status, {
+      what: this.string(fault_what()),
+      at: fault_at(),
+      section: this.string(fault_section()),
+    });
+  }
+
+  async fetch(wanted) {
+    const requests = joined(merged(this.inside(wanted)), JOIN).flatMap(cut);
+    const total = requests.reduce((sum, [start, end]) => sum + end - start, 0);
+    let next = 0;
+    let received = 0;
+    const worker = async () => {
+      while (next < requests.length) {
+        const [start, end] = requests[next++];
+        const bytes = await this.source.read(start, end - start);
+        if (bytes.length !== end - start)
+          throw new ChangedError(
+            `${this.source.name}: bytes ${start} to ${end} are not there any more`,
+          );
+        this.here.put(start, bytes);
+        received += bytes.length;
+        this.progress?.(received, total);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, requests.length) }, worker));
+  }
+
+  /** A file never asks for bytes outside itself, whatever it says. */
+  inside(wanted) {
+    for (const [start, end] of wanted)
+      if (!(start >= 0 && end <= this.size))
+        throw new RemoteError(`${this.source.name}: bytes ${start} to ${end} of ${this.size}`);
+    return wanted;
+  }
+
+  /** One call of the library at a time: what it was lent stays until it is through. */
+  alone(call) {
+    const turn = this.last.then(async () => {
+      try {
+        return await call();
+      } finally {
+        this.exports.forget(this.memory);
+        this.here.trim();
+      }
+    });
+    this.last = turn.catch(() => {});
+    return turn;
+  }
+
+  async withText(text, call) {
+    const bytes = typeof text === "string" ? encoded(text) : text;
+    return this.withRoom([bytes.length], (at) => {
+      this.put(bytes, at);
+      return call(at, bytes.length);
+    });
+  }
+}
+
+function cut([start, end]) {
+  const parts = [];
+  for (; end - start > LARGEST; start += LARGEST) parts.push([start, start + LARGEST]);
+  return [...parts, [start, end]];
+}

@@ -1,0 +1,166 @@
+/** A JSON value of metadata. */
+export type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
+
+/** A condition on metadata: `{ year: { $gte: 2020 } }`; or row numbers, or ids of chunks and documents. */
+export type Where = { [key: string]: unknown } | number[] | string[];
+
+export type Mode = "hybrid" | "vector" | "bm25" | "keyword";
+export type FusionMethod = "calibrated" | "rrf" | "blend";
+
+export interface Filter {
+  where?: Where | null;
+  /** Passages with one of these tags. */
+  tags?: string[];
+  tagsAny?: string[];
+  tagsAll?: string[];
+}
+
+export interface SearchOptions extends Filter {
+  /** How many passages; 12. */
+  k?: number;
+  /** What is asked; "hybrid". */
+  mode?: Mode;
+  /** How many rows each retriever proposes; 50. */
+  pool?: number;
+  fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
+  /** The question's own vector, where it is known. */
+  vector?: ArrayLike<number> | null;
+}
+
+/** A passage, with the fields of ragfile.Hit in Python. Positions count code points. */
+export interface Hit {
+  id: string;
+  doc_id: string;
+  chunk_index: number;
+  text: string;
+  score: number;
+  score_type: string;
+  scores: { [retriever: string]: number };
+  tags: string[];
+  metadata: { [key: string]: Value };
+  source: string;
+  start: number;
+  end: number;
+}
+
+export interface Hits {
+  hits: Hit[];
+  /** The rows of the hits. */
+  rows: number[];
+  /** Why a retriever was left out, or "". */
+  degraded: string;
+  generation: number;
+}
+
+export interface Ranked {
+  rows: number[];
+  scores: Float32Array;
+}
+
+export interface Document {
+  id: string;
+  source: string;
+  metadata: { [key: string]: Value };
+  tags: string[];
+  /** Code points of the whole text. */
+  size: number;
+  start: number;
+  end: number;
+  text: string;
+}
+
+export interface Info {
+  path: string;
+  format: string;
+  size: number;
+  generation: number;
+  created: bigint;
+  message: string;
+  identity: string;
+  chunks: number;
+  deleted: number;
+  segments: number;
+  documents: number;
+  dim: number | null;
+  metric: string | null;
+  model: { [key: string]: Value } | null;
+  strategies: string[];
+  read_only: boolean;
+  tail: number;
+  recovered: boolean;
+  lost_generation: number;
+}
+
+export interface Word {
+  word: string;
+  start: number;
+  end: number;
+  /** A whole such as snake_case, which comes besides its parts. */
+  whole: boolean;
+}
+
+export interface OpenOptions {
+  /** An older generation of the file. */
+  generation?: number;
+  /** Refuses a file whose newest commit is damaged. */
+  strict?: boolean;
+  /** How many bytes of the file stay in memory between calls; 64 MiB. */
+  memory?: number;
+  /** How many bytes a search by meaning can hold at once; 512 MiB. A larger file is asked by words. */
+  vectors?: number;
+  /** The most that is taken from a host that sends files only whole; 256 MiB. */
+  whole?: number;
+  /** Where the embedded model's file lies; null: never load one. */
+  model?: string | URL | Uint8Array | null;
+  /** In a page, work is done in a Worker; false: in this thread. */
+  worker?: boolean | Worker;
+  wasm?: string | URL | WebAssembly.Module;
+  fetch?: typeof fetch;
+}
+
+export interface RagFile {
+  readonly name: string;
+  readonly generation: number;
+  /** Live chunks. */
+  readonly length: number;
+  /** Requests made for the file so far, and the bytes that they brought. */
+  readonly requests: number;
+  readonly received: number;
+  search(question: string, options?: SearchOptions): Promise<Hits>;
+  /** The k best rows by BM25. */
+  match(text: string, options?: Filter & { k?: number }): Promise<Ranked>;
+  /** The k best rows for a vector, exactly. */
+  nearest(vector: ArrayLike<number>, options?: Filter & { k?: number }): Promise<Ranked>;
+  document(id: string, span?: { start?: number; end?: number }): Promise<Document | null>;
+  hit(row: number): Promise<Hit>;
+  /** The row of a chunk id, or null. */
+  row(id: string): Promise<number | null>;
+  /** The words of a text by the file's analyzer. */
+  words(text: string): Promise<Word[]>;
+  info(): Promise<Info>;
+  /** Loads what questions by meaning need; false where the file has no vectors that can be asked here. */
+  prepare(progress?: (received: number, wanted: number) => void): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export function open(
+  place: string | URL | Blob | ArrayBuffer | ArrayBufferView,
+  options?: OpenOptions,
+): Promise<RagFile>;
+
+export const MODES: readonly Mode[];
+
+export class RagfileError extends Error {}
+export class FormatError extends RagfileError {
+  at: number | null;
+  section: string;
+}
+export class VersionError extends FormatError {}
+export class CorruptError extends FormatError {}
+export class RemoteError extends RagfileError {
+  status: number | null;
+}
+export class ChangedError extends RemoteError {}
+export class ModelError extends RagfileError {}
+export class ArgumentError extends RagfileError {}
+export class MemoryError extends RagfileError {}

@@ -1,0 +1,156 @@
+/* ragfile for browsers and node.
+
+    const file = await open("kb.ragfile");
+    const { hits } = await file.search("how do I rotate the keys?", { k: 5 });
+
+In a page the work is done in a Worker, so that the page never waits for it. */
+
+import { unpacked } from "./errors.js";
+import { RagFile } from "./ragfile.js";
+
+export * from "./errors.js";
+export { MODES } from "./ragfile.js";
+
+/** Opens a file: a URL, Blob, File, ArrayBuffer or typed array. index.d.ts has the options. */
+export async function open(place, options = {}) {
+  const isPage = typeof document !== "undefined" && typeof Worker !== "undefined";
+  if (options.worker ?? isPage) return openInWorker(place, options);
+  return new Direct(await RagFile.open(place, options));
+}
+
+/** Reads in this thread. */
+class Direct {
+  constructor(file) {
+    this.file = file;
+  }
+
+  get name() {
+    return this.file.name;
+  }
+  get generation() {
+    return this.file.generation;
+  }
+  get length() {
+    return this.file.length;
+  }
+  get requests() {
+    return this.file.source.requests;
+  }
+  get received() {
+    return this.file.source.received;
+  }
+  search(question, options) {
+    return this.file.search(question, options);
+  }
+  match(text, options) {
+    return this.file.match(text, options);
+  }
+  nearest(vector, options) {
+    return this.file.nearest(vector, options);
+  }
+  document(id, span) {
+    return this.file.document(id, span);
+  }
+  hit(row) {
+    return this.file.hit(row);
+  }
+  row(id) {
+    return this.file.row(id);
+  }
+  words(text) {
+    return this.file.words(text);
+  }
+  info() {
+    return this.file.about();
+  }
+  prepare(progress) {
+    return this.file.prepare(progress);
+  }
+  close() {
+    return this.file.close();
+  }
+}
+
+async function openInWorker(place, { worker, ...options }) {
+  const made =
+    worker instanceof Worker
+      ? worker
+      : new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  const file = new Remote(made);
+  const isText = typeof place === "string" || place instanceof URL;
+  try {
+    await file.call("open", isText ? new URL(place, document.baseURI).href : place, options);
+  } catch (error) {
+    made.terminate();
+    throw error;
+  }
+  return file;
+}
+
+/** Asks a worker, which has the file open. */
+class Remote {
+  constructor(worker) {
+    this.worker = worker;
+    this.waiting = new Map();
+    this.last = 0;
+    worker.onmessage = ({ data }) => this.take(data);
+    worker.onerror = (event) => this.fail(new Error(event.message || "the worker did not start"));
+  }
+
+  take({ id, progress, error, result, state }) {
+    const { resolve, reject, tell } = this.waiting.get(id) ?? {};
+    if (!resolve) return;
+    if (progress) return tell?.(...progress);
+    this.waiting.delete(id);
+    Object.assign(this, state);
+    if (error) reject(unpacked(error));
+    else resolve(result);
+  }
+
+  fail(error) {
+    for (const { reject } of this.waiting.values()) reject(error);
+    this.waiting.clear();
+  }
+
+  call(method, ...given) {
+    const tell = typeof given.at(-1) === "function" ? given.pop() : null;
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject, tell });
+      this.worker.postMessage({ id, method, given, tells: tell !== null });
+    });
+  }
+
+  search(question, options) {
+    return this.call("search", question, options);
+  }
+  match(text, options) {
+    return this.call("match", text, options);
+  }
+  nearest(vector, options) {
+    return this.call("nearest", vector, options);
+  }
+  document(id, span) {
+    return this.call("document", id, span);
+  }
+  hit(row) {
+    return this.call("hit", row);
+  }
+  row(id) {
+    return this.call("row", id);
+  }
+  words(text) {
+    return this.call("words", text);
+  }
+  info() {
+    return this.call("about");
+  }
+  prepare(progress) {
+    return this.call("prepare", progress ?? (() => {}));
+  }
+
+  async close() {
+    this.worker.terminate();
+    this.fail(new Error("the file is closed"));
+  }
+}

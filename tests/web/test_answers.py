@@ -1,0 +1,180 @@
+"""The same questions to the same files, through the npm package in node and through the core: the same
+rows, order, score bits, texts and metadata."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+from web.node import Reader
+
+import ragfile
+
+QUESTIONS = int(os.environ.get("RAGFILE_QUESTIONS", "60"))
+WORDS = (  # noqa: SIM905
+    "node drain cluster key rotate secret pod volume claim schedule taint the of a network policy "
+    "snake_case v1.2.3 c++ größe straße 東京 日本語 données été running runs runner unknownword"
+).split()
+
+
+def documents(seed, count):
+    """Documents with the words above, in sections, with metadata of every kind."""
+    rng = random.Random(seed)
+    for i in range(count):
+        text = " ".join(rng.choices(WORDS, k=rng.randint(20, 400)))
+        metadata = {
+            "year": rng.randint(2018, 2026),
+            "lang": rng.choice(["en", "de", None, True, 1, 1.5]),
+            "nested": {
+                "list": rng.choices(["x", "y", "z"], k=rng.randint(0, 3)),
+                "n": rng.random(),
+            },
+            "keywords": rng.sample(["alpha", "beta", "gamma"], rng.randint(0, 2)),
+        }
+        tags = rng.sample(["red", "green", "blue"], rng.randint(0, 2))
+        yield {"id": f"d{seed}-{i:04}\U0001f600é"[: rng.randint(7, 12)] + str(i), "text": text,
+               "metadata": {k: v for k, v in metadata.items() if rng.random() < 0.8}, "tags": tags,
+               "source": f"folder/{i % 7}.md"}  # fmt: skip
+
+
+def make(path, count=120, **options):
+    with ragfile.create(path, chunking=ragfile.Policy(size=300, overlap=50), **options) as w:
+        w.add_documents(documents(1, count))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files with several segments and deletions, with vectors of half precision, without vectors."""
+    folder = tmp_path_factory.mktemp("files")
+    several = make(folder / "several.ragfile", embedder="default")
+    for seed in (2, 3, 4):
+        with ragfile.edit(several) as w:
+            w.add_documents(documents(seed, 25))
+    with ragfile.open(several) as rf:
+        ids = rf.document_ids()
+    with ragfile.edit(several) as w:
+        w.delete(ids[::5])
+    with ragfile.edit(several) as w:  # a text that is in two segments: ties between them
+        w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "abcdefgh"])
+    with ragfile.edit(several) as w:
+        w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "ACEGZ"])
+    half = make(folder / "half.ragfile", embedder="default", precision=16)
+    words = make(folder / "words.ragfile")
+    return {"several": several, "half": half, "words": words}
+
+
+FILTERS = [
+    {}, {"where": {"year": {"$gte": 2022}}}, {"where": {"lang": {"$in": ["en", True]}}},
+    {"where": {"$or": [{"nested.n": {"$lt": 0.5}}, {"keywords": {"$contains": "beta"}}]}},
+    {"where": {"nested.list": {"$all": ["x", "y"]}}}, {"where": {"lang": {"$not": {"$eq": 1}}}},
+    {"where": {"source": "folder/3.md"}}, {"where": {"lang": None}}, {"tags_any": ["red"]},
+    {"tags_all": ["red", "blue"]}, {"where": {"year": {"$exists": False}}, "tags_any": ["green"]},
+    {"where": {"lang": {"$nin": ["de", 1.5]}}}, {"where": {"nobody": 3}}, {"where": {"doc_id": {"$gt": "d2"}}},
+    {"where": {"nested": {"$contains": "x"}}}, {"where": {"keywords": {"$any": ["alpha", "gamma"]}}},
+    {"where": {"id": {"$contains": "#1"}}},
+]  # fmt: skip
+
+
+def camel(options):
+    names = {"tags_any": "tagsAny", "tags_all": "tagsAll"}
+    return {names.get(name, name): value for name, value in options.items()}
+
+
+def question(rng):
+    return " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
+
+
+def expected(hits):
+    return [
+        {
+            "id": h.id, "doc_id": h.doc_id, "chunk_index": h.chunk_index, "text": h.text,
+            "score": h.score, "score_type": h.score_type, "scores": h.scores, "tags": list(h.tags),
+            "metadata": h.metadata, "source": h.source, "start": h.start, "end": h.end,
+        }
+        for h in hits
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+@pytest.mark.parametrize("name", ["several", "half", "words"])
+def test_searches_give_the_same_passages_and_score_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        assert there("open")["length"] == len(rf)
+        for i in range(QUESTIONS):
+            text, options = question(rng), rng.choice(FILTERS)
+            mode = rng.choice(["hybrid", "hybrid", "bm25", "vector", "keyword"])
+            rest = {"k": rng.choice([0, 1, 5, 12, 70]), "mode": mode}
+            if mode == "hybrid":
+                rest["fusion"] = rng.choice([None, None, "rrf", "blend", "calibrated"])
+            if mode == "keyword":
+                text = rng.choice(
+                    ["alpha", "beta", rf.hit(int(rf.live_rows()[i % len(rf)])).doc_id]
+                )
+            found = rf.search(text, **rest, **options, cache=False)
+            answer = there("search", text, rest | camel(options))
+            assert answer["hits"] == expected(found), (text, rest, options)
+            assert bool(answer["degraded"]) == bool(found.degraded)
+
+
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+@pytest.mark.parametrize("name", ["several", "half"])
+def test_raw_searches_give_the_same_rows_and_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        there("open")
+        for _ in range(QUESTIONS):
+            text, k, options = question(rng), rng.choice([1, 7, 40]), rng.choice(FILTERS)
+            where = rf.mask(
+                options.get("where"), options.get("tags_any", ()), options.get("tags_all", ())
+            )
+            vector = np.float32([rng.gauss(0, 1) for _ in range(rf.dim)])
+            for call, asked in (("match", text), ("nearest", vector)):
+                rows, scores = getattr(rf, call)([asked], k, where=where)
+                kept = rows[0] >= 0
+                asked = asked if call == "match" else asked.tolist()
+                answer = there(call, asked, {"k": k} | camel(options))
+                assert answer["rows"] == rows[0][kept].tolist()
+                assert answer["bits"] == scores[0][kept].view(np.uint32).tolist()
+
+
+def test_documents_and_the_glance_are_the_same(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"]) as there:
+        there("open")
+        for doc_id in rf.document_ids()[::3]:
+            ours = rf.document(doc_id)
+            theirs = there("document", doc_id)
+            assert (theirs["text"], theirs["metadata"], theirs["tags"], theirs["source"]) == (
+                ours.text, ours.metadata, list(ours.tags), ours.source,
+            )  # fmt: skip
+            assert there("document", doc_id, {"start": 5, "end": 30})["text"] == ours.text[5:30]
+        assert there("document", "no such document") is None
+        theirs, ours = there("info"), rf.info
+        assert int(theirs["created"]) == ours["created"]
+        same = theirs.keys() - {"path", "created"}
+        assert {k: theirs[k] for k in same} == {k: ours[k] for k in same}
+
+
+def test_older_generations_answer_as_they_did(files):
+    with ragfile.open(files["several"]) as rf:
+        last = rf.generation
+    for generation in range(1, last + 1):
+        with (
+            ragfile.open(files["several"], generation=generation) as rf,
+            Reader(files["several"], generation=generation) as there,
+        ):
+            assert there("open") == {"length": len(rf), "generation": generation}
+            found = rf.search("drain the node", k=9)
+            assert there("search", "drain the node", {"k": 9})["hits"] == expected(found)
+    with Reader(files["several"], generation=last + 1) as there:
+        assert there.answer("open")["error"] == "ArgumentError"
+
+
+def test_little_memory_changes_no_answer(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"], memory=1 << 16) as there:
+        there("open")
+        for text in ("drain the node", "rotate keys", "日本語 pod"):
+            found = rf.search(text, k=9)
+            assert there("search", text, {"k": 9})["hits"] == expected(found)
+            assert there("memory")["kept"] <= 1 << 16
