@@ -4,6 +4,7 @@ hard to have from that one, such as an answer that breaks off or a server that h
 
 import json
 import mimetypes
+import re
 import threading
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,11 +42,12 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, paths, *, facets=None, is_bare=False, model=None):
+    def __init__(self, paths, *, facets=None, is_bare=False, model=None, can_write=False):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files = {name: ragfile.open(path) for name, path in paths.items()}
         self.facets, self.is_bare = facets or {"tags": [], "fields": []}, is_bare
         self.failing, self.model = None, model
+        self.can_write, self.uploads = can_write, {}  # id -> what it says when it is looked at
         self.cut_after = -1  # events of an answer, after which the line is dead
         self.asked = []  # (path, body)
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -82,9 +84,20 @@ class _Handler(BaseHTTPRequestHandler):
             body = BARE
         self.reply(200, body, mimetypes.guess_type(name)[0])
 
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+    def do_DELETE(self):
+        _, _, name, _, id = self.path[1:].split("/")
         self.query = {}
+        with ragfile.edit(self.server.files[name].path) as w:
+            w.delete([unquote(id)])
+        self.server.files[name].refresh()
+        self.json({"deleted": unquote(id)})
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        self.query = {}
+        if self.path.endswith("/files"):
+            return self.file(raw)
+        body = json.loads(raw)
         self.api(self.path, body)
 
     def api(self, path, body):
@@ -104,22 +117,41 @@ class _Handler(BaseHTTPRequestHandler):
         kept = {key: rf.info[key] for key in ("documents", "chunks", "generation")}
         return {"name": name} | kept
 
+    def documents(self, rf):
+        prefix, after = self.query.get("prefix", ""), self.query.get("after", "")
+        ids = [id for id in rf.document_ids() if id.startswith(prefix)]
+        limit = int(self.query["limit"])
+        rest = [id for id in ids if id > after]
+        found = [{"id": id, "source": id, "chunks": 1, "metadata": {}} for id in rest[:limit]]
+        more = rest[limit - 1] if len(rest) > limit else None
+        self.json({"documents": found, "total": len(ids), "next": more})
+
     def info(self, rf, name, rest, body):
         said = {
             "strategies": rf.strategies,
             "chat_model": self.server.model and "fake",
-            "write": False,
+            "write": self.server.can_write,
         }
         self.json(self.brief(name) | said)
 
     def of_collection(self, rf, name, rest, body):
         if rest == ["facets"]:
             return self.json(self.server.facets)
+        if rest == ["documents"]:
+            return self.documents(rf)
         if rest == ["ask"]:
             return self.ask(rf, body)
         hits = rf.search(body.pop("query"), **body)
         found = {"degraded": hits.degraded, "generation": rf.generation}
         self.json({"hits": [asdict(hit) for hit in hits]} | found)
+
+    def file(self, raw):
+        """A file that is looked at: queued first, then indexed, or refused by its content."""
+        name = re.search(rb'filename="(.*?)"', raw)[1].decode()
+        is_bad = b"not a text" in raw
+        last = {"state": "error", "error": "no text in it"} if is_bad else {"state": "indexed"}
+        self.server.uploads[name] = [{"state": "queued"}, {"state": "queued"}, last]
+        self.json({"id": name, "state": "queued"}, 202)
 
     def ask(self, rf, body):
         self.send_response(200)
@@ -136,6 +168,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def document(self, rf, name, rest, body):
+        if rest[0] == "files":
+            states = self.server.uploads[rest[1]]
+            return self.json({"id": rest[1]} | (states.pop(0) if states[1:] else states[0]))
         document = rf.document(rest[1])
         if document is None:
             return self.json({"error": {"message": "there is no such document"}}, 404)

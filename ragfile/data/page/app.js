@@ -52,6 +52,10 @@ class Page {
       this.answers = new Answers(this);
       this.form.classList.add("can-ask");
     }
+    if (this.backend.documents) {
+      const { Files } = await import("./files.js");
+      this.files = new Files(this);
+    }
   }
 
   /** Shows a collection, and what the address says of it. */
@@ -61,9 +65,20 @@ class Page {
     this.info = info;
     this.drawCollection();
     this.filters.set(facets, info.documents, this.state);
+    this.files?.enter(info);
     if (this.state.open) this.reader.open(name, this.state.open);
     if (this.state.asks && this.answers && this.state.question) await this.ask(false);
     else await this.search();
+  }
+
+  /** Shows what the collection is after a change. */
+  async refresh() {
+    const name = this.collection;
+    const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
+    this.info = info;
+    this.drawCollection();
+    this.filters.set(facets, info.documents, this.state);
+    if (!this.state.asks) await this.search();
   }
 
   async facets(name) {

@@ -28,8 +28,9 @@ class Rest {
 
   async info(c) {
     const info = await this.call("GET", of(c));
-    const has = (strategy) => info.strategies.includes(strategy);
-    const modes = { hybrid: has("vector") && has("rag.postings"), bm25: has("rag.postings"), vector: has("vector") };
+    const has = (...names) => names.some((name) => info.strategies.includes(name));
+    const [words, vectors] = [has("rag.postings", "bm25"), has("vector")];
+    const modes = { hybrid: words && vectors, bm25: words, vector: vectors };
     return {
       ...info, modes: Object.keys(modes).filter((mode) => modes[mode]),
       asks: info.chat_model ?? "", writes: info.write,
