@@ -108,7 +108,7 @@ lucene:               ## BM25 scores beside Lucene's; LUCENE_JAR, or 165 MB from
 
 digest:               ## one number over BM25 answers: equal on every architecture
 	mkdir -p build && $(CC) -std=gnu11 -O2 -ffp-contract=off -Icsrc tests/drivers/bm25_digest.c csrc/analyze.c csrc/array.c csrc/bits.c csrc/bm25*.c \
-		csrc/cpu.c csrc/guard.c csrc/hash.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
+		csrc/cpu.c csrc/guard.c csrc/hash.c csrc/sha256.c csrc/pool.c -lm -lpthread -o build/digest && build/digest
 
 race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer and UndefinedBehaviorSanitizer
 	mkdir -p build && for sanitizer in thread address,undefined; do \

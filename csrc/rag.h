@@ -117,7 +117,10 @@ struct rag_guard {
     uint64_t sums_hash;              /* xxh3-64 of sums, for bytes of a source */
     uint64_t at;                     /* of the section in its file */
     char name[65];                   /* the section's, for faults; can be empty */
+    const uint8_t *leaves; /* of a seal that is trusted, RAG_LEAF bytes a block; or NULL */
 };
+
+enum { RAG_LEAF = 32 };
 
 #define RAG_BLOCK ((size_t)65536)
 
@@ -242,6 +245,15 @@ int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint3
  * touched; of a source, both when touched. */
 enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard,
                                  struct rag_fault *fault);
+
+/* From now on blocks of the section must also have these leaves (spec/parts/signatures.md), one for
+ * each block, which stay where they are while the reader is open. Blocks that were found right
+ * before are looked at again. Called before guards are handed out. */
+enum rag_status rag_reader_seal(struct rag_reader *reader, uint32_t i, const uint8_t *leaves,
+                                struct rag_fault *fault);
+
+/* The leaf of a block. */
+void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t out[RAG_LEAF]);
 
 /* Checks every byte of this generation: blocks, hashes, zero padding, front page. full walks every
  * older commit too. Each fault found goes to report; the walk goes on where it can. abandoned

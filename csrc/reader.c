@@ -501,6 +501,7 @@ void rag_reader_close(struct rag_reader *r) {
     free(r->own_toc);
     free(r->order);
     free(r->seen_at);
+    free(r->leaves);
     free(r->seen);
     free(r);
 }
@@ -558,8 +559,12 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
     struct rag_entry e;
     rag_reader_entry(r, i, &e);
     const uint64_t hash = load_u64(entry_at(r, i) + ENTRY_HASH);
-    *guard = (struct rag_guard){
-        .size = e.size, .source = r->source, .sums_hash = hash, .at = e.at, .name = ""};
+    *guard = (struct rag_guard){.size = e.size,
+                                .source = r->source,
+                                .sums_hash = hash,
+                                .at = e.at,
+                                .name = "",
+                                .leaves = r->leaves ? r->leaves[i] : NULL};
     memcpy(guard->name, e.name, strnlen(e.name, sizeof guard->name - 1));
     const size_t blocks = (size_t)((e.size + RAG_BLOCK - 1) / RAG_BLOCK);
     if (r->bytes) {
@@ -569,5 +574,15 @@ enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_gu
     }
     if ((!r->source || blocks == 0) && rag_hash(guard->sums, 8 * blocks) != hash)
         return fail_entry(r, i, RAG_CORRUPT, "the section's block hashes do not match", fault);
+    return RAG_OK;
+}
+
+enum rag_status rag_reader_seal(struct rag_reader *r, uint32_t i, const uint8_t *leaves,
+                                struct rag_fault *fault) {
+    const uint64_t blocks = (load_u64(entry_at(r, i) + ENTRY_BYTES) + RAG_BLOCK - 1) / RAG_BLOCK;
+    if (!r->leaves) r->leaves = calloc((size_t)r->commit.entries + 1, sizeof *r->leaves);
+    if (!r->leaves) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    r->leaves[i] = leaves;
+    if (r->seen) memset(r->seen + r->seen_at[i], 0, blocks / 8 + 1);
     return RAG_OK;
 }

@@ -18,6 +18,7 @@ struct rag_reader {
     uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
     uint64_t *seen_at;  /* entry -> first byte in seen */
     uint64_t seen_bits; /* blocks of all sections */
+    const uint8_t **leaves; /* entry -> its leaves, where they are trusted; or NULL */
 };
 
 struct footer {

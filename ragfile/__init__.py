@@ -33,6 +33,8 @@ _HOMES = {
     "RagfileError": "errors",
     "Ready": "answering",
     "RemoteError": "errors",
+    "Signature": "store.signatures",
+    "SignatureError": "errors",
     "Span": "records",
     "SyncReport": "commit.syncing",
     "VersionError": "errors",
@@ -48,11 +50,13 @@ _HOMES = {
     "fuse": "canonical",
     "index": "canonical",
     "log": "commit.history",
+    "new_key": "ground.signing_keys",
     "open": "opening",
     "register": "store.custom_sections",
     "reindex": "commit.reindexing",
     "rerank": "canonical",
     "retrieve": "canonical",
+    "sign": "commit.signing",
     "stale": "commit.history",
     "sync": "commit.syncing",
     "verify": "opening",
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from ragfile.commit.history import log as log
     from ragfile.commit.history import stale as stale
     from ragfile.commit.reindexing import reindex as reindex
+    from ragfile.commit.signing import sign as sign
     from ragfile.commit.syncing import SyncReport as SyncReport
     from ragfile.commit.syncing import add as add
     from ragfile.commit.syncing import sync as sync
@@ -94,8 +99,10 @@ if TYPE_CHECKING:
     from ragfile.errors import ProviderError as ProviderError
     from ragfile.errors import RagfileError as RagfileError
     from ragfile.errors import RemoteError as RemoteError
+    from ragfile.errors import SignatureError as SignatureError
     from ragfile.errors import VersionError as VersionError
     from ragfile.exchange.converting import convert as convert
+    from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
     from ragfile.ingest.chunking import Policy as Policy
     from ragfile.ingest.loading import Limits as Limits
@@ -114,6 +121,7 @@ if TYPE_CHECKING:
     from ragfile.store.custom_sections import register as register
     from ragfile.store.pairs import PairFile as PairFile
     from ragfile.store.pairs import write_pairs as write_pairs
+    from ragfile.store.signatures import Signature as Signature
 else:
 
     def _compiled_core():

@@ -119,6 +119,10 @@ cdef extern from "rag.h" nogil:
     void rag_reader_segment(const rag_reader *reader, uint32_t i, rag_segment_record *segment)
     int64_t rag_reader_find(const rag_reader *reader, const char *name, uint32_t segment)
     rag_status rag_reader_guard(rag_reader *reader, uint32_t i, rag_guard *guard, rag_fault *fault)
+    rag_status rag_reader_seal(rag_reader *reader, uint32_t i, const uint8_t *leaves,
+                               rag_fault *fault)
+    int RAG_LEAF
+    void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t *out)
     void rag_reader_verify(rag_reader *reader, cbool full,
                            void (*report)(void *context, const rag_fault *fault) noexcept nogil,
                            void *context, rag_verdict *verdict)

@@ -7,6 +7,7 @@
     ├─ LockedError(OSError)         another writer holds the file: says who
     ├─ RemoteError(OSError)         bytes of a file behind a URL could not be had: says which, of what, and why
     │  └─ ChangedError              the object at the URL has changed: refresh() opens the new one
+    ├─ SignatureError(ValueError)   no trusted key signed the file as it is: says who did
     ├─ ModelError(ValueError)       vectors or embedder do not match what the file was built with
     └─ ProviderError                an embedding or chat provider failed for good (retries spent)
 
@@ -65,6 +66,10 @@ class FilterWarning(UserWarning):
     """A filter names a metadata key that no chunk of the file has. To refuse such filters, turn it
     into an error: `warnings.simplefilter("error", FilterWarning)`.
     """
+
+
+class SignatureError(RagfileError, ValueError):
+    """No key that is trusted signed the file as it is."""
 
 
 class ModelError(RagfileError, ValueError):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import FormatError, RemoteError
+from ragfile.errors import FormatError, RemoteError, SignatureError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_remote, shown
 from ragfile.query.searching import KnowledgeBase
@@ -19,9 +19,11 @@ from ragfile.store.archive import Archive
 from ragfile.store.pairs import PairFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
+    from ragfile.ground.signing_keys import PublicKey
     from ragfile.types import Dialect, StrPath
 
 HEAD = 1 << 16  # bytes that tell what a file is
@@ -31,7 +33,7 @@ HEAD = 1 << 16  # bytes that tell what a file is
 def open(
     path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
-    redirects: bool = False,
+    redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
@@ -47,6 +49,7 @@ def open(
     path: StrPath, *, embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
+    trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
@@ -63,6 +66,9 @@ def open(
     embedder that is a server are answered by words alone. redirects=True follows a URL's redirects
     to other hosts.
 
+    trusted are public keys (files, or their text): a file that none of them signed as it is now is
+    refused with SignatureError, and every block is checked against the signature when it is read.
+
     For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given;
     to open a 0.1.0 file without either, use ragfile.PairFile(path).
 
@@ -74,9 +80,10 @@ def open(
     if is_remote(path):
         return _open_remote(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
-            embedding_cache=embedding_cache,
+            embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
     head = bytes(memoryview(_core.Map(path))[:HEAD])  # which does not wait for a pipe
+    _refuse_unsigned(path, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE":
@@ -87,6 +94,7 @@ def open(
             strict=strict,
             embedding_cache=embedding_cache,
             offline=offline,
+            trusted=trusted,
         )
     options = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
     if _looks_like_text(head):
@@ -94,6 +102,15 @@ def open(
     if _is_half_of_a_pair(path, head):
         return PairKnowledgeBase(path, **options)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
+
+
+def _refuse_unsigned(path, head, trusted):
+    """Only 1.0 files can be signed."""
+    if trusted is not None and (head[:7] != b"RAGFILE" or head[7:8] == b"\0"):
+        name = shown(path) if is_remote(path) else os.fspath(path)
+        raise SignatureError(
+            f"{name}: it cannot be signed: `ragfile convert` makes a 1.0 file of it"
+        )
 
 
 def _looks_like_text(head):
@@ -137,18 +154,19 @@ def _content(path, head):
 
 
 def _open_remote(
-    url, cache, redirects, *, embedder, dim, dialect, generation, strict, embedding_cache
+    url, cache, redirects, *, embedder, dim, dialect, generation, strict, embedding_cache, trusted
 ) -> KnowledgeBase | PairFile:
     from ragfile.net.fetcher import mapped
 
     there = mapped(url, cache, redirects)
     head = there.read(0, 11)
+    _refuse_unsigned(url, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile.over(there, dim=dim, dialect=dialect, name=there.path)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return RemoteKnowledgeBase(
             url, cache=cache, redirects=redirects, embedder=embedder, generation=generation, strict=strict,
-            there=there, embedding_cache=embedding_cache,
+            there=there, embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
     return RemoteTextKnowledgeBase(
         url, cache=cache, redirects=redirects, embedder=embedder, there=there,
@@ -288,9 +306,14 @@ class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
         )
 
 
-def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, int]]:
+def verify(
+    path: StrPath, *, full: bool = True, keys: Iterable[PublicKey | StrPath | bytes] | None = None
+) -> tuple[list[Fault], dict[str, int]]:
     """Checks every byte of a file, and that its sections agree with one another. One behind a URL
     is fetched whole.
+
+    With keys (public ones: files, or their text), one of them must have signed the file as it is,
+    and every block must be the one that was signed.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
@@ -304,15 +327,38 @@ def verify(path: StrPath, *, full: bool = True) -> tuple[list[Fault], dict[str, 
     if _looks_like_text(bytes(memoryview(mapped)[:8])):
         from ragfile.exchange.ragmd.reading import load, parse
 
+        _refuse_unsigned(path, b"", keys)
         parse(np.frombuffer(memoryview(mapped), np.uint8)) if is_remote(path) else load(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
+        _refuse_unsigned(path, b"", keys)
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
     faults, counts = _core.Reader(mapped).verify(full)
     if not faults:
         faults = _disagreements(path, mapped)
-        counts["faults"] = len(faults)
+    if keys is not None:
+        faults += _forgeries(path, mapped, keys)
+    counts["faults"] = max(counts["faults"], len(faults))
     return faults, counts
+
+
+def _forgeries(path, mapped, keys) -> list[Fault]:
+    """What is not as one of the keys signed it."""
+    from ragfile.ground.signing_keys import PublicKey
+    from ragfile.store.signatures import require
+
+    reader, found = _core.Reader(mapped), []
+    try:
+        require(reader, [PublicKey.of(key) for key in keys], os.fspath(path))
+    except (SignatureError, FormatError) as error:
+        return [(type(error).__name__, 0, str(error), "rag.signatures")]
+    for entry in reader.entries:
+        try:
+            section: Any = reader.section(entry["name"], entry["segment"])
+            section.check()
+        except FormatError as error:
+            found.append((type(error).__name__, error.at or entry["at"], str(error), entry["name"]))
+    return found
 
 
 def _disagreements(path, mapped) -> list[Fault]:

@@ -37,6 +37,7 @@ class Doors(click.Group):
         "mcp": ("ragfile.cli.mcp", "mcp_command"),
         "serve": ("ragfile.cli.serve", "serve_command"),
         "show": ("ragfile.cli.show", "show_command"),
+        "sign": ("ragfile.cli.sign", "sign"),
     }
 
     def list_commands(self, ctx):
@@ -177,10 +178,20 @@ def _fact(name, value):
         return readable(value)
     if name == "created" and value:
         return moment(value)
+    if name == "signatures":
+        return "; ".join(described(signature) for signature in value)
     if name == "model" and value:
         spec = value.get("spec")
         return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
     return ", ".join(value) if isinstance(value, list) else value
+
+
+def described(signature):
+    """A signature, as info tells of it, in one line."""
+    key = signature["key_id"][:16]
+    who = f"{signature['signer']} ({key})" if signature["signer"] else key
+    when = f", {signature['signed']}" if signature["signed"] else ""
+    return f"{who}{when}{'' if signature['is_current'] else ', and changed since'}"
 
 
 def moment(nanoseconds):
@@ -297,13 +308,20 @@ def _show_pairs(rf, name, as_json):
 @ragfile.command()
 @click.argument("file", type=click.Path())
 @click.option("--full", is_flag=True, help="Check every older commit, too.")
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    type=click.Path(),
+    help="A public key that must have signed the file as it is; of several, one.",
+)
 @json_option
-def verify(file, full, as_json):
+def verify(file, full, keys, as_json):
     """Check every byte of a file against its checksums."""
     from ragfile.opening import verify as verify_file
 
     with Progress().ticking(f"verifying {file}"):
-        faults, counts = verify_file(file, full=full)
+        faults, counts = verify_file(file, full=full, keys=keys or None)
     if as_json:
         emit(
             {

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ragfile.types import Fields, Metadata, Rows, StrPath, Tags, Vectors, Where
 
 BATCH = 512
+# What the file was converted from, and what was signed: an edit makes another file of it.
+OF_THE_PAST = ("rag.origin", "rag.seal", "rag.signatures")
 POLL = 0.05  # seconds between two looks at a lock
 
 
@@ -345,9 +347,9 @@ class Editor(Transaction):
         self.removals.write(self.draft.file)
         self.draft.write_rest()
         self.stale.write(self.draft.file, stale)
-        if self.archive.section("rag.origin", 0) is not None:
-            # It describes what the file was converted from, which the file is no longer.
-            self.draft.file.drop("rag.origin")
+        for name in OF_THE_PAST:
+            if self.archive.reader.has(name):
+                self.draft.file.drop(name)
 
     def discard(self) -> None:
         """Gives up what was not committed, and lets the file go."""

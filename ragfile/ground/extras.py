@@ -18,6 +18,7 @@ EXTRAS = {
     "httptools": "server",
     "uvloop": "server",
     "python_multipart": "server",
+    "cryptography": "sign",
 }
 PACKAGES = {"faiss": "faiss-cpu"}
 

@@ -146,6 +146,13 @@ def file_identity(path):
     return found.device, found.inode, found.size
 
 
+def seal_leaf(const uint8_t[::1] block not None):
+    """The leaf of one block (spec/parts/signatures.md)."""
+    cdef bytes out = bytes(RAG_LEAF)
+    rag_seal_leaf(&block[0] if block.shape[0] else NULL, block.shape[0], <uint8_t *><char *>out)
+    return out
+
+
 def writer_pid(path):
     """The process that writes to path now, or 0."""
     return rag_writer_pid(path_bytes(path))
@@ -169,6 +176,7 @@ cdef class Reader:
     cdef readonly object owner
     cdef readonly str path
     cdef dict sections
+    cdef list leaves
 
     def __cinit__(self, owner not None, uint64_t generation=0, Writer edited=None):
         cdef rag_fault fault
@@ -178,6 +186,7 @@ cdef class Reader:
         cdef Remote remote
         self.owner = owner
         self.sections = {}
+        self.leaves = []
         self.path = getattr(owner, "path", None)
         if edited is not None:
             self.bytes, self.reader = owner, rag_writer_take_reader(edited.alive())
@@ -278,6 +287,20 @@ cdef class Reader:
         section.name = name
         section.owner = self
         return self.sections.setdefault((name, segment), section)
+
+    def seal(self, str name, uint32_t segment, const uint8_t[::1] leaves not None):
+        """From now on each block of the section must have its leaf. Sections that were handed out
+        before do not know of it."""
+        cdef rag_fault fault
+        entry = self.entry(name, segment)
+        if entry is None or leaves.shape[0] != RAG_LEAF * ((entry["size"] + 65535) // 65536):
+            raise ValueError(f"{name} of segment {segment} has another number of blocks")
+        if leaves.shape[0] == 0:
+            return
+        self.leaves.append(leaves)
+        self.sections.pop((name, segment), None)
+        cdef int64_t i = rag_reader_find(self.reader, name.encode(), segment)
+        check(rag_reader_seal(self.reader, <uint32_t>i, &leaves[0], &fault), &fault, self.path)
 
     def verify(self, bint full=True):
         """Every byte against the format: (faults, counts). A fault is (status, at, what,

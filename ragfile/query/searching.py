@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.embedding.protocol import Embedder
+    from ragfile.ground.signing_keys import PublicKey
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
     from ragfile.records import Candidate, Chunk, Span
@@ -59,11 +60,12 @@ class KnowledgeBase(Archive):
     def __init__(
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
         strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
+        trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     ) -> None:  # fmt: skip
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._given, self._cache, self._model = embedder, embedding_cache, ...
         self._is_offline = offline
-        super().__init__(path, generation=generation, strict=strict)
+        super().__init__(path, generation=generation, strict=strict, trusted=trusted)
         self._options |= {
             "embedder": embedder,
             "embedding_cache": embedding_cache,

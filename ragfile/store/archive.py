@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     import pyarrow
     from numpy.typing import NDArray
 
+    from ragfile.ground.signing_keys import PublicKey
     from ragfile.records import Document, Hit
+    from ragfile.store.signatures import Signature
     from ragfile.types import (
         Float32s,
         Int64s,
@@ -97,6 +99,27 @@ class RowPlace(NamedTuple):
     local: int
 
 
+def _key_texts(keys):
+    """Public keys as texts, which can be pickled; None where every file is good."""
+    if keys is None:
+        return None
+    from ragfile.ground.signing_keys import PublicKey  # with hashlib, which opening does not need
+
+    return [PublicKey.of(key).raw.hex() for key in keys]
+
+
+def _signature_fact(signature):
+    """A signature as info tells of it."""
+    return {name: getattr(signature, name) for name in ("key_id", "signer", "signed", "is_current")}
+
+
+def _require_signature(reader, texts, path):
+    from ragfile.ground.signing_keys import PublicKey
+    from ragfile.store import signatures
+
+    signatures.require(reader, [PublicKey.of(text) for text in texts], path)
+
+
 class Closed:
     """In the place of what a closed file had: whoever asks is told."""
 
@@ -144,9 +167,12 @@ class Archive:
     segments: list[Segment]
     _map: Any
 
-    def __init__(self, path: StrPath, *, generation: int = 0, strict: bool = False) -> None:
+    def __init__(
+        self, path: StrPath, *, generation: int = 0, strict: bool = False,
+        trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+    ) -> None:  # fmt: skip
         self.path = os.fspath(path)
-        self._options = {"generation": generation, "strict": strict}
+        self._options = {"generation": generation, "strict": strict, "trusted": _key_texts(trusted)}
         self._swap = Lock()
         self._open()
 
@@ -154,7 +180,8 @@ class Archive:
     def over(cls, reader: _core.Reader, path, *, strict: bool = False) -> Archive:
         """The commit that a reader has open already."""
         archive = cls.__new__(cls)
-        archive.path, archive._options = os.fspath(path), {"generation": 0, "strict": strict}
+        archive.path = os.fspath(path)
+        archive._options = {"generation": 0, "strict": strict, "trusted": None}
         archive._swap, archive._map = Lock(), reader.owner
         archive._seen = archive._identity()
         archive._read(reader)
@@ -182,6 +209,8 @@ class Archive:
         return _core.Reader(self._map, generation - first + 1)
 
     def _read(self, reader: _core.Reader) -> None:
+        if self._options["trusted"] is not None:
+            _require_signature(reader, self._options["trusted"], self.path)
         self.reader = reader
         self._commit = self.reader.commit
         self._config, self._made = None, {}  # what is made of a commit when it is first asked for
@@ -423,7 +452,15 @@ class Archive:
             "recovered": commit["lost_generation"] != 0,
             "lost_generation": self._numbered(commit["lost_generation"]) if commit["lost_generation"] else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
+            "signatures": [_signature_fact(signature) for signature in self.signatures],
         }  # fmt: skip
+
+    @property
+    def signatures(self) -> list[Signature]:
+        """Who signed the file, as far as it says so: `trusted=` of open() checks it."""
+        from ragfile.store import signatures
+
+        return signatures.signatures(self.reader) if self.reader.has("rag.signatures") else []
 
     @property
     def entries(self) -> list[SectionEntry]:

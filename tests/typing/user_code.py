@@ -36,6 +36,23 @@ def named(embedder: ragfile.Embedder) -> str:
     return f"{model.name} ({model.dims})"
 
 
+# ------------------------------------------------------------------------------------------------------ signatures
+
+
+def signed(path: Path) -> str:
+    key = ragfile.new_key(path.with_suffix(".key"))
+    made: ragfile.Signature = ragfile.sign(
+        path, path.with_suffix(".key"), signer="me", signed="now"
+    )
+    with ragfile.open(path, trusted=[key.raw.hex()]) as rf:
+        assert rf.signatures == [made]
+    try:
+        ragfile.open(path, trusted=[])
+    except ragfile.SignatureError as error:
+        return str(error)
+    return made.signer
+
+
 # ---------------------------------------------------------------------------------------------- building and asking
 
 
@@ -250,7 +267,7 @@ def main(folder: Path) -> list[str]:
     path = built(folder)
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
     lines += kept_up(path, folder / "docs")
-    lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
+    lines += [*as_pairs(folder), str(converted(path, folder)), explained(path), signed(path)]
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))
     assert ModelByItsModule is ragfile.Model

@@ -1,0 +1,57 @@
+"""`ragfile sign`: vouch for a file's content with a key, or make a key."""
+
+import os
+
+import click
+
+from ragfile.cli.main import described, emit, json_option
+from ragfile.cli.progress import Progress
+
+PASSWORD = "RAGFILE_KEY_PASSWORD"
+
+
+@click.command()
+@click.argument("file", type=click.Path(), required=False)
+@click.option("--key", type=click.Path(), help="Your private key: a PEM or OpenSSH file (Ed25519).")
+@click.option("--new-key", type=click.Path(), help="Write a new key here, and NAME.pub beside it.")
+@click.option("--signer", default="", help="Your name, as it is to stand in the signature.")
+@click.option("--signed", default="", help='The time to state: "now", or ISO 8601 with a zone.')
+@json_option
+def sign(file, key, new_key, signer, signed, as_json):
+    """Sign a file, in a commit of its own. Readers who trust your key then refuse any other content.
+
+    A key with a password takes it from the variable RAGFILE_KEY_PASSWORD.
+
+    \b
+    ragfile sign --new-key me.key
+    ragfile sign kb.ragfile --key me.key --signer "Ada" --signed now
+    ragfile verify kb.ragfile --key me.key.pub
+    """
+    if bool(file) == bool(new_key) or bool(file) != bool(key):
+        raise click.UsageError("give FILE and --key to sign, or --new-key to make a key")
+    if new_key:
+        return _made(new_key, as_json)
+    from ragfile.commit.signing import sign as sign_file
+
+    password = os.environ.get(PASSWORD)
+    with Progress().ticking(f"signing {file}"):
+        made = sign_file(
+            file,
+            key,
+            signer=signer,
+            signed=signed,
+            password=password.encode() if password else None,
+        )
+    said = {"key_id": made.key_id, "signer": made.signer, "signed": made.signed, "is_current": True}
+    return emit(said) if as_json else click.echo(f"{file}: signed by {described(said)}")
+
+
+def _made(path, as_json):
+    from ragfile.ground.signing_keys import new_key
+
+    key = new_key(path)
+    if as_json:
+        return emit({"key": path, "public": f"{path}.pub", "key_id": key.id})
+    return click.echo(
+        f"{path}: keep it to yourself; {path}.pub is for your readers ({key.id[:16]})"
+    )

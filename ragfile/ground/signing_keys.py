@@ -1,0 +1,145 @@
+"""Ed25519 keys: made, read from files in the formats that people have, used.
+
+A private key is PEM (PKCS #8, as OpenSSL writes it) or OpenSSH's own format; a public key is PEM, an
+OpenSSH line ("ssh-ed25519 AAAA… name"), or 64 hexadecimal digits. The arithmetic is that of the
+package `cryptography` (Apache-2.0 or BSD, kept by the Python Cryptographic Authority): most machines
+have it, its wheels need no compiler, and it reads all of these formats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ground.atomic_replace import replacing
+from ragfile.ground.extras import optional
+
+if TYPE_CHECKING:
+    from ragfile.types import StrPath
+
+PURPOSE = "signing and checking signatures"
+KEY_FILE_MAX = 1 << 16
+
+
+class PublicKey:
+    """A key that checks signatures. `id` is SHA-256 of its 32 bytes, in hexadecimal."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._key = _ed25519().Ed25519PublicKey.from_public_bytes(raw)
+        self.raw, self.id = raw, hashlib.sha256(raw).hexdigest()
+
+    @classmethod
+    def of(cls, key: PublicKey | StrPath | bytes) -> PublicKey:
+        """Of a file's path, or of the text of a key."""
+        if isinstance(key, PublicKey):
+            return key
+        data, name = _text_of(key)
+        return cls(_public_bytes(data, name))
+
+    def accepts(self, signature: bytes, message: bytes) -> bool:
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            self._key.verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+class PrivateKey:
+    """A key that signs."""
+
+    def __init__(self, key: Any) -> None:
+        self._key = key
+        self.public = PublicKey(key.public_key().public_bytes_raw())
+
+    @classmethod
+    def of(cls, key: PrivateKey | StrPath | bytes, password: bytes | None = None) -> PrivateKey:
+        """Of a file's path, or of the text of a key. A password opens an encrypted one."""
+        if isinstance(key, PrivateKey):
+            return key
+        data, name = _text_of(key)
+        return cls(_private(data, name, password))
+
+    def sign(self, message: bytes) -> bytes:
+        return self._key.sign(message)
+
+
+def new_key(path: StrPath) -> PublicKey:
+    """Writes a new private key, which only its owner can read, and beside it `path`.pub.
+
+    An existing file is not replaced.
+    """
+    serialization, key = _serialization(), _ed25519().Ed25519PrivateKey.generate()
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    there = [name for name in (os.fspath(path), f"{os.fspath(path)}.pub") if os.path.lexists(name)]
+    if there:
+        raise FileExistsError(f"{there[0]} exists: a key is never replaced; name another file")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(private)
+    with replacing(f"{os.fspath(path)}.pub") as file:
+        file.write(public)
+    return PublicKey(key.public_key().public_bytes_raw())
+
+
+def _text_of(key):
+    """(bytes of a key, how to name it)."""
+    if isinstance(key, bytes):
+        return key, "the key"
+    if isinstance(key, str) and ("-----BEGIN" in key or _is_line(key)):
+        return key.encode(), "the key"
+    with open(key, "rb") as file:
+        return file.read(KEY_FILE_MAX), os.fspath(key)
+
+
+def _is_line(text):
+    return text.startswith("ssh-ed25519 ") or re.fullmatch(r"[0-9a-f]{64}\s*", text) is not None
+
+
+def _public_bytes(data, name):
+    text = data.strip()
+    if re.fullmatch(rb"[0-9a-f]{64}", text):
+        return bytes.fromhex(text.decode())
+    serialization, kind = _serialization(), _ed25519().Ed25519PublicKey
+    is_line = text.startswith(b"ssh-")
+    load = serialization.load_ssh_public_key if is_line else serialization.load_pem_public_key
+    if b"PRIVATE KEY" in text:
+        raise ValueError(f"{name} is a private key: give the public one, and keep this one to you")
+    try:
+        key = load(text)
+    except Exception as error:  # of many kinds, all of which mean this
+        raise ValueError(f"{name} is not a public key (PEM, or a line of OpenSSH)") from error
+    return _checked(key, kind, name).public_bytes_raw()
+
+
+def _private(data, name, password):
+    serialization, kind = _serialization(), _ed25519().Ed25519PrivateKey
+    is_ssh = b"BEGIN OPENSSH" in data
+    load = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
+    try:
+        key = load(data, password)
+    except TypeError as error:  # a password that is missing, or one too many
+        raise ValueError(f"{name}: {error}") from error
+    except Exception as error:  # of many kinds, all of which mean this
+        what = "is not a private key (PEM or OpenSSH), or the password is wrong"
+        raise ValueError(f"{name} {what}") from error
+    return _checked(key, kind, name)
+
+
+def _checked(key, kind, name):
+    if not isinstance(key, kind):
+        raise ValueError(f"{name} is not an Ed25519 key: `openssl genpkey -algorithm ed25519`")
+    return key
+
+
+def _ed25519():
+    return optional("cryptography.hazmat.primitives.asymmetric.ed25519", PURPOSE)
+
+
+def _serialization():
+    return optional("cryptography.hazmat.primitives.serialization", PURPOSE)
