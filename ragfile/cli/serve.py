@@ -83,6 +83,12 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     show_default=True,
     help="What goes to stderr, one JSON object a line.",
 )
+@click.option(
+    "--list-sources",
+    is_flag=True,
+    help="End chat completions with a list of sources, for clients that drop annotations.",
+)
+@click.option("--url", help="The address by which clients reach the server, for links.")
 @offline_option
 @cache_option
 def serve_command(files, level, hosts, origins, **options):

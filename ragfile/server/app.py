@@ -10,6 +10,7 @@ from ragfile.server.exchange import Exchange
 from ragfile.server.gate import Gate
 from ragfile.server.interface import operations
 from ragfile.server.mcp import Mcp
+from ragfile.server.metrics import Board
 from ragfile.server.page import Page
 from ragfile.server.service import Service
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from ragfile.server.settings import Settings
 
 
-def make_app(settings: Settings) -> Any:
+def make_app(settings: Settings, board: Board | None = None) -> Any:
     """An ASGI application over the files of the settings."""
     routing = optional("starlette.routing", "the server")
-    service = Service(settings)
+    asked = operations(settings)
+    service = Service(settings, board or Board(routes_of(asked)))
     routes = [
-        routing.Route(path, Exchange(service, group))
-        for path, group in _by_path(operations(settings)).items()
+        routing.Route(path, Exchange(service, group)) for path, group in _by_path(asked).items()
     ]
     routes.append(routing.Route("/mcp", Mcp(service)))
 
@@ -35,6 +36,11 @@ def make_app(settings: Settings) -> Any:
 
     app = routing.Router(routes, redirect_slashes=False, default=Page(), lifespan=lifespan)
     return Gate(app, service)
+
+
+def routes_of(found: list[Operation]) -> list[str]:
+    """The routes that are counted."""
+    return [*dict.fromkeys(operation.path for operation in found), "/mcp"]
 
 
 def _by_path(found: list[Operation]) -> dict[str, list[Operation]]:

@@ -11,6 +11,8 @@ from ragfile.server.native import options_of
 from ragfile.server.operations import Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragfile.query.answers import Answer, Event, Events
     from ragfile.server.operations import Call
     from ragfile.server.service import Service
@@ -25,12 +27,11 @@ NOTE = (
 def ask(service: Service, call: Call) -> dict[str, Any] | Stream:
     """An answer; a stream of events if the body says so, or the client accepts nothing else."""
     body = dict(call.body)
-    accepts = call.headers.get("accept", "")
-    is_streamed = body.pop("stream", "text/event-stream" in accepts)
+    is_streamed = body.pop("stream", "text/event-stream" in call.headers.get("accept", ""))
     events = begun(service, call, body)
-    if is_streamed:
-        return streamed(service, call, events, _as_sse)
-    return answer_of(service, call, events)
+    if not is_streamed:
+        return shown_answer(service, call, last_of(call, events))
+    return streamed(events, lambda event: _as_sse(shown(service, call, event)))
 
 
 def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
@@ -51,41 +52,39 @@ def model_of(service: Service, body: dict[str, Any]) -> Any:
     return service.model
 
 
-def answer_of(service: Service, call: Call, events: Events) -> dict[str, Any]:
+def last_of(call: Call, events: Events) -> Answer:
     """The whole answer; what is left of it is not asked for when the client has gone."""
+    found: Any = None
     with events:
-        last = None
         for event in events:
             if call.gone:
                 raise ConnectionResetError
-            last = event
-    assert last is not None
-    answer = shown(service, call, last)
-    del answer["event"]
-    return answer
+            found = event.data
+    return found
 
 
-def streamed(
-    service: Service, call: Call, events: Events, encode: Any, last: bytes = b""
-) -> Stream:
+def streamed(events: Events, encode: Callable[[Any], bytes], last: bytes = b"") -> Stream:
     """The events, the first of which is there: what goes wrong before it has a status."""
-    first = next(events)
-
-    def encoded_event(event):
-        return encode(event if isinstance(event, Failure) else shown(service, call, event))
-
-    return Stream(chain([first], events), events.close, encoded_event, last)
+    return Stream(chain([next(events)], events), events.close, encode, last)
 
 
-def shown(service: Service, call: Call, event: Event) -> dict[str, Any]:
-    """An event ready for JSON; of the last one the answer is taken for the log."""
-    said = event.to_dict()
+def shown(service: Service, call: Call, event: Event | Failure) -> dict[str, Any]:
+    """An event ready for JSON; one in the place of an answer that broke off inside the server."""
+    if isinstance(event, Failure):
+        return {"event": "error", "degraded": str(event), "request_id": call.request_id}
     if event.kind in ("done", "error"):
-        note(call, event.data)
-        said["degraded"] = service.discreet(said["degraded"])
-        said["note"] = NOTE if said["note"] else ""
-        if not said["rag"]["used"]:
-            said["rag"]["reason"] = said["degraded"]
+        return {"event": event.kind, **shown_answer(service, call, event.data)}
+    return event.to_dict()
+
+
+def shown_answer(service: Service, call: Call, answer: Answer) -> dict[str, Any]:
+    """An answer ready for JSON, without places of this machine."""
+    note(call, answer)
+    said = answer.to_dict()
+    said["degraded"] = service.discreet(said["degraded"])
+    said["note"] = NOTE if said["note"] else ""
+    if not said["rag"]["used"]:
+        said["rag"]["reason"] = said["degraded"]
     return said
 
 
@@ -97,12 +96,5 @@ def note(call: Call, answer: Answer) -> None:
     }  # fmt: skip
 
 
-def failed(failure: Failure) -> dict[str, Any]:
-    """The event in the place of an answer that broke off inside the server."""
-    return {"event": "error", "degraded": str(failure)}
-
-
 def _as_sse(event):
-    if isinstance(event, Failure):
-        event = failed(event)
     return b"event: " + event["event"].encode() + b"\ndata: " + encoded(event) + b"\n\n"

@@ -67,6 +67,11 @@ class Collections(Files):
             said = f"the file of the collection {name} is not there at the moment"
             raise Failure(503, said, AGAIN) from None
 
+    @property
+    def embedding_calls(self) -> int:
+        """Calls to embedders for questions, by all files that are open."""
+        return sum(rf.counters["embedding_calls"] for rf in list(self._open.values()))
+
     def _look(self):
         """Reads the folders that have changed."""
         for folder, seen in list(self._folders.items()):

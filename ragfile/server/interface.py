@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragfile.server import asking, facets, native
+from ragfile.server import asking, facets, native, operation_pages
 from ragfile.server import schemas as s
+from ragfile.server.metrics import MEDIA
+from ragfile.server.openai import chat, models, stores
 from ragfile.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ GENERATION = {"generation": s.GENERATION}
 
 def operations(settings: Settings) -> list[Operation]:
     """The operations of a server with these settings."""
-    return [*_reading(settings)]
+    return [*_reading(settings), *_openai(settings), *_about()]
 
 
 def _reading(settings):
@@ -43,4 +45,40 @@ def _reading(settings):
                   query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets, "Tags and metadata with their counts.",
                   returns=s.FACETS),
+    ]  # fmt: skip
+
+
+def _openai(settings):
+    store = "/v1/vector_stores/{c}"
+    file = store + "/files/{id:path}"
+    return [
+        Operation("POST", "/v1/chat/completions", chat.completions, "An answer, as OpenAI has it.",
+                  body=chat.completion_body(settings), returns=chat.COMPLETION, is_ask=True),
+        Operation("GET", "/v1/models", models.models, "The collections, as models.",
+                  returns=models.MODELS),
+        Operation("GET", "/v1/models/{model}", models.model, "A collection, as a model.",
+                  returns=models.MODEL),
+        Operation("POST", "/v1/embeddings", models.embeddings, "Vectors of texts.",
+                  body=models.embeddings_body(settings), returns=models.EMBEDDINGS,
+                  failures=(404,)),
+        Operation("GET", "/v1/vector_stores", stores.stores, "The collections, as vector stores.",
+                  query=stores.PAGES, returns=stores.LIST),
+        Operation("GET", store, stores.store, "A collection, as a vector store.",
+                  returns=stores.STORE),
+        Operation("POST", store + "/search", stores.search, "Search, with OpenAI's filters.",
+                  body=stores.search_body(settings), returns=stores.RESULTS),
+        Operation("GET", store + "/files", stores.files, "The documents, as files.",
+                  query=stores.PAGES, returns=stores.LIST),
+        Operation("GET", file + "/content", stores.content, "The text of a document.",
+                  returns=stores.CONTENT),
+        Operation("GET", file, stores.file, "A document, as a file.", returns=stores.FILE),
+    ]  # fmt: skip
+
+
+def _about():
+    return [
+        Operation("GET", "/openapi.json", operation_pages.description, "This description.",
+                  scope=OPEN_TO_ALL),
+        Operation("GET", "/metrics", operation_pages.metrics, "Counters, for Prometheus.",
+                  returns=s.TEXT, answers=MEDIA.partition(";")[0]),
     ]  # fmt: skip

@@ -31,6 +31,7 @@ class Operation:
     query: dict[str, Schema] = field(default_factory=dict)
     returns: Schema = field(default_factory=lambda: {"type": "object"})
     status: int = 200
+    answers: str = "application/json"  # the media type of the answer
     is_ask: bool = False  # waits for a model
     media: str = "application/json"  # of the body that is asked
     failures: tuple[int, ...] = ()  # besides those that any can have

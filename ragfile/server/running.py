@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile.ground.extras import optional
 from ragfile.server import workers
-from ragfile.server.app import make_app
+from ragfile.server.app import make_app, routes_of
+from ragfile.server.interface import operations
 from ragfile.server.keys import VARIABLE, Keys
+from ragfile.server.metrics import Board
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +28,13 @@ IDLE = 75  # seconds that an open connection may say nothing
 def serve(settings: Settings) -> None:
     """Serves until it is told to end."""
     check(settings)
-    config, listening = configured(settings), bound(settings)
+    board = Board(routes_of(operations(settings)), settings.workers)
+    config, listening = configured(settings, board), bound(settings)
     said = functools.partial(announce, listening)
     if settings.workers > 1:
-        return workers.keep(settings.workers, functools.partial(run, config, listening), said)
+        return workers.keep(
+            settings.workers, functools.partial(_work, config, listening, board), said
+        )
     if not run(config, listening, said):
         sys.exit(1)
     return None
@@ -68,11 +73,11 @@ def address(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def configured(settings: Settings) -> Any:
+def configured(settings: Settings, board: Board | None = None) -> Any:
     """What uvicorn is told."""
     uvicorn = optional("uvicorn", "the server")
     return uvicorn.Config(
-        functools.partial(make_app, settings), factory=True, loop="uvloop", http="httptools",
+        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http="httptools",
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
         proxy_headers=False, timeout_keep_alive=IDLE, timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
@@ -96,6 +101,12 @@ def run(config: Any, listening: socket.socket, ready: Callable[[], object]) -> b
     server = Announcing(config)
     server.run(sockets=[listening])
     return server.started
+
+
+def _work(config, listening, board, row, ready):
+    """What a worker does; it counts in its own row."""
+    board.row = row
+    return run(config, listening, ready)
 
 
 def log_to_stderr(level: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ragfile.server.room import Room
 if TYPE_CHECKING:
     from typing import Any
 
+    from ragfile.server.metrics import Board
     from ragfile.server.settings import Settings
 
 THREADS = 16  # most requests take one for less than a millisecond; some wait for an embedder
@@ -25,8 +27,8 @@ KEPT = 8  # commits whose lists of ids and facets stay in memory
 class Service:
     """One process of a server."""
 
-    def __init__(self, settings: Settings):
-        self.settings = settings
+    def __init__(self, settings: Settings, board: Board):
+        self.settings, self.board = settings, board
         opening = {"embedder": settings.embedder, "embedding_cache": settings.embedding_cache}
         said = {name: value for name, value in opening.items() if value is not None}
         self.collections = Collections(settings.files, **said)
@@ -37,6 +39,7 @@ class Service:
         self.keys = Keys(settings.keys, os.environ.get(KEY_VARIABLE))
         self.inside = 0  # requests under way
         self._kept = Recent(KEPT)
+        self._embedding_calls = 0  # those that are counted
 
     @property
     def model_name(self) -> str | None:
@@ -65,6 +68,14 @@ class Service:
 
     def count(self, visit: Any, scope: Any) -> None:
         """Takes a request that is over into the counters."""
+        spent = time.perf_counter() - visit.began
+        self.board.request(visit.route, visit.status, spent, visit.bytes)
+        self.board.in_flight(self.inside)
+        if visit.sink:
+            self.board.answered(visit.sink)
+            calls = self.collections.embedding_calls
+            self.board.add("embedding_calls", calls - self._embedding_calls)
+            self._embedding_calls = calls
 
     def close(self) -> None:
         """Lets the threads go; what they are about ends first."""

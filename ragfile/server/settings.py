@@ -20,6 +20,8 @@ class Settings:
     embedder: str | None = None
     embedding_cache: str | None = None
     can_write: bool = False
+    list_sources: bool = False  # in the text of chat completions, for clients that drop annotations
+    url: str | None = None  # by which clients reach the server, where it is not the Host they say
     workers: int = 1
     hosts: tuple[str, ...] = ()  # names that it answers to, besides those of the loopback
     origins: tuple[str, ...] = ()  # pages of other servers that may ask it

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Work = Callable[[Callable[[], object]], bool]
+    Work = Callable[[int, Callable[[], object]], bool]
 
 log = logging.getLogger("ragfile.serve")
 
@@ -30,7 +30,7 @@ def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
     mine, theirs = os.pipe()
-    running = {_started(work, theirs) for _ in range(count)}
+    running = {_started(work, row, theirs): row for row in range(count)}
     is_ready = False
     while not asked:
         if not is_ready and select.select([mine], [], [], 0.05)[0]:
@@ -40,8 +40,8 @@ def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
     _end(running)
 
 
-def _started(work, pipe):
-    """The pid of a new process at work."""
+def _started(work, row, pipe):
+    """The pid of a new process at work; row is its number among the workers."""
     pid = os.fork()
     if pid:
         return pid
@@ -49,7 +49,7 @@ def _started(work, pipe):
         signal.signal(number, signal.SIG_DFL)
     code = 1
     try:
-        code = 0 if work(lambda: os.write(pipe, b".")) else 1
+        code = 0 if work(row, lambda: os.write(pipe, b".")) else 1
     except BaseException:
         log.exception("a worker ended")
     finally:
@@ -64,11 +64,12 @@ def _followed(running, work, pipe, is_ready):
         time.sleep(0.05 if is_ready else 0)
         return running
     if not is_ready:  # none could begin, and a new one would not either
-        _end(running - ended)
+        _end(set(running) - ended)
         sys.exit(1)
     log.error("%d of %d workers ended and are started again", len(ended), len(running))
     time.sleep(PAUSE)
-    return (running - ended) | {_started(work, pipe) for _ in ended}
+    new = {_started(work, running[pid], pipe): running[pid] for pid in ended}
+    return {pid: row for pid, row in running.items() if pid not in ended} | new
 
 
 def _end(running):

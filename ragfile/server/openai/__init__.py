@@ -1,0 +1,1 @@
+"""OpenAI's interface over collections, for clients that know no other."""
