@@ -151,11 +151,13 @@ page:                 ## the web page in a real Chromium, and axe-core's judgeme
 	$(PY) -m pytest -q tests/page
 
 # One question a file in bench/; its README says what the data is.
-doors:                ## other people's clients: OpenAI's, Ollama's, the MCP SDK's; conformance suite, inspector
+doors:                ## other people's clients: OpenAI's, Ollama's, the AI SDK, the MCP SDK's; conformance suite, inspector
 	$(PY) -m pip install -q -e ".[test,doors]"
 	npm install --silent --prefix build/mcp node@22 \
 		@modelcontextprotocol/conformance @modelcontextprotocol/inspector
-	MCP_TOOLS=$(CURDIR)/build/mcp $(PY) -m pytest -q tests/chat tests/mcp tests/test_asking.py
+	npm install --silent --prefix build/ai-sdk ai @ai-sdk/openai @ai-sdk/openai-compatible
+	MCP_TOOLS=$(CURDIR)/build/mcp AI_SDK=$(CURDIR)/build/ai-sdk \
+		$(PY) -m pytest -q tests/chat tests/mcp tests/server tests/test_asking.py
 
 bench-vectors:
 	$(PY) bench/vectors.py --rows $(ROWS) --queries $(QUERIES)

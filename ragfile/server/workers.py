@@ -9,6 +9,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -30,23 +31,26 @@ def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
     mine, theirs = os.pipe()
-    running = {_started(work, row, theirs): row for row in range(count)}
+    life = os.pipe()  # nobody writes to it: it ends with this process
+    running = {_started(work, row, theirs, life): row for row in range(count)}
     is_ready = False
     while not asked:
         if not is_ready and select.select([mine], [], [], 0.05)[0]:
             is_ready = True
             ready()
-        running = _followed(running, work, theirs, is_ready)
+        running = _followed(running, work, theirs, life, is_ready)
     _end(running)
 
 
-def _started(work, row, pipe):
+def _started(work, row, pipe, life):
     """The pid of a new process at work; row is its number among the workers."""
     pid = os.fork()
     if pid:
         return pid
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
+    os.close(life[1])
+    threading.Thread(target=_outlive, args=(life[0],), daemon=True).start()
     code = 1
     try:
         code = 0 if work(row, lambda: os.write(pipe, b".")) else 1
@@ -57,7 +61,13 @@ def _started(work, row, pipe):
         os._exit(code)
 
 
-def _followed(running, work, pipe, is_ready):
+def _outlive(life):
+    """Ends this worker when the process that started it is gone."""
+    os.read(life, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _followed(running, work, pipe, life, is_ready):
     """The processes, with a new one in the place of each that has ended."""
     ended = {pid for pid in running if os.waitpid(pid, os.WNOHANG)[0]}
     if not ended:
@@ -68,7 +78,7 @@ def _followed(running, work, pipe, is_ready):
         sys.exit(1)
     log.error("%d of %d workers ended and are started again", len(ended), len(running))
     time.sleep(PAUSE)
-    new = {_started(work, running[pid], pipe): running[pid] for pid in ended}
+    new = {_started(work, running[pid], pipe, life): running[pid] for pid in ended}
     return {pid: row for pid, row in running.items() if pid not in ended} | new
 
 

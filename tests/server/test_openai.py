@@ -156,7 +156,9 @@ def test_vectors_are_those_of_the_files_model_in_order(server, rf):
     assert [entry["index"] for entry in plain] == [0, 1, 2]
     for i, vector in enumerate(expected):
         assert np.array_equal(np.array(plain[i]["embedding"], np.float32), vector)
-        assert np.frombuffer(base64.b64decode(packed[i]["embedding"]), "<f4").tolist() == list(vector)
+        assert np.frombuffer(base64.b64decode(packed[i]["embedding"]), "<f4").tolist() == list(
+            vector
+        )
     for wrong in ({"input": []}, {"input": [1, 2]}, {"dimensions": 8}, {"encoding_format": "x"}):
         assert server.post("/v1/embeddings", body | wrong).status == 422
 
