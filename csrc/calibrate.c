@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-static double fused(const struct rag_calibration *by, float bm25, float dense) {
+double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense) {
     const double words = by->best > 0 ? (double)bm25 / by->best : 0;
     const double sigmas = by->deviation > 0 ? ((double)dense - by->mean) / by->deviation : 0;
     return words + sigmas / by->weight;
@@ -35,7 +35,7 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
     struct ranked *all = malloc((count + 1) * sizeof *all);
     if (!all) return rag_fail(fault, RAG_MEMORY, 0, "no memory to rank");
     for (size_t i = 0; i < count; i++)
-        all[i] = (struct ranked){fused(by, bm25[i], dense[i]), ties[i], (uint32_t)i};
+        all[i] = (struct ranked){rag_calibrated_score(by, bm25[i], dense[i]), ties[i], (uint32_t)i};
     qsort(all, count, sizeof *all, by_rank);
     for (size_t i = 0; i < count; i++) {
         order[i] = all[i].at;
@@ -55,7 +55,7 @@ static double bar_of(const struct rag_calibration *by, const float *bm25, const 
                      size_t count, size_t k) {
     double *all = malloc(count * sizeof *all), bar = NAN;
     if (!all) return bar;
-    for (size_t i = 0; i < count; i++) all[i] = fused(by, bm25[i], dense[i]);
+    for (size_t i = 0; i < count; i++) all[i] = rag_calibrated_score(by, bm25[i], dense[i]);
     qsort(all, count, sizeof *all, falling);
     bar = all[k - 1];
     free(all);
@@ -71,5 +71,5 @@ float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, 
     const double wanted = by->mean + (bar - (double)rest / by->best) * by->weight * by->deviation;
     if (!(fabs(wanted) < 1e38)) return -INFINITY;
     const float least = nextafterf((float)wanted, -INFINITY);
-    return fused(by, rest, nextafterf(least, -INFINITY)) < bar ? least : -INFINITY;
+    return rag_calibrated_score(by, rest, nextafterf(least, -INFINITY)) < bar ? least : -INFINITY;
 }

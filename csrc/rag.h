@@ -828,6 +828,9 @@ struct rag_calibration {
     double best, mean, deviation, weight;
 };
 
+/* The fused score of a row. */
+double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense);
+
 /* Ranks rows by their fused scores, equal ones by ties: where each place's row stands, and its
  * score. */
 enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25,
@@ -838,6 +841,71 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
  * these rows are candidates; -infinity where any score will do. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
                            size_t count, size_t k, float rest);
+
+/* A segment where answers of several are made one: the number in the file of its first row, its
+ * rows, who they are (for ties between segments; NULL where there is one segment alone) and its
+ * vectors, or NULL. Parts lie in order of base. */
+struct rag_part {
+    uint64_t base, rows;
+    const struct rag_records *records;
+    const struct rag_matrix *matrix;
+};
+
+/* The k best of what the parts found for each question: rows (of the file, -1 is none) and scores
+ * are [questions][parts][k] and are spent, to and best are [questions][k], best first, ties by
+ * (document id, chunk index); the rest is row -1 and score -infinity. */
+enum rag_status rag_merge(const struct rag_part *parts, size_t part_count, int64_t *rows,
+                          float *scores, size_t count, size_t k, int threads, int64_t *to,
+                          float *best, struct rag_fault *fault);
+
+/* How the ranked rows of two retrievers become one ranking (fuse.c has the formulas); parameter is
+ * the weight, the constant of ranks, or the share of vectors. */
+enum rag_method { RAG_CALIBRATED, RAG_RRF, RAG_BLEND };
+
+struct rag_lexical_leg;
+struct rag_lexical_stats;
+struct rag_queries;
+
+/* Questions that are asked of words and vectors. The rows of both come in [questions][depth] with
+ * their scores, best first, row -1 where they end. sample is needed by RAG_CALIBRATED alone. */
+struct rag_fusion {
+    enum rag_method method;
+    double parameter;
+    const struct rag_part *parts;
+    size_t part_count;
+    const struct rag_lexical_leg *legs;
+    size_t leg_count;
+    const struct rag_lexical_stats *stats;
+    const struct rag_queries *queries;
+    const float *vectors;
+    uint32_t dim;
+    enum rag_metric metric;
+    const struct rag_sample *sample;
+    size_t count, depth;
+    int threads;
+};
+
+/* After the words, before the vectors. near ([questions][depth]): the vector scores of the rows
+ * that words found; RAG_CALIBRATED takes the mean for a row whose vector has none. moments
+ * ([questions][2]) and, where least is not NULL, what a further row's vector must score to be one
+ * of the k best: both of RAG_CALIBRATED alone. */
+enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *rows,
+                                const float *bm25, size_t k, float *near, double *moments,
+                                float *least, struct rag_fault *fault);
+
+/* What both found, ranked: rows, fused scores and each row's scores by words and by vector, all
+ * [questions][width], best first, ties by key. What is left over is row -1, score -infinity and
+ * parts NaN. */
+struct rag_fused {
+    int64_t *rows;
+    double *scores;
+    float *bm25, *near;
+    size_t width;
+};
+enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *word_rows,
+                                const float *bm25, const float *near, const double *moments,
+                                const int64_t *dense_rows, const float *dense,
+                                const struct rag_fused *out, struct rag_fault *fault);
 
 /* -------------------------------------------------------------------------------- text and BM25 */
 /* (bm25) */

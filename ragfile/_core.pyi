@@ -474,6 +474,32 @@ class Calibration:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
     def least(self, bm25: _In, dense: _In, k: int, rest: float) -> float: ...
 
+METHODS: Final[dict[str, int]]
+
+class Parts:
+    def __init__(
+        self, segments: Sequence[tuple[int, int, Records | None, Matrix | None]]
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def merge(
+        self, rows: NDArray[np.int64], scores: NDArray[np.float32], k: int, threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
+
+class Fusion:
+    def __init__(self, parts: Parts, lexicon: Lexicon | Lexicons, matrix: Matrix) -> None: ...
+    def near(
+        self, queries: Queries, vectors: _In, words: tuple[_In, _In], k: int,
+        how: tuple[str, float], sample: Sample | None = None, *, wants_least: bool = False,
+        threads: int | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float32] | None]: ...  # fmt: skip
+    def rank(
+        self, queries: Queries, words: tuple[_In, _In], near: _In, moments: _In,
+        dense: tuple[_In, _In], width: int, how: tuple[str, float], sample: Sample | None = None,
+        *, threads: int | None = None,
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]
+    ]: ...  # fmt: skip
+
 # ---------------------------------------------------------------------------------------------------------------- bm25
 
 def words(text: str | bytes, *, strip_accents: bool = False) -> list[tuple[str, bool]]: ...

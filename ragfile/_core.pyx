@@ -147,6 +147,7 @@ include "pxi/fusion.pxi"
 
 # (bm25)
 include "pxi/bm25.pxi"
+include "pxi/fusing.pxi"
 
 # (wordpiece)
 include "pxi/model.pxi"

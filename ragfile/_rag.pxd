@@ -449,6 +449,50 @@ cdef extern from "rag.h" nogil:
                                    double *scores, rag_fault *fault)
     float rag_calibrated_least(const rag_calibration *by, const float *bm25, const float *dense,
                                size_t count, size_t k, float rest)
+    double rag_calibrated_score(const rag_calibration *by, float bm25, float dense)
+
+    struct rag_part:
+        uint64_t base, rows
+        const rag_records *records
+        const rag_matrix *matrix
+
+    rag_status rag_merge(const rag_part *parts, size_t part_count, int64_t *rows, float *scores,
+                         size_t count, size_t k, int threads, int64_t *to, float *best,
+                         rag_fault *fault) nogil
+
+    enum rag_method:
+        RAG_CALIBRATED, RAG_RRF, RAG_BLEND
+
+    struct rag_fusion:
+        rag_method method
+        double parameter
+        const rag_part *parts
+        size_t part_count
+        const rag_lexical_leg *legs
+        size_t leg_count
+        const rag_lexical_stats *stats
+        const rag_queries *queries
+        const float *vectors
+        uint32_t dim
+        rag_metric metric
+        const rag_sample *sample
+        size_t count, depth
+        int threads
+
+    struct rag_fused:
+        int64_t *rows
+        double *scores
+        float *bm25
+        float *near
+        size_t width
+
+    rag_status rag_fusion_near(const rag_fusion *fusion, const int64_t *rows, const float *bm25,
+                               size_t k, float *near, double *moments, float *least,
+                               rag_fault *fault) nogil
+    rag_status rag_fusion_rank(const rag_fusion *fusion, const int64_t *word_rows,
+                               const float *bm25, const float *near, const double *moments,
+                               const int64_t *dense_rows, const float *dense,
+                               const rag_fused *out, rag_fault *fault) nogil
 
     # (bm25)
     struct rag_word:

@@ -18,6 +18,9 @@ from ragfile.errors import CorruptError
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ragfile.types import Fields, Fusion, Metadata, Tags, Where
 
 
@@ -220,9 +223,52 @@ class Plan:
     tags_all: Tags = ()
 
 
+# A hit that a search found is read on first look, in these parts: which fields come together.
+PARTS = {
+    "identity": ("id", "doc_id", "chunk_index", "start", "end"),
+    "passage": ("text",),
+    "labels": ("tags", "metadata", "source"),
+}
+PART_OF = {name: part for part, names in PARTS.items() for name in names}
+
+
+class _Unread:
+    """What is read when somebody first asks for it: `_source` is who reads, and what.
+
+    A slot that was never filled asks __getattr__, so fields that are there cost nothing more.
+    """
+
+    __slots__ = ("_source",)
+
+    _source: tuple[Any, Any]
+
+    if not TYPE_CHECKING:  # a type checker would take any misspelt name for one of these
+
+        def __getattr__(self, name):
+            part = PART_OF.get(name)
+            if part is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            reader, what = self._source
+            for field_name, value in zip(PARTS[part], reader.read(what, part), strict=True):
+                if not _is_filled(self, field_name):
+                    setattr(self, field_name, value)
+            return object.__getattribute__(self, name)
+
+
+def _is_filled(record, name):
+    try:
+        object.__getattribute__(record, name)
+    except AttributeError:
+        return False
+    return True
+
+
 @dataclass(slots=True)
-class Hit:
-    """One passage of an answer: where it is from, why it is here (`scores` by leg), and its exact text."""
+class Hit(_Unread):
+    """One passage of an answer: where it is from, why it is here (`scores` by leg), and its exact text.
+
+    Hits of a search read their text and metadata from the file when they are first looked at.
+    """
 
     id: str
     doc_id: str
@@ -237,10 +283,35 @@ class Hit:
     start: int = -1
     end: int = -1
 
+    @classmethod
+    def unread(
+        cls, reader: Any, what: Any, score: float, score_type: str, scores: dict[str, float]
+    ) -> Self:
+        """A hit whose other fields are reader.read(what, part) when they are first looked at."""
+        hit = cls.__new__(cls)
+        hit._source, hit.score = (reader, what), score
+        hit.score_type, hit.scores = score_type, scores
+        return hit
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    def part(self, name: str) -> tuple[Any, ...]:
+        """The fields of one of the PARTS."""
+        return tuple(getattr(self, field_name) for field_name in PARTS[name])
+
     @property
     def uuid(self) -> str:
         """A UUID that is the same for the same document and index at any time and place."""
         return chunk_uuid(self.doc_id, self.chunk_index)
+
+    @property
+    def vector(self) -> NDArray[np.floating[Any]] | None:
+        """The stored vector, read from the open file; None where there is none, or the hit came out of a pickle."""
+        if not _is_filled(self, "_source"):
+            return None
+        reader, what = self._source
+        return reader.vector(what)
 
 
 class Hits(list[Hit]):

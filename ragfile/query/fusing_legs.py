@@ -5,6 +5,8 @@
 Words come first, for they cost least, and under calibrated fusion they say what the vector scan need not look for: k
 rows with both scores are known then, and a row that no word brought in would have to beat them by its vector alone. The
 answer is that of both in full, to the bit; the vector scan is two to three times faster.
+
+Each step is one call into the core for all questions (csrc/fuse.c). tests/oracles/fusing.py says the same slowly.
 """
 
 from __future__ import annotations
@@ -13,154 +15,125 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragfile import _core
 from ragfile.query import fusion, reranking
-from ragfile.store import exact
+from ragfile.store import prefetch
 from ragfile.store.config import TRANSFORMER_WEIGHT
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from numpy.typing import NDArray
 
-class Leg(NamedTuple):
-    """The ranked rows that one retriever hands to fusion, for one question."""
-
-    rows: np.ndarray
-    scores: np.ndarray
+PARAMETER = {
+    "calibrated": ("w", TRANSFORMER_WEIGHT),
+    "rrf": ("rrf_k", fusion.RRF_K),
+    "blend": ("alpha", 0.5),
+}
 
 
 class Ranked(NamedTuple):
-    """An answer before it is fetched: `parts` are each row's scores by retriever."""
+    """The answers to some questions before they are fetched, a row of each array for each question: row -1, score -inf
+    and parts NaN are what fills up shorter ones. `parts` are the scores by retriever."""
 
     score_type: str
-    rows: list[int]
-    scores: list[float]
-    parts: list[dict[str, float]]
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    parts: dict[str, NDArray[np.float32]]
+
+    def cut(self, k: int) -> Ranked:
+        """The first k of each."""
+        parts = {name: part[:, :k] for name, part in self.parts.items()}
+        return Ranked(self.score_type, self.rows[:, :k], self.scores[:, :k], parts)
+
+    def taken(self, kept: list[NDArray[np.intp]], k: int) -> Ranked:
+        """For each question the k first of the places that are kept, in their order."""
+        out = nothing(self.score_type, len(self.rows), k, self.parts)
+        for i, places in enumerate(kept):
+            places = places[:k]
+            out.rows[i, : len(places)] = self.rows[i, places]
+            out.scores[i, : len(places)] = self.scores[i, places]
+            for name, part in self.parts.items():
+                out.parts[name][i, : len(places)] = part[i, places]
+        return out
+
+
+def nothing(score_type: str, count: int, k: int, names=()) -> Ranked:
+    """Room for the answers to `count` questions, filled with none."""
+    parts = {name: np.full((count, k), np.nan, np.float32) for name in names}
+    return Ranked(
+        score_type, np.full((count, k), -1, np.int64), np.full((count, k), -np.inf), parts
+    )
+
+
+def one_leg(name: str, found) -> Ranked:
+    """The answers of a retriever that was asked alone."""
+    rows, scores = found
+    part = np.where(rows < 0, np.float32(np.nan), scores)
+    return Ranked(name, rows, scores.astype(np.float64), {name: part})
 
 
 class Fusing:
-    """One question's legs put together. `vectors` and `has_words` say which retrievers there are; `words` and `dense`
-    are what they found, as (rows, scores) of arrays [text, depth]."""
+    """Both retrievers' answers to some questions put together."""
 
-    words: Any
-    dense: Any
-    near: Any
-    scales: Any
-
-    def __init__(self, base, question, vectors, has_words):
+    def __init__(self, base, question, vectors):
         self.base, self.question, self.vectors = base, question, vectors
-        self.method, self.params = _method(question.fusion, base.config.get("fusion") or {})
-        self.is_hybrid = vectors is not None and has_words
-        self.is_calibrated = self.is_hybrid and self.method == "calibrated"
-        self.words = self.dense = self.near = self.scales = None
+        self.how = _method(question.fusion, base.config.get("fusion") or {})
+        self.core = base.fusion_core
+        self.sample = base.sample_vectors if self.how[0] == "calibrated" else None
+        self.threads = 1 if base.is_elsewhere else question.threads
+        self.words = self.near = self.moments = None
 
-    def least(self):
-        """What the vector scan must reach for each text, given the words; None where that cannot be said."""
-        if not self.is_hybrid:
-            return None
-        legs = [_leg(self.words, i) for i in range(len(self.vectors))]
-        self.near = [
-            self.base.scores_of(leg.rows, vector=vector)
-            for leg, vector in zip(legs, self.vectors, strict=True)
-        ]
-        if not self.is_calibrated:
-            return None
-        moments = [self.base.sample_statistics(vector) for vector in self.vectors]
-        weight = self.params.get("w", TRANSFORMER_WEIGHT)
-        self.scales = [_core.Calibration(mean, deviation, weight) for mean, deviation in moments]
-        self.near = [
-            _known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)
-        ]
-        if self.question.distinct:
-            return None  # rows after the k best can take the places of near-duplicates
-        return np.array([self._least(i, leg) for i, leg in enumerate(legs)], dtype=np.float32)
+    def least(self, queries, words):
+        """What the vector scan must reach for each text, given what the words found; None where that cannot be said."""
+        self.queries, self.words = queries, words
+        if self.base.is_elsewhere:
+            prefetch.vector_rows(self.base.segments, np.unique(words[0][words[0] >= 0]))
+        question = self.question
+        wants = self.how[0] == "calibrated" and not question.looks_beyond
+        self.near, self.moments, least = self.core.near(
+            queries, self.vectors, words, question.k, self.how, self.sample,
+            wants_least=wants, threads=self.threads,
+        )  # fmt: skip
+        return least
 
-    def _least(self, i, leg):
-        """A leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
-        rest = leg.scores[-1] if len(leg.rows) == self.question.depth > 0 else 0.0
-        return self.scales[i].least(leg.scores, self.near[i], self.question.k, rest)
-
-    def ranked(self, i) -> Ranked:
-        """The answer to text i."""
-        if self.is_hybrid:
-            return self._fused(i, _leg(self.words, i), _leg(self.dense, i))
-        if self.dense is None and self.words is None:
-            return Ranked("none", [], [], [])
-        name, found = ("bm25", self.words) if self.dense is None else ("vector", self.dense)
-        leg = _leg(found, i)
-        order, scores = self._cut(leg.rows, np.arange(len(leg.rows)), leg.scores)
-        return Ranked(name, leg.rows[order].tolist(), scores, [{name: score} for score in scores])
-
-    def _fused(self, i, words, dense) -> Ranked:
-        """The union of both legs, each row with both exact scores, ranked."""
-        rows, bm25 = words
-        known = set(rows.tolist())
-        new = np.array([row not in known for row in dense.rows.tolist()], dtype=bool)
-        added = dense.rows[new]
-        if len(added):
-            rows = np.concatenate([rows, added])
-            text = self.question.texts[i]
-            bm25 = np.concatenate([bm25, self.base.scores_of(added, text=text)])
-        near, ties = np.concatenate([self.near[i], dense.scores[new]]), self._ties(rows)
-        if self.is_calibrated:
-            order, scores = self.scales[i].rank(ties, bm25, near)
-        else:
-            order, scores = self._by_rank(rows, ties, [dense, words])
-        order, scores = self._cut(rows, order, scores)
-        parts = zip(bm25[order].tolist(), near[order].tolist(), strict=True)
-        by_retriever = [{"bm25": b, "vector": v} for b, v in parts]
-        return Ranked(self.method, rows[order].tolist(), scores, by_retriever)
-
-    def _by_rank(self, rows, ties, legs):
-        """The same by the methods that look at the legs alone."""
-        tie = dict(zip(rows.tolist(), ties.tolist(), strict=True))
-        ranked = [([tie[row] for row in leg.rows.tolist()], leg.scores) for leg in legs]
-        if self.method == "rrf":
-            found, scores = fusion.rrf(ranked, self.params.get("rrf_k", fusion.RRF_K))
-        else:
-            weights = fusion.alpha_weights(self.params.get("alpha", 0.5))
-            found, scores = fusion.blend(ranked, weights)
-        return np.argsort(ties)[np.searchsorted(np.sort(ties), found)], scores
-
-    def _ties(self, rows):
-        """What ties go by: the rows themselves in one segment, the order of their keys in several."""
-        segments = self.base.segments
-        if len(segments) == 1:
-            return rows
-        by_key = sorted(range(len(rows)), key=lambda at: exact.key(segments, rows[at]))
-        ties = np.empty(len(rows), dtype=np.int64)
-        ties[by_key] = np.arange(len(rows))
-        return ties
-
-    def _cut(self, rows, order, scores):
-        """The k best of rows[order]; with distinct, those that do not repeat a better one."""
-        if self.question.distinct and len(order):
-            kept = self._distinct(rows[order])
-            order, scores = order[kept], scores[kept]
-        return order[: self.question.k], scores[: self.question.k].tolist()
-
-    def _distinct(self, rows):
-        if self.base.has_vectors:
-            return reranking.distinct_vectors(np.array([self.base.vector(row) for row in rows]))
-        return reranking.distinct_texts([self.base.chunk(row).content for row in rows])
+    def ranked(self, dense, width) -> Ranked:
+        """The first `width` of the union of both legs, each row with both exact scores."""
+        rows, scores, bm25, vector = self.core.rank(
+            self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
+            threads=self.threads,
+        )  # fmt: skip
+        return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
 
 
-def _method(chosen, recorded):
-    """(method, parameters): the caller's choice before the file's."""
+def distinct(base, ranked: Ranked, k: int) -> Ranked:
+    """The k best of each answer that do not repeat a better one."""
+    kept = [
+        np.array(_distinct(base, rows[rows >= 0].tolist()), dtype=np.intp) for rows in ranked.rows
+    ]
+    return ranked.taken(kept, k)
+
+
+def _distinct(base, rows):
+    if not rows:
+        return []
+    if base.has_vectors:
+        return reranking.distinct_vectors(np.array([base.vector(row) for row in rows]))
+    return reranking.distinct_texts([base.chunk(row).content for row in rows])
+
+
+def check(chosen) -> None:
+    """Refuses a fusion that no file can be asked for, whatever the retrievers are."""
+    method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
+    if method is not None:
+        fusion.check(method, params)
+
+
+def _method(chosen, recorded) -> tuple[str, Any]:
+    """(method, its parameter): the caller's choice before the file's."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
     method = method or recorded.get("method", "calibrated")
     fusion.check(method, params)
-    return method, {**recorded, **params}
-
-
-def _known(scores, unknown):
-    """Scores of vectors as finite numbers: `unknown` where a row has none."""
-    missing = np.isnan(scores)
-    return np.where(missing, np.float32(unknown), scores) if missing.any() else scores
-
-
-def _leg(found, i) -> Leg:
-    """What a retriever found for text i, without what fills up the array."""
-    rows, scores = found[0][i], found[1][i]
-    count = int(np.count_nonzero(rows >= 0))
-    return Leg(rows[:count], scores[:count])
+    name, default = PARAMETER[method]
+    value = {**recorded, **params}.get(name, default)
+    fusion.check_value(method, value)
+    return method, float(value)

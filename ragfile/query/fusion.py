@@ -43,6 +43,16 @@ def check(method, params):
         )
 
 
+def check_value(method, value):
+    """Refuses a parameter that its method has no use for."""
+    if method == "calibrated" and not value > 0:
+        raise ValueError(f"w must be positive, not {value}")
+    if method == "rrf" and not value >= 0:
+        raise ValueError(f"rrf_k must not be negative, not {value}")
+    if method == "blend":
+        alpha_weights(value)
+
+
 def alpha_weights(alpha):
     """The weights of a vector and a lexical list."""
     if not 0 <= alpha <= 1:
@@ -52,8 +62,7 @@ def alpha_weights(alpha):
 
 def rrf(legs, k=RRF_K):
     """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
-    if not k >= 0:
-        raise ValueError(f"rrf_k must not be negative, not {k}")
+    check_value("rrf", k)
     return _sum_parts(
         [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
     )
@@ -78,8 +87,7 @@ def calibrated(rows, bm25, dense, *, mean, deviation, w):
     many deviations weigh as much as the best lexical match: 6 for static models, 4 for transformers.
     """
     bm25, dense = _finite(bm25), _finite(dense)
-    if not w > 0:
-        raise ValueError(f"w must be positive, not {w}")
+    check_value("calibrated", w)
     best = bm25.max(initial=0.0)
     lexical = bm25 / best if best > 0 else np.zeros(len(bm25))
     z = (dense - mean) / deviation if deviation > 0 else np.zeros(len(dense))

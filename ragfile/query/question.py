@@ -64,6 +64,11 @@ class Question:
         return self
 
     @property
+    def looks_beyond(self) -> bool:
+        """Whether rows after the k best can come into the answer."""
+        return self.distinct
+
+    @property
     def depth(self) -> int:
         """How many rows each retriever hands to fusion."""
         return max(self.k, self.pool)

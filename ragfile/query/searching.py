@@ -17,16 +17,16 @@ import numpy as np
 from ragfile import _core
 from ragfile.ground import request_id as tracing
 from ragfile.ground.lru import Recent
-from ragfile.query.fusing_legs import Fusing, Ranked
+from ragfile.query import fusing_legs
 from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
-from ragfile.records import Hit, Hits
+from ragfile.records import PARTS, Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive, of_one_commit
-from ragfile.store.row_segment import copied
+from ragfile.store.passages import copy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, Literal, Unpack
 
     from numpy.typing import NDArray
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
-    from ragfile.records import Candidate, Chunk, Span
+    from ragfile.query.fusing_legs import Ranked
+    from ragfile.records import Candidate, Chunk, Hit, Span
     from ragfile.types import (
         FusionChoice,
         Mode,
@@ -126,7 +127,8 @@ class KnowledgeBase(Archive):
             return self._kept(known, question, request_id or tracing.new())
         hits = self._answered(question, request_id)[0]
         if key is not None and not hits.degraded:
-            self._answers.put(key, _copied(hits))
+            self._answers.put(key, hits)
+            return _given(hits)
         return hits
 
     @overload
@@ -190,41 +192,73 @@ class KnowledgeBase(Archive):
     def _answered(self, question, request_id) -> list[Hits]:
         clock = _Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
-            found = self._found(question.limited(len(self)), clock)
+            parts = self._found(question.limited(len(self)), clock)
+        found = [Hits()] * len(question.texts)
+        for places, ranked, degraded in parts:
+            for i, hits in zip(places, self._hits(ranked, degraded), strict=True):
+                found[i] = hits
+        clock.note("fetch")
         for i, hits in enumerate(found):
             hits.timings, hits.request_id = clock.spent, request_id
             self._log(question, i, hits)
         return found
 
-    def _found(self, question, clock):
+    def _found(self, question, clock) -> list[tuple[Sequence[int], Ranked, str]]:
+        """What was found, in parts: (which questions, their answers, what was left out and why). Questions that have
+        filters of their own are asked filter by filter."""
+        asked = [(range(len(question.texts)), question)]
         if question.has_filters:
-            answers = {}
-            for places, part in question.by_filter():
-                answers |= zip(places, self._found(part, clock), strict=True)
-            return [answers[i] for i in range(len(question.texts))]
+            asked = question.by_filter()
         ask = self._by_name if question.mode == "keyword" else self._by_content
-        return ask(question, clock)
+        answers = [ask(part, clock) for _, part in asked]
+        return [
+            (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
+        ]
 
     def _by_content(self, question, clock):
         rows = self.row_set(question.where, question.tags_any, question.tags_all)
         clock.note("filter")
         vectors, has_words, degraded = self._retrievers(question)
         clock.note("embed")
-        fusing = Fusing(self, question, vectors, has_words)
-        depth, threads, least = question.depth, question.threads, None
-        if has_words:
-            fusing.words = self.match(question.texts, depth, where=rows, threads=threads)
-            clock.note("bm25")
-            least = fusing.least()
-            clock.note("fuse")
-        if vectors is not None:
-            fusing.dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
-            clock.note("vector")
-        answers = [fusing.ranked(i) for i in range(len(question.texts))]
+        fusing_legs.check(question.fusion)
+        if has_words and vectors is not None:
+            ranked = self._fused(question, vectors, rows, clock)
+        else:
+            ranked = self._by_one(question, vectors, has_words, rows, clock)
+        if question.distinct:
+            ranked = fusing_legs.distinct(self, ranked, question.k)
         clock.note("fuse")
-        found = [self._hits(answer, degraded) for answer in answers]
-        clock.note("fetch")
-        return found
+        return ranked, degraded
+
+    def _fused(self, question, vectors, rows, clock):
+        """The answer of both retrievers."""
+        fusing = fusing_legs.Fusing(self, question, vectors)
+        depth, threads = question.depth, question.threads
+        segments = self._searched("rag.terms")
+        prefetch.terms(segments)
+        prefetch.lists(segments, question.texts)
+        queries = segments.questions(question.texts)
+        words = self._matched(question.texts, depth, rows, threads, queries=queries)
+        clock.note("bm25")
+        least = fusing.least(queries, words)
+        clock.note("fuse")
+        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
+        clock.note("vector")
+        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.k)
+
+    def _by_one(self, question, vectors, has_words, rows, clock):
+        """The answer of one retriever, or of none."""
+        depth, threads = question.depth, question.threads
+        if vectors is None and not has_words:
+            return fusing_legs.nothing("none", len(question.texts), 0)
+        if has_words:
+            found = "bm25", self._matched(question.texts, depth, rows, threads)
+        else:
+            near: Any = vectors
+            found = "vector", self.nearest(near, depth, where=rows, threads=threads)
+        clock.note(found[0])
+        ranked = fusing_legs.one_leg(*found)
+        return ranked if question.looks_beyond else ranked.cut(question.k)
 
     def _retrievers(self, question):
         """(the questions' vectors or None, whether BM25 is asked, why a retriever of this mode is left out or "")."""
@@ -244,9 +278,14 @@ class KnowledgeBase(Archive):
 
     def _by_name(self, question, clock):
         chosen = self.mask(question.where, question.tags_any, question.tags_all)
-        found = [self._named(text, question.k, chosen) for text in question.texts]
-        clock.note("fetch")
-        return found
+        named = [self._named(text, question.k, chosen) for text in question.texts]
+        ranked = fusing_legs.nothing(
+            "keyword", len(named), max(map(len, named), default=0), ["keyword"]
+        )
+        for i, rows in enumerate(named):
+            ranked.rows[i, : len(rows)] = rows
+            ranked.scores[i, : len(rows)] = ranked.parts["keyword"][i, : len(rows)] = 1.0
+        return ranked, ""
 
     def _named(self, name, k, chosen):
         """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
@@ -256,15 +295,33 @@ class KnowledgeBase(Archive):
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:
             mask[row] = True
-        rows = np.flatnonzero(mask if chosen is None else mask & chosen)[:k].tolist()
-        scores = [1.0] * len(rows)
-        return self._hits(Ranked("keyword", rows, scores, [{"keyword": 1.0} for _ in rows]), "")
+        return np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
 
-    def _hits(self, answer, degraded):
-        prefetch.passages(self.segments, answer.rows)
-        found = zip(answer.rows, answer.scores, answer.parts, strict=True)
-        hits = [self.hit(row, score, answer.score_type, parts) for row, score, parts in found]
-        return Hits(hits, degraded=degraded)
+    def _hits(self, ranked, degraded) -> list[Hits]:
+        """The hits of some answers. Those of a file that is elsewhere are read now, in few requests; others on first look."""
+        passages, names = self.passages(), list(ranked.parts)
+        columns = [ranked.rows.tolist(), ranked.scores.tolist()]
+        columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
+        found = []
+        for rows, scores, parts in zip(*columns, strict=True) if names else ():
+            each = zip(rows, scores, zip(*parts, strict=True), strict=True)
+            hits = [
+                passages.hit(row, score, ranked.score_type, dict(zip(names, part, strict=True)))
+                for row, score, part in each
+                if row >= 0
+            ]
+            found.append(Hits(hits, degraded=degraded))
+        if self.is_elsewhere:
+            self._read_now(ranked, found)
+        return found or [Hits(degraded=degraded) for _ in ranked.rows]
+
+    def _read_now(self, ranked, found):
+        """All that hits of a file that is elsewhere have to say, in few requests for each answer."""
+        for rows, hits in zip(ranked.rows, found, strict=True):
+            prefetch.passages(self.segments, rows[rows >= 0].tolist())
+            for hit in hits:
+                for part in PARTS:
+                    hit.part(part)
 
     def _log(self, question, i, hits):
         self.counters["searches"] += 1
@@ -279,18 +336,40 @@ class KnowledgeBase(Archive):
         """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
         return sampling.sample(self.segments, with_vectors=False).rows
 
-    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
-        """(mean, deviation) of a question's exact scores over the sample, whose vectors are kept together in memory."""
+    @property
+    def sample_vectors(self) -> _core.Sample:
+        """The vectors of the sample, kept together in memory."""
         sample = self._made.get("sample")
         if sample is None:
             rows = sampling.sample(self.segments).vectors
             vectors = (
-                np.array(rows, dtype=np.float32) if rows else np.empty((0, len(vector)), np.float32)
+                np.array(rows, np.float32) if rows else np.empty((0, self.dim or 0), np.float32)
             )
             sample = self._made["sample"] = _core.Sample(
                 vectors, self.config.get("metric", "cosine")
             )
-        return sample.moments(vector)
+        return sample
+
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
+        """(mean, deviation) of a question's exact scores over the sample."""
+        return self.sample_vectors.moments(vector)
+
+    @property
+    def fusion_core(self) -> _core.Fusion:
+        """What fuses the answers of both retrievers; made on first use."""
+        core = self._made.get("fusion")
+        if core is None:
+            near, words = self._searched("vector"), self._searched("rag.terms")
+            lexicon = words.lexicons or words[0].lexicon
+            core = self._made["fusion"] = _core.Fusion(near.parts, lexicon, near[0].matrix)
+        return core
+
+
+def _given(hits):
+    """An answer for its first taker, while the kept one stays as it is."""
+    copies = _copied(hits)
+    copies.request_id = hits.request_id
+    return copies
 
 
 class _Clock:
@@ -307,14 +386,8 @@ class _Clock:
 
 def _copied(hits):
     """Hits that their taker may change."""
-    return Hits([_copy(hit) for hit in hits], degraded=hits.degraded, timings=dict(hits.timings))
-
-
-def _copy(hit):
-    return Hit(
-        hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
-        hit.tags, copied(hit.metadata), hit.source, hit.start, hit.end,
-    )  # fmt: skip
+    copies = [copy_of(hit) for hit in hits]
+    return Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
 
 
 def _record(base, question, i, hits):

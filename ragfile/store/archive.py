@@ -30,6 +30,7 @@ from ragfile.store import (
     prefetch,
     row_sets,
 )  # fmt: skip
+from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument
 from ragfile.store.row_sets import RowSet
 
@@ -242,7 +243,7 @@ class Archive:
         """What changes when the path names another file, or the file was written to."""
         return *_core.file_identity(self.path), os.stat(self.path).st_mtime_ns
 
-    def _front_and_footer(self):
+    def _front_and_footer(self) -> Any:
         """What names the commit that is open: both hold hashes of what they stand for."""
         end = self._commit["end"]
         return self.raw(0, FRONT), self.raw(max(end - FOOTER, 0), FOOTER)
@@ -529,7 +530,8 @@ class Archive:
 
     def chunk(self, row: int) -> Chunk:
         """The Chunk of a row; its metadata includes the document's."""
-        hit = self.hit(row)
+        segment, local = self._live_place(row)
+        hit = segment.hit(local)
         return Chunk(
             hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
         )
@@ -547,7 +549,17 @@ class Archive:
         hit.score, hit.score_type = score, score_type
         if scores:
             hit.scores = scores
+        hit._source = self.passages(), row
         return hit
+
+    def passages(self) -> Passages:
+        """What reads the rows of the commit that is open now, for as long as somebody needs them."""
+        view = object.__new__(Archive)
+        with self._swap:
+            view.__dict__.update(self.__dict__)
+        view.__dict__.pop("_answers", None)  # which keep hits, which keep this
+        view._is_pinned = True
+        return Passages(view)
 
     def row(self, chunk_id: str) -> int | None:
         """The live row of a chunk id ("document#index"), or None."""
@@ -575,7 +587,7 @@ class Archive:
         else a read of the section. For single rows there is vector(row), which checks what it gives.
         """
         chosen = self.segments if segment is None else [self.segments[segment]]
-        found = [part.live_vectors() for part in chosen if part.live]
+        found: list[Any] = [part.live_vectors() for part in chosen if part.live]
         if not found or any(part is None for part in found):
             return None
         return found[0] if len(found) == 1 else np.concatenate(found)
@@ -695,6 +707,11 @@ class Archive:
                 raise _deleted(dead[0])
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether bytes come from elsewhere when they are first read."""
+        return self.reader.is_elsewhere
+
+    @property
     def has_vectors(self) -> bool:
         """Whether there are chunks with vectors."""
         return any(segment.live and segment.has("vector") for segment in self.segments)
@@ -723,7 +740,8 @@ class Archive:
         """The segments with live rows, all of which must have the section."""
         found = self._made.get(name)
         if found is None:
-            found = exact.Segments(segment for segment in self.segments if segment.live)
+            live = (segment for segment in self.segments if segment.live)
+            found = exact.Segments(live, name == "vector")
             if not all(segment.has(name) for segment in found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._made[name] = found
@@ -753,7 +771,8 @@ class Archive:
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
-        sets = self.row_set(where).words(segments)
+        one: Any = where  # no list of filters any more, which type checkers cannot see
+        sets = self.row_set(one).words(segments)
         return exact.nearest(segments, queries, k, sets, threads, least)
 
     @of_one_commit
@@ -770,12 +789,17 @@ class Archive:
                     part.tolist(), k, where=one, threads=threads, k1=k1, b=b
                 ),
             )  # fmt: skip
+        one: Any = where
+        return self._matched(texts, k, self.row_set(one), threads, k1=k1, b=b)
+
+    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
+        """The same for one set of rows; queries are the texts as terms, where they are known."""
         segments = self._searched("rag.terms")
         if not segments:
             return _nothing(len(texts), k)
         prefetch.terms(segments)
-        sets = self.row_set(where).words(segments)
-        return exact.match(segments, texts, k, sets, threads, k1, b)
+        sets = rows.words(segments)
+        return exact.match(segments, texts, k, sets, threads, k1, b, queries)
 
     @of_one_commit
     def score(

@@ -7,8 +7,6 @@ a file in many segments answers as one that was built at once. Statistics are th
 from __future__ import annotations
 
 import bisect
-import heapq
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +26,10 @@ QUESTIONS = 64  # whose statistics are kept
 class Segments(list):
     """The segments of one commit that are asked together, and what is made of them when they are first asked."""
 
-    def __init__(self, segments):
+    def __init__(self, segments, has_vectors):
         super().__init__(segments)
-        self._lexicons = self._matrices = None
+        self._lexicons = self._matrices = self._parts = None
+        self._has_vectors = has_vectors
         self._questions = Recent(QUESTIONS)
 
     # Without functools.cached_property: before Python 3.12 it holds a lock that a fork can leave closed.
@@ -49,6 +48,19 @@ class Segments(list):
         if self._matrices is None:
             self._matrices = [s.matrix for s in self]
         return self._matrices
+
+    @property
+    def parts(self):
+        """The same for what makes one answer of several."""
+        if self._parts is None:
+            several, vectors = len(self) > 1, self._has_vectors
+            self._parts = _core.Parts(
+                [
+                    (s.base, s.rows, s.records if several else None, s.matrix if vectors else None)
+                    for s in self
+                ]
+            )
+        return self._parts
 
     def questions(self, texts):
         """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""
@@ -70,7 +82,9 @@ def nearest(segments, queries, k, sets, threads, least=None) -> Any:
         return numbered(segments[0], found), scores
     found, scores = _core.nearest(segments.matrices, queries, k, sets, threads, least)
     bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
-    return merge(segments, np.where(found < 0, found, found + bases), scores, k)
+    return segments.parts.merge(
+        np.where(found < 0, found, found + bases), scores, k, _threads(threads)
+    )
 
 
 def vector_scores(segments, rows, query):
@@ -78,20 +92,23 @@ def vector_scores(segments, rows, query):
     return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
 
 
-def match(segments, texts, k, sets, threads, k1, b) -> Any:
-    """As nearest, by BM25."""
+def match(segments, texts, k, sets, threads, k1, b, queries=None) -> Any:
+    """As nearest, by BM25. queries are the texts as terms, where they are known."""
     prefetch.lists(segments, texts)
     if segments.lexicons is None:
+        queries = segments.questions(texts) if queries is None else queries
         found, scores = segments[0].lexicon.match(
-            segments.questions(texts), k, where=sets[0], threads=threads, k1=k1, b=b
+            queries, k, where=sets[0], threads=threads, k1=k1, b=b
         )
         scores[found < 0] = NOTHING
         return numbered(segments[0], found), scores
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
-        queries = segments.questions(texts[first : first + each])
-        found, scores = segments.lexicons.match(queries, k, sets, threads=threads, k1=k1, b=b)
-        answers.append(merge(segments, found, scores, k))
+        some = queries if queries is not None and each >= len(texts) else None
+        if some is None:
+            some = segments.questions(texts[first : first + each])
+        found, scores = segments.lexicons.match(some, k, sets, threads=threads, k1=k1, b=b)
+        answers.append(segments.parts.merge(found, scores, k, _threads(threads)))
     return (
         answers[0]
         if len(answers) == 1
@@ -110,47 +127,13 @@ def bm25_scores(segments, rows, text, k1, b):
     return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, k1=k1, b=b))
 
 
+def _threads(threads):
+    return _core.cpu_count() if threads is None else max(1, threads)
+
+
 def numbered(segment, found):
     """A segment's rows as rows of the file."""
     return found if segment.base == 0 else np.where(found < 0, found, found + segment.base)
-
-
-def merge(segments, found, scores, k) -> Any:
-    """The k best of [m, segment, k] rows of the file, by score and then by key."""
-    many = len(found)
-    rows, best = np.full((many, k), -1, np.int64), np.full((many, k), NOTHING, np.float32)
-    for query in range(many):
-        kept, of = _core.ranked(found[query].reshape(-1), scores[query].reshape(-1), k)
-        if (of[1:] == of[:-1]).any():
-            kept = _by_key(segments, kept, of, k)
-        count = min(k, len(kept))
-        rows[query, :count], best[query, :count] = kept[:count], of[:count]
-    return rows, best
-
-
-def _by_key(segments, rows, scores, k):
-    """The first k rows, runs of equal scores in order of (document id, chunk index).
-
-    In a run, rows ascend: segment after segment, and in each of them by key. So a run is a merge of as many lists, of which only
-    what is wanted is drawn; ids of long runs of ties are not read.
-    """
-    ordered, first = rows[:k].copy(), 0
-    for last in [*(np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist(), len(rows)]:
-        if first >= k:
-            break
-        if last - first > 1:
-            parts = [
-                list(rows_)
-                for _, rows_ in itertools.groupby(
-                    rows[first:last].tolist(), lambda row: place(segments, row)
-                )
-            ]
-            if len(parts) > 1:
-                wanted = min(last, k) - first
-                merged = heapq.merge(*parts, key=lambda row: key(segments, row))
-                ordered[first : first + wanted] = list(itertools.islice(merged, wanted))
-        first = last
-    return ordered
 
 
 def place(segments, row):

@@ -68,7 +68,7 @@ def _are_fields(fields):
     )
 
 
-def copied(value):
+def copied(value: Any) -> Any:
     """A JSON value that its taker may change."""
     if type(value) is dict:
         return {k: copied(v) if type(v) in (dict, list) else v for k, v in value.items()}
@@ -243,17 +243,33 @@ class Segment:
 
     def hit(self, row: int) -> Hit:
         """What a row of this segment is, as a Hit without scores; its metadata includes the document's."""
+        name, doc_id, index, start, end = self.identity(row)
+        tags, metadata, source = self.labels(row)
+        (text,) = self.passage(row)
+        return Hit(name, doc_id, index, text, 0.0, "score", {}, tags, metadata, source, start, end)
+
+    def identity(self, row: int) -> tuple[str, str, int, int, int]:
+        """The id of a row, that of its document, its number there, and its span."""
         chunk = self.records.chunk(row)
-        record = self.records.document(chunk.document)
-        shared = self.document_fields(chunk.document, record)
+        doc_id = self.records.document(chunk.document).id
+        return f"{doc_id}#{chunk.index}", doc_id, chunk.index, *chunk.span
+
+    def passage(self, row: int) -> tuple[str]:
+        """The text of a row."""
+        chunk = self.records.chunk(row)
+        document = self.records.document(chunk.document)
+        return (self.text(document, chunk.start, chunk.size),)
+
+    def labels(self, row: int) -> tuple[tuple[str, ...], dict, str]:
+        """The tags, metadata and source of a row, those of its document included."""
+        chunk = self.records.chunk(row)
+        shared = self.document_fields(chunk.document, self.records.document(chunk.document))
         own = self.fields(chunk.meta_at, chunk.meta_size)
-        start, end = chunk.span
-        return Hit(
-            f"{record.id}#{chunk.index}", record.id, chunk.index, self.text(record, chunk.start, chunk.size),
-            0.0, "score", {}, tuple(own["tags"] if "tags" in own else shared.get("tags", ())),
+        return (
+            tuple(own["tags"] if "tags" in own else shared.get("tags", ())),
             {**copied(shared.get("metadata", NO_METADATA)), **own.get("metadata", NO_METADATA)},
-            shared.get("source", ""), start, end,
-        )  # fmt: skip
+            shared.get("source", ""),
+        )
 
     def vector_layout(self):
         """Where the vectors lie in their section."""

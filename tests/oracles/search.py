@@ -5,6 +5,10 @@ import importlib.util
 import numpy as np
 from places import ROOT
 
+import ragfile
+from ragfile.embedding.protocol import Model
+from ragfile.ingest.analysis import Analysis
+
 HOME = ROOT / "spec" / "vectors" / "pipeline" / "derive_search.py"
 
 
@@ -95,3 +99,53 @@ def random_filter(rng):
         )
 
     return where, tags_any, tags_all, passes
+
+
+def question(rng):
+    words = rng.choice(WORDS[:40], size=int(rng.integers(1, 6))).tolist()
+    return " ".join(words), rng.standard_normal(DIM).astype(np.float32)
+
+
+# ------------------------------------------------------------------------------------------------------- files of them
+
+PLAIN = Analysis(stemmer="none", stop_words="none")
+DIM = 24
+
+
+class Hashed:
+    """An embedder that knows a vector for every text, and counts what it is asked for."""
+
+    is_static = True
+
+    def __init__(self, error=None):
+        self.model, self.calls, self.error = Model("hashed", DIM), [], error
+
+    def embed(self, texts, role="document"):
+        if self.error is not None:
+            raise self.error
+        self.calls.append(list(texts))
+        return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, DIM)
+
+
+def vector_of(text):
+    return np.random.default_rng(list(text.encode())).standard_normal(DIM).astype(np.float32)
+
+
+def write(path, rows, **options):
+    order = np.random.default_rng(7).permutation(len(rows))
+    with ragfile.create(path, dim=DIM, analysis=PLAIN, embedder=Hashed(), **options) as w:
+        mixed = [rows[i] for i in order]
+        w.add(chunks(mixed), np.array([r.vector for r in mixed]))
+
+
+def pieced(path, rows, parts):
+    """The rows in so many segments, after documents that came and went."""
+    ids = sorted({r.doc_id for r in rows})
+    gone = corpus(np.random.default_rng(2), 30, DIM, prefix="gone")
+    split = [[r for r in rows if ids.index(r.doc_id) % parts == n] for n in range(parts)]
+    write(path, split[0] + gone)
+    for part in split[1:]:
+        with ragfile.edit(path) as w:
+            w.add(chunks(part), np.array([r.vector for r in part]))
+    with ragfile.edit(path) as w:
+        w.delete({r.doc_id for r in gone})

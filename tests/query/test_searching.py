@@ -10,43 +10,14 @@ import numpy as np
 import pytest
 import xxhash
 from oracles import search as oracle
+from oracles.search import DIM, Hashed, pieced, question, vector_of, write
 
 import ragfile
-from ragfile.embedding.protocol import Model
 from ragfile.errors import ModelError, ProviderError
-from ragfile.ingest.analysis import Analysis
 from ragfile.query.searching import KnowledgeBase
 from ragfile.records import Plan
 
-PLAIN = Analysis(stemmer="none", stop_words="none")
-DIM = 24
 FILTERS = int(os.environ.get("RAGFILE_FILTERS", "60"))  # `make filters` runs a thousand
-
-
-class Hashed:
-    """An embedder that knows a vector for every text, and counts what it is asked for."""
-
-    is_static = True
-
-    def __init__(self, error=None):
-        self.model, self.calls, self.error = Model("hashed", DIM), [], error
-
-    def embed(self, texts, role="document"):
-        if self.error is not None:
-            raise self.error
-        self.calls.append(list(texts))
-        return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, DIM)
-
-
-def vector_of(text):
-    return np.random.default_rng(list(text.encode())).standard_normal(DIM).astype(np.float32)
-
-
-def write(path, rows, **options):
-    order = np.random.default_rng(7).permutation(len(rows))
-    with ragfile.create(path, dim=DIM, analysis=PLAIN, embedder=Hashed(), **options) as w:
-        mixed = [rows[i] for i in order]
-        w.add(oracle.chunks(mixed), np.array([r.vector for r in mixed]))
 
 
 @pytest.fixture(scope="module")
@@ -62,17 +33,8 @@ def whole(tmp_path_factory):
 def pieces(tmp_path_factory, whole):
     """The same rows in three segments, after documents that came and went."""
     path = tmp_path_factory.mktemp("pieces") / "kb.ragfile"
-    rows = whole[1]
-    ids = sorted({r.doc_id for r in rows})
-    gone = oracle.corpus(np.random.default_rng(2), 30, DIM, prefix="gone")
-    parts = [[r for r in rows if ids.index(r.doc_id) % 3 == n] for n in range(3)]
-    write(path, parts[0] + gone)
-    for part in parts[1:]:
-        with ragfile.edit(path) as w:
-            w.add(oracle.chunks(part), np.array([r.vector for r in part]))
-    with ragfile.edit(path) as w:
-        w.delete({r.doc_id for r in gone})
-    return path, rows
+    pieced(path, whole[1], 3)
+    return path, whole[1]
 
 
 @pytest.fixture(scope="module", params=["whole", "pieces"])
@@ -81,11 +43,6 @@ def file(request):
     with ragfile.open(path) as rf:
         assert (len(rf.segments) > 1) == (request.param == "pieces")
         yield rf, rows
-
-
-def question(rng):
-    words = rng.choice(oracle.WORDS[:40], size=int(rng.integers(1, 6))).tolist()
-    return " ".join(words), rng.standard_normal(DIM).astype(np.float32)
 
 
 def answers(expected):

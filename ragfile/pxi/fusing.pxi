@@ -1,0 +1,176 @@
+# Answers of several segments, and of words and vectors, made one: whole batches without the GIL.
+
+METHODS = {"calibrated": RAG_CALIBRATED, "rrf": RAG_RRF, "blend": RAG_BLEND}
+
+
+cdef class Parts:
+    """The segments of a file where their answers are made one: (first row, rows, Records or None,
+    Matrix or None) of each, in order of first row. Several need their records."""
+
+    cdef rag_part *parts
+    cdef size_t count
+    cdef list owners
+
+    def __cinit__(self, segments):
+        cdef Records records
+        cdef Matrix matrix
+        self.owners = []
+        self.parts = <rag_part *>calloc(len(segments) or 1, sizeof(rag_part))
+        if self.parts == NULL:
+            raise MemoryError
+        for base, rows, records, matrix in segments:
+            self.parts[self.count].base, self.parts[self.count].rows = base, rows
+            if records is not None:
+                self.parts[self.count].records = &records.records
+            if matrix is not None:
+                self.parts[self.count].matrix = &matrix.matrix
+            if records is None and len(segments) > 1:
+                raise ValueError("several segments need their records")
+            self.owners.append((records, matrix))
+            self.count += 1
+
+    def __dealloc__(self):
+        free(self.parts)
+
+    def __len__(self):
+        return self.count
+
+    def merge(self, rows, scores, size_t k, int threads=1):
+        """(rows int64[m, k], scores float32[m, k]): the k best of what the segments found, arrays
+        [m, s, k] that are spent. What is left over is row -1, score -inf."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef int64_t[:, :, ::1] rows_view = rows
+        cdef float[:, :, ::1] scores_view = scores
+        cdef size_t m = rows_view.shape[0]
+        if (scores_view.shape[0] != rows_view.shape[0] or <size_t>rows_view.shape[1] != self.count
+                or <size_t>rows_view.shape[2] != k or scores_view.shape[1] != rows_view.shape[1]
+                or scores_view.shape[2] != rows_view.shape[2]):
+            raise ValueError("rows and scores are [questions, segments, k]")
+        found, best = numpy.empty((m, k), numpy.int64), numpy.empty((m, k), numpy.float32)
+        cdef int64_t *to = <int64_t *>address_of(found)
+        cdef float *of = <float *>address_of(best)
+        if m and k and self.count:
+            with nogil:
+                status = rag_merge(self.parts, self.count, &rows_view[0, 0, 0],
+                                   &scores_view[0, 0, 0], m, k, threads, to, of, &fault)
+            check(status, &fault)
+        return found, best
+
+
+cdef class Fusion:
+    """Words and vectors of a file's segments, fused for questions of both. `lexicon` is a Lexicon
+    where there is one segment without deleted rows, else Lexicons."""
+
+    cdef Parts parts
+    cdef object lexicon
+    cdef rag_lexical_leg alone
+    cdef rag_lexical_stats stats
+    cdef rag_fusion fusion
+    cdef Matrix matrix
+
+    def __init__(self, Parts parts not None, lexicon, Matrix matrix not None):
+        self.parts, self.lexicon, self.matrix = parts, lexicon, matrix
+        self.fusion.parts, self.fusion.part_count = parts.parts, parts.count
+        self.fusion.dim, self.fusion.metric = matrix.matrix.dim, matrix.ranking
+        if isinstance(lexicon, Lexicon):
+            self.take_one(lexicon)
+        else:
+            self.take_all(lexicon)
+
+    cdef take_one(self, Lexicon lexicon):
+        self.alone.lexicon, self.alone.base = lexicon.lexicon, self.parts.parts[0].base
+        self.stats.rows, self.stats.total_length = lexicon.info.rows, lexicon.info.total_length
+        self.stats.k1, self.stats.b = lexicon.info.k1, lexicon.info.b
+        self.fusion.legs, self.fusion.leg_count = &self.alone, 1
+        self.fusion.stats = &self.stats
+
+    cdef take_all(self, Lexicons lexicons):
+        self.fusion.legs, self.fusion.leg_count = lexicons.legs, lexicons.count
+        self.fusion.stats = &lexicons.stats
+
+    cdef rag_fusion asked(self, Queries queries, how, Sample sample, rows, threads) except *:
+        cdef rag_fusion found = self.fusion
+        method, parameter = how
+        found.method, found.parameter = METHODS[method], parameter
+        found.queries = queries.queries
+        found.count, found.depth = queries.count, rows.shape[1]
+        found.sample = &sample.sample if sample is not None else NULL
+        found.threads = rag_cpu_count() if threads is None else max(1, threads)
+        if method == "calibrated" and sample is None:
+            raise ValueError("calibrated fusion needs a sample")
+        if sample is not None and sample.sample.dim != found.dim and len(sample):
+            raise ModelError("the sample has other dimensions than the vectors")
+        if <size_t>rows.shape[0] != found.count:
+            raise ValueError(f"{found.count} questions have as many lists, not {rows.shape[0]}")
+        return found
+
+    def near(self, Queries queries not None, vectors, words, size_t k, how, Sample sample=None, *,
+             bint wants_least=False, threads=None):
+        """(vector scores float32[m, depth] of the rows that words found, moments float64[m, 2], the
+        least scores that further rows need to be among the k best, or None). how is (method,
+        parameter)."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_question question
+        cdef Py_buffer view
+        cdef const int64_t[:, ::1] rows_view = words[0]
+        cdef const float[:, ::1] scores_view = words[1]
+        cdef rag_fusion fusion = self.asked(queries, how, sample, words[0], threads)
+        near = numpy.full(words[0].shape, numpy.nan, numpy.float32)
+        moments = numpy.zeros((queries.count, 2))
+        least = numpy.empty(queries.count, numpy.float32) if wants_least else None
+        cdef float *near_at = <float *>address_of(near)
+        cdef double *moments_at = <double *>address_of(moments)
+        cdef float *least_at = <float *>address_of(least) if wants_least else NULL
+        cdef const int64_t *rows_at = &rows_view[0, 0] if words[0].size else NULL
+        cdef const float *scores_at = &scores_view[0, 0] if words[0].size else NULL
+        question.dim = fusion.dim
+        take_queries(vectors, &question, &view)
+        fusion.vectors = question.queries
+        try:
+            if question.count != queries.count:
+                raise ValueError(f"{queries.count} questions have a vector each")
+            with nogil:
+                status = rag_fusion_near(&fusion, rows_at, scores_at, k, near_at, moments_at,
+                                         least_at, &fault)
+        finally:
+            PyBuffer_Release(&view)
+        check(status, &fault)
+        return near, moments, least
+
+    def rank(self, Queries queries not None, words, near, moments, dense, size_t width, how,
+             Sample sample=None, *, threads=None):
+        """(rows int64, scores float64, bm25 float32, vector float32), each [m, width]: what words
+        and vectors found, fused, best first. What is left over is row -1, score -inf, parts NaN."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef rag_fused out
+        cdef const int64_t[:, ::1] word_rows = words[0], dense_rows = dense[0]
+        cdef const float[:, ::1] bm25 = words[1], of_dense = dense[1], near_view = near
+        cdef const double[:, ::1] moments_view = moments
+        cdef rag_fusion fusion = self.asked(queries, how, sample, words[0], threads)
+        if not words[0].shape == words[1].shape == near.shape == dense[0].shape == dense[1].shape:
+            raise ValueError("words and vectors are asked for the same number of rows")
+        if moments.shape != (queries.count, 2):
+            raise ValueError("moments are two numbers for each question")
+        shape = (queries.count, width if fusion.depth else 0)
+        rows, scores = numpy.empty(shape, numpy.int64), numpy.empty(shape)
+        parts = numpy.empty(shape, numpy.float32), numpy.empty(shape, numpy.float32)
+        out.rows, out.scores = <int64_t *>address_of(rows), <double *>address_of(scores)
+        out.bm25 = <float *>address_of(parts[0])
+        out.near = <float *>address_of(parts[1])
+        out.width = shape[1]
+        if queries.count and shape[1]:
+            with nogil:
+                status = rag_fusion_rank(&fusion, &word_rows[0, 0], &bm25[0, 0], &near_view[0, 0],
+                                         &moments_view[0, 0], &dense_rows[0, 0], &of_dense[0, 0],
+                                         &out, &fault)
+            check(status, &fault)
+        return rows, scores, *parts

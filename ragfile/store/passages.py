@@ -1,0 +1,73 @@
+"""Passages that are read when somebody looks at them.
+
+A search finds rows; their texts and metadata take longer to read than to find. So a hit knows its
+row and reads the rest on first look, a part at a time: who it is, its text, its labels. What it
+reads is the commit that was searched, also after a refresh() or close(), since its map stays as long
+as a hit needs it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragfile.errors import CorruptError
+from ragfile.records import Hit
+from ragfile.store.row_segment import copied
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Passages:
+    """The rows of one commit. `archive` sees that commit alone and keeps no answers, which would keep it in turn."""
+
+    __slots__ = ("archive",)
+
+    def __init__(self, archive: Any):
+        self.archive = archive
+
+    def hit(self, row: int, score: float, score_type: str, scores: dict[str, float]) -> Hit:
+        """The hit of a live row, not read yet."""
+        return Hit.unread(self, row, score, score_type, scores)
+
+    def read(self, row: int, part: str) -> tuple[Any, ...]:
+        """The fields of a part of a row's hit (records.PARTS)."""
+        self.archive.check_unchanged()
+        try:
+            segment, local = self.archive.place(row)
+            return getattr(segment, part)(local)
+        except CorruptError as error:
+            error.name_file(self.archive.path)
+            raise
+
+    def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
+        """The stored vector of a row, or None in a file without vectors."""
+        self.archive.check_unchanged()
+        segment, local = self.archive.place(row)
+        found = segment.stored_vectors(local, 1)
+        return None if found is None else found[0]
+
+
+class Kept:
+    """Hits of an answer that is kept: what one taker read, the next one gets a copy of."""
+
+    __slots__ = ()
+
+    def read(self, hit: Hit, part: str) -> tuple[Any, ...]:
+        """The fields of a part of a kept hit, to be changed by their taker as he likes."""
+        return tuple(copied(value) for value in hit.part(part))
+
+    def vector(self, hit: Hit) -> NDArray[np.floating[Any]] | None:
+        """The stored vector of a kept hit."""
+        return hit.vector
+
+
+KEPT = Kept()
+
+
+def copy_of(hit: Hit) -> Hit:
+    """A hit like a kept one, which its taker can change."""
+    return Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
