@@ -132,9 +132,34 @@ enum rag_status rag_queries_finish(struct rag_queries *queries,
         from = to;
     }
     free(places.slots);
+    rag_queries_seal(queries);
+    return fine ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
+}
+
+enum rag_status rag_queries_term(struct rag_queries *queries, const uint8_t *bytes, size_t size,
+                                 uint32_t count, uint64_t df, struct rag_fault *fault) {
+    if (size == 0 || size > LEX_TERM_MAX)
+        return rag_fail(fault, RAG_ARGUMENT, size, "a term has 1 to 255 bytes");
+    if (!rag_grow(&queries->terms, &queries->term_capacity, queries->term_count + 1,
+                  sizeof *queries->terms))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
+    queries->terms[queries->term_count++] =
+        (struct rag_query_term){(const uint8_t *)queries->bytes.size, (uint32_t)size, count, df};
+    rag_bm25_buffer_put(&queries->bytes, bytes, size);
+    return queries->bytes.failed ? rag_fail(fault, RAG_MEMORY, 0, "no memory for queries") : RAG_OK;
+}
+
+enum rag_status rag_queries_end(struct rag_queries *queries, struct rag_fault *fault) {
+    if (!rag_grow(&queries->ends, &queries->end_capacity, queries->count + 1,
+                  sizeof *queries->ends))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
+    queries->ends[queries->count++] = queries->term_count;
+    return RAG_OK;
+}
+
+void rag_queries_seal(struct rag_queries *queries) {
     for (size_t i = 0; i < queries->term_count; i++)
         queries->terms[i].bytes = queries->bytes.bytes + (size_t)queries->terms[i].bytes;
-    return fine ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
 }
 
 struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,

@@ -1085,6 +1085,50 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
                                    const struct rag_lexical_stats *stats, const int64_t *rows,
                                    size_t row_count, float *scores, struct rag_fault *fault);
 
+/* Queries whose terms are known: each term of the next query, then its end; after the last query
+ * rag_queries_seal makes them ready to be searched with. */
+enum rag_status rag_queries_term(struct rag_queries *queries, const uint8_t *bytes, size_t size,
+                                 uint32_t count, uint64_t df, struct rag_fault *fault);
+enum rag_status rag_queries_end(struct rag_queries *queries, struct rag_fault *fault);
+void rag_queries_seal(struct rag_queries *queries);
+
+/* The section rag.frequencies, opened: in how many rows of a collection each term occurs. */
+struct rag_frequencies {
+    struct rag_guard guard;
+    struct rag_lexical_stats stats; /* of the collection */
+    uint64_t terms, blocks, keys_at, blocks_at;
+    const uint8_t *config;
+    size_t config_size;
+};
+enum rag_status rag_frequencies_open(const struct rag_guard *guard,
+                                     struct rag_frequencies *frequencies, struct rag_fault *fault);
+/* How many rows have a term. */
+enum rag_status rag_frequencies_find(const struct rag_frequencies *frequencies, const uint8_t *term,
+                                     size_t size, uint64_t *rows, struct rag_fault *fault);
+/* The bytes of the section that a look-up of the term most likely reads; 0 bytes for none. */
+enum rag_status rag_frequencies_place(const struct rag_frequencies *frequencies,
+                                      const uint8_t *term, size_t size, uint64_t *at,
+                                      uint64_t *bytes);
+/* Gives each term of the first count queries its df. */
+enum rag_status rag_frequencies_set(const struct rag_frequencies *frequencies,
+                                    struct rag_queries *queries, size_t count,
+                                    struct rag_fault *fault);
+
+/* A part of a collection: the rows of a lexicon that live (alive NULL for all), or a section that
+ * counts rows. */
+struct rag_frequency_part {
+    const struct rag_lexicon *lexicon;
+    const uint64_t *alive;
+    const struct rag_frequencies *frequencies; /* where lexicon is NULL */
+    bool is_taken_away;
+};
+/* Writes the section of all parts together; stats are those of the result. RAG_CORRUPT where more
+ * is taken away than there is. */
+enum rag_status rag_frequencies_merge(const struct rag_frequency_part *parts, size_t part_count,
+                                      const struct rag_lexical_stats *stats, const uint8_t *config,
+                                      size_t config_size, struct rag_sink sink,
+                                      struct rag_fault *fault);
+
 /* Moves the k best of count rows (row -1 is none), and those that tie with the last of them, to the
  * front: best first, ties by row. *kept says how many they are. */
 enum rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept,

@@ -67,6 +67,7 @@ __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the t
 # The same for type checkers and editors, which must not see __getattr__: any name would pass. A test compares the two.
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to import
 if TYPE_CHECKING:
+    import ragfile.dataset as dataset  # noqa: F401
     from ragfile.answering import Ready as Ready
     from ragfile.canonical import chunk as chunk
     from ragfile.canonical import compress as compress
@@ -141,6 +142,8 @@ else:
     def __getattr__(name):
         if name == "_core":
             return _compiled_core()
+        if name == "dataset":
+            return import_module("ragfile.dataset")
         if name not in _HOMES:
             raise AttributeError(f"module 'ragfile' has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(f"ragfile.{_HOMES[name]}"), name)

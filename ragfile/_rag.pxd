@@ -602,6 +602,33 @@ cdef extern from "rag.h" nogil:
                                   const rag_query_term *terms, size_t count,
                                   const rag_lexical_stats *stats, const int64_t *rows,
                                   size_t row_count, float *scores, rag_fault *fault)
+    rag_status rag_queries_term(rag_queries *queries, const uint8_t *bytes, size_t size,
+                                uint32_t count, uint64_t df, rag_fault *fault)
+    rag_status rag_queries_end(rag_queries *queries, rag_fault *fault)
+    void rag_queries_seal(rag_queries *queries)
+
+    struct rag_frequencies:
+        rag_guard guard
+        rag_lexical_stats stats
+        uint64_t terms
+        const uint8_t *config
+        size_t config_size
+    rag_status rag_frequencies_open(const rag_guard *guard, rag_frequencies *frequencies,
+                                    rag_fault *fault)
+    rag_status rag_frequencies_find(const rag_frequencies *frequencies, const uint8_t *term,
+                                    size_t size, uint64_t *rows, rag_fault *fault)
+    rag_status rag_frequencies_place(const rag_frequencies *frequencies, const uint8_t *term,
+                                     size_t size, uint64_t *at, uint64_t *bytes)
+    rag_status rag_frequencies_set(const rag_frequencies *frequencies, rag_queries *queries,
+                                   size_t count, rag_fault *fault) nogil
+    struct rag_frequency_part:
+        const rag_lexicon *lexicon
+        const uint64_t *alive
+        const rag_frequencies *frequencies
+        cbool is_taken_away
+    rag_status rag_frequencies_merge(const rag_frequency_part *parts, size_t part_count,
+                                     const rag_lexical_stats *stats, const uint8_t *config,
+                                     size_t config_size, rag_sink sink, rag_fault *fault) nogil
     rag_status rag_rank(int64_t *rows, float *scores, size_t count, size_t k, size_t *kept,
                         rag_fault *fault)
 

@@ -4,6 +4,7 @@
     ├─ FormatError(ValueError)      not a RAGFile, or one that cannot be read: says the byte offset and the rule
     │  ├─ VersionError              written by a newer ragfile
     │  └─ CorruptError              truncated, overlapping, bad checksum: says which section
+    ├─ ConflictError(ValueError)    another commit to a dataset changed the same documents meanwhile
     ├─ LockedError(OSError)         another writer holds the file: says who
     ├─ RemoteError(OSError)         bytes of a file behind a URL could not be had: says which, of what, and why
     │  └─ ChangedError              the object at the URL has changed: refresh() opens the new one
@@ -46,6 +47,10 @@ class CorruptError(FormatError):
 
 class LockedError(RagfileError, OSError):
     """Another writer holds the file."""
+
+
+class ConflictError(RagfileError, ValueError):
+    """Another commit to the dataset changed the same documents meanwhile."""
 
 
 class RemoteError(RagfileError, OSError):

@@ -13,7 +13,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import FormatError, RemoteError, SignatureError
 from ragfile.ground.offline import is_offline, why
-from ragfile.ground.urls import is_remote, shown
+from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.query.searching import KnowledgeBase
 from ragfile.store.archive import Archive
 from ragfile.store.pairs import PairFile
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ground.signing_keys import PublicKey
-    from ragfile.types import Dialect, StrPath
+    from ragfile.types import Dialect, OnMissing, StrPath
 
 HEAD = 1 << 16  # bytes that tell what a file is
 
@@ -34,6 +34,8 @@ def open(
     path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+    executor: Any = None, workers: int | None = None,
+    on_missing: OnMissing = "error",
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
@@ -50,6 +52,7 @@ def open(
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+    executor: Any = None, workers: int | None = None, on_missing: OnMissing = "error",
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
@@ -69,6 +72,11 @@ def open(
     trusted are public keys (files, or their text): a file that none of them signed as it is now is
     refused with SignatureError, and every block is checked against the signature when it is read.
 
+    path may be a dataset: a folder, or an s3:// URL that ends with "/". executor says who asks its
+    shards: None (this process), "process", "ray" or "dask", with so many workers. on_missing says
+    what to do without a shard that cannot be asked: raise the "error", or give a "partial" answer
+    that says so.
+
     For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given;
     to open a 0.1.0 file without either, use ragfile.PairFile(path).
 
@@ -77,6 +85,16 @@ def open(
     """
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
+    if is_dataset(path):
+        from ragfile.sharding.reading import Dataset
+
+        _refuse_keys(path, trusted)
+
+        return Dataset(
+            path, embedder=embedder, generation=generation, strict=strict, offline=offline,
+            embedding_cache=embedding_cache, cache=cache, executor=executor, workers=workers,
+            on_missing=on_missing,
+        )  # fmt: skip
     if is_remote(path):
         return _open_remote(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
@@ -111,6 +129,12 @@ def _refuse_unsigned(path, head, trusted):
         raise SignatureError(
             f"{name}: it cannot be signed: `ragfile convert` makes a 1.0 file of it"
         )
+
+
+def _refuse_keys(path, keys):
+    """Signatures are of files: nothing is promised that nobody checks."""
+    if keys is not None:
+        raise SignatureError(f"{os.fspath(path)} is a dataset: signatures are of single files")
 
 
 def _looks_like_text(head):
@@ -310,13 +334,18 @@ def verify(
     path: StrPath, *, full: bool = True, keys: Iterable[PublicKey | StrPath | bytes] | None = None
 ) -> tuple[list[Fault], dict[str, int]]:
     """Checks every byte of a file, and that its sections agree with one another. One behind a URL
-    is fetched whole.
+    is fetched whole. Of a dataset, every shard and what its manifest says of them.
 
     With keys (public ones: files, or their text), one of them must have signed the file as it is,
     and every block must be the one that was signed.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
+    if is_dataset(path):
+        from ragfile.sharding.verifying import verify as verify_dataset
+
+        _refuse_keys(path, keys)
+        return verify_dataset(path, full=full)
     if is_remote(path):
         from ragfile.net.fetcher import mapped as remotely
 

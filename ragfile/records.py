@@ -318,13 +318,17 @@ class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
+    Of a dataset, `failed` are the shards that could not be asked, each with the reason, and `skipped` is how often a
+    shard was ruled out without being asked.
     """
 
-    __slots__ = ("degraded", "request_id", "timings")
+    __slots__ = ("degraded", "failed", "request_id", "skipped", "timings")
 
     degraded: str
     request_id: str
     timings: dict[str, float]
+    failed: tuple[str, ...]
+    skipped: int
 
     def __init__(
         self,
@@ -336,3 +340,9 @@ class Hits(list[Hit]):
         super().__init__(hits)
         self.degraded, self.request_id = degraded, ""
         self.timings = {} if timings is None else timings
+        self.failed, self.skipped = (), 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the collection was searched."""
+        return not self.failed

@@ -62,6 +62,12 @@ Format: TypeAlias = Literal[
 StrPath: TypeAlias = str | PathLike[str]
 """A path, or a URL where a function says so."""
 
+OnMissing: TypeAlias = Literal["error", "partial"]
+"""What a dataset does without a shard that cannot be asked: it raises, or answers without it and says so."""
+
+Assigning: TypeAlias = Literal["range", "hash"] | Callable[[str], int]
+"""Which documents of a dataset share a shard."""
+
 Sources: TypeAlias = StrPath | Iterable[StrPath]
 """Folders, globs and files; one of them or several."""
 

@@ -123,6 +123,18 @@ def encoding_option(command):
     )(command)  # fmt: skip
 
 
+def executor_option(command):
+    """Who asks and builds the files of a dataset."""
+    command = click.option(
+        "--workers", type=click.IntRange(min=1), help="The number of the executor's workers."
+    )(command)
+    command = click.option("--ray", "executor", flag_value="ray", help="Use Ray.")(command)
+    return click.option(
+        "--executor", type=click.Choice(["process", "ray", "dask"]),
+        help="Work on a dataset with a pool of processes, Ray or Dask instead of this process.",
+    )(command)  # fmt: skip
+
+
 def generation_option(command):
     return click.option(
         "--generation", default=0, metavar="N", help="Open an older commit; compaction ends this."
@@ -369,6 +381,17 @@ def verify(file, full, keys, as_json):
 @click.option(
     "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
 )
+@click.option(
+    "--shards", type=click.IntRange(min=1), help="Build a dataset of so many files in a folder."
+)
+@click.option(
+    "--by",
+    type=click.Choice(["range", "hash"]),
+    default="range",
+    show_default=True,
+    help="Which documents share a file of a dataset: neighbours by id, or evenly spread.",
+)
+@executor_option
 @errors_option
 @encoding_option
 @cache_option
@@ -377,6 +400,10 @@ def verify(file, full, keys, as_json):
 def build(
     sources,
     out,
+    shards,
+    by,
+    executor,
+    workers,
     embedder,
     chunking,
     tags,
@@ -388,18 +415,20 @@ def build(
     embedding_cache,
     as_json,
 ):
-    """Build a file from folders, globs and files. "-" reads a list of them from stdin."""
-    from dataclasses import asdict
+    """Build a file from folders, globs and files. "-" reads a list of them from stdin.
 
-    from ragfile.commit.building import build as build_file
+    With --shards, or an output that ends with "/", it is a dataset: a folder, or an s3:// URL.
+    """
+    from dataclasses import asdict
 
     listed = [line for line in sys.stdin.read().splitlines() if line] if "-" in sources else []
     named = [source for source in sources if source != "-"] + listed
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
+    build_file, more = _builder(out, shards, by, executor, workers)
     report = build_file(
-        named, out, embedder=embedder, chunking=chunking, tags=tags,
+        named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache,
@@ -417,6 +446,18 @@ def build(
             f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
         )
     exit_incomplete(report)
+
+
+def _builder(out, shards, by, executor, workers):
+    """(the function that builds a file or a dataset, its own options)."""
+    if shards is None and executor is None and not out.endswith("/"):
+        from ragfile.commit.building import build
+
+        return build, {}
+    from ragfile.sharding.building import build
+
+    more = {} if shards is None else {"shards": shards}
+    return build, {**more, "by": by, "executor": executor, "workers": workers}
 
 
 def exit_incomplete(report):

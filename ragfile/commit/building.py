@@ -80,8 +80,8 @@ def build(
     )
     with network.offline(offline):
         report = build_from(
-            _labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
-            portable=portable, resume=resume, progress=progress, created=created, config=_labels(tags, metadata),
+            labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+            portable=portable, resume=resume, progress=progress, created=created, config=labels_record(tags, metadata),
             embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip
@@ -119,7 +119,7 @@ def build_from(
     return work.finish()
 
 
-def _labels(tags, metadata):
+def labels_record(tags, metadata):
     """What a sync has to put on documents that it reads anew, recorded if there is any; the configuration knows no lone surrogates."""
     said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
     said = {name: value for name, value in said.items() if value}
@@ -129,7 +129,7 @@ def _labels(tags, metadata):
     return {"labels": said} if is_told else None
 
 
-def _labelled(documents, tags, metadata):
+def labelled(documents, tags, metadata):
     for document in documents:
         document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
         document.metadata = {**document.metadata, **(metadata or {})}

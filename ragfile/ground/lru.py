@@ -27,3 +27,8 @@ class Recent:
             self._values.move_to_end(key)
             if len(self._values) > self._size:
                 self._values.popitem(last=False)
+
+    def clear(self):
+        """Forgets everything."""
+        with self._lock:
+            self._values.clear()

@@ -1,11 +1,20 @@
 """Paths that are URLs: what may be opened where it is, and what an error message may show of it."""
 
+import os
+
 SCHEMES = ("http", "https", "s3")
 
 
 def is_remote(path):
     """Whether a path is a URL that can be opened."""
     return isinstance(path, str) and "://" in path and path.partition("://")[0].lower() in SCHEMES
+
+
+def is_dataset(path):
+    """Whether a path names a dataset rather than a file: a folder, or an s3:// URL that ends with "/"."""
+    if is_remote(path):
+        return path[:5].lower() == "s3://" and path.endswith("/")
+    return os.path.isdir(path)
 
 
 def shown(url):

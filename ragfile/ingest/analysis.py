@@ -160,12 +160,12 @@ class Analysis:
 @dataclass(frozen=True)
 class Statistics:
     """What BM25 needs to know of the whole file: its live rows, their summed length, and in how
-    many each term occurs.
+    many each term occurs; df is None where the queries' terms know that themselves.
     """
 
     rows: int
     total_length: int
-    df: dict[str, int]
+    df: dict[str, int] | None = None
 
     @classmethod
     def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:

@@ -24,7 +24,7 @@ class Files:
         """opening are options of ragfile.open, such as embedder or offline."""
         named = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
         self._begin(named, opening)
-        missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.isfile(p)]
+        missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.exists(p)]
         if not self._paths or missing:
             raise FileNotFoundError(f"there is no file {missing[0]}" if missing else "name a file")
 

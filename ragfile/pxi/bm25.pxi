@@ -279,6 +279,17 @@ cdef class Queries:
                           for j in range(count)])
         return found
 
+    def __reduce__(self):
+        """As terms, with how many rows have them: what another process asks needs no analysis."""
+        cdef size_t i, j, count
+        cdef rag_query_term *terms
+        cdef list found = []
+        for i in range(self.count):
+            terms = rag_queries_terms(self.queries, i, &count)
+            found.append([((<const char *>terms[j].bytes)[: terms[j].size], terms[j].count,
+                           terms[j].df) for j in range(count)])
+        return queries_of_terms, (found,)
+
     cdef set_df(self, df):
         cdef size_t i, j, count
         cdef rag_query_term *terms
@@ -287,6 +298,22 @@ cdef class Queries:
             for j in range(count):
                 term = (<const char *>terms[j].bytes)[: terms[j].size].decode()
                 terms[j].df = df.get(term, 0) if df is not None else 0
+
+
+def queries_of_terms(list texts):
+    """Queries whose terms are known: for each a list of (term, how often it occurs, how many rows
+    have it)."""
+    cdef rag_fault fault
+    cdef Queries queries = Queries()
+    cdef bytes term
+    for text in texts:
+        for term, count, df in text:
+            check(rag_queries_term(queries.queries, <const uint8_t *><const char *>term, len(term),
+                                   count, df, &fault), &fault)
+        check(rag_queries_end(queries.queries, &fault), &fault)
+        queries.count += 1
+    rag_queries_seal(queries.queries)
+    return queries
 
 
 cdef class Asker:
@@ -490,7 +517,7 @@ cdef class Lexicon:
         found.total_length = self.info.total_length if stats is None else stats.total_length
         found.k1 = self.info.k1 if k1 is None else k1
         found.b = self.info.b if b is None else b
-        if stats is not None:
+        if stats is not None and stats.df is not None:
             queries.set_df(stats.df)
         return found
 
@@ -502,7 +529,7 @@ cdef class Lexicon:
         Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64
         words with a bit for each row that may be found. `stats` are a
         ragfile.ingest.analysis.Statistics of the whole file where this is one of several segments,
-        or has deleted rows.
+        or has deleted rows; without df there, each term of the Queries has its own.
         """
         import numpy
 
@@ -531,9 +558,9 @@ cdef class Lexicon:
         check(status, &fault)
         return found, scores
 
-    def score(self, rows, text, *, stats=None, k1=None, b=None):
-        """The scores of given rows for one text, float32; 0 for a row that holds none of its
-        terms."""
+    def score(self, rows, text, *, stats=None, k1=None, b=None, size_t of=0):
+        """The scores of given rows for one text, or for number `of` of analysed Queries, float32; 0
+        for a row that holds none of its terms."""
         import numpy
 
         cdef rag_fault fault
@@ -542,14 +569,14 @@ cdef class Lexicon:
         wanted = numpy.ascontiguousarray(rows, numpy.int64)
         scores = numpy.empty(wanted.shape[0], numpy.float32)
         cdef Queries queries = text if isinstance(text, Queries) else self.asker.queries([text])
-        if queries.count != 1:
-            raise ValueError(f"one query, not {queries.count}")
+        if of >= queries.count:
+            raise ValueError(f"{queries.count} queries have no number {of}")
         cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
         cdef const int64_t[::1] rows_view = wanted
         cdef float[::1] scores_view = scores
         if wanted.shape[0] == 0:
             return scores
-        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
+        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, of, &count)
         with nogil:
             status = rag_lexicon_score(self.lexicon, terms, count, &numbers, &rows_view[0],
                                        rows_view.shape[0],
@@ -602,17 +629,20 @@ cdef class Lexicons:
         check(status, &fault)
         return queries
 
-    cdef rag_lexical_stats statistics(self, k1, b):
+    cdef rag_lexical_stats statistics(self, stats, k1, b) except *:
         cdef rag_lexical_stats found = self.stats
+        if stats is not None:
+            found.rows, found.total_length = stats.rows, stats.total_length
         found.k1 = self.stats.k1 if k1 is None else k1
         found.b = self.stats.b if b is None else b
         return found
 
     def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None,
-              b=None):
+              b=None, stats=None):
         """What Lexicon.match gives for each segment, as far as it may be among the k best of all or
         tie with the last of them: rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres
-        has a filter for each segment."""
+        has a filter for each segment, stats the sizes of the whole where these segments are a part
+        of it; the queries' terms have their df."""
         import numpy
 
         cdef rag_fault fault
@@ -622,7 +652,7 @@ cdef class Lexicons:
         if k < 0 or thread_count < 1 or len(wheres) != self.count:
             raise ValueError("k is at least 0, threads at least 1, and there is a filter for each "
                              f"of {self.count} segments")
-        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        cdef rag_lexical_stats numbers = self.statistics(stats, k1, b)
         cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.count, sizeof(rag_lexical_leg))
         found = numpy.empty((queries.count, self.count, k), numpy.int64)
         scores = numpy.empty((queries.count, self.count, k), numpy.float32)
@@ -644,9 +674,9 @@ cdef class Lexicons:
             free(legs)
         return found, scores
 
-    def score(self, rows, Queries queries not None, *, k1=None, b=None):
-        """The scores of rows of the file, ascending, for one text; 0 for a row without its terms or
-        in none of the segments."""
+    def score(self, rows, Queries queries not None, *, k1=None, b=None, stats=None, size_t of=0):
+        """The scores of rows of the file, ascending, for one text, or for number `of` of several; 0
+        for a row without its terms or in none of the segments."""
         import numpy
 
         cdef rag_fault fault
@@ -654,20 +684,158 @@ cdef class Lexicons:
         cdef size_t count
         wanted = numpy.ascontiguousarray(rows, numpy.int64)
         scores = numpy.zeros(wanted.shape[0], numpy.float32)
-        if queries.count != 1:
-            raise ValueError(f"one query, not {queries.count}")
-        cdef rag_lexical_stats numbers = self.statistics(k1, b)
+        if of >= queries.count:
+            raise ValueError(f"{queries.count} queries have no number {of}")
+        cdef rag_lexical_stats numbers = self.statistics(stats, k1, b)
         cdef const int64_t[::1] rows_view = wanted
         cdef float[::1] scores_view = scores
         if wanted.shape[0] == 0:
             return scores
-        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, 0, &count)
+        cdef const rag_query_term *terms = rag_queries_terms(queries.queries, of, &count)
         with nogil:
             status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers,
                                         &rows_view[0], rows_view.shape[0],
                                         &scores_view[0], &fault)
         check(status, &fault)
         return scores
+
+
+# -------------------------------------------------------------------------- statistics of many files
+
+
+cdef class Frequencies:
+    """The section rag.frequencies: in how many rows of a collection each term occurs, and how many
+    rows there are. It turns texts into Queries that any part of the collection can be asked with."""
+
+    cdef rag_frequencies frequencies
+    cdef Section section
+    cdef readonly object analysis
+    cdef object asked
+
+    def __cinit__(self, Section section not None):
+        cdef rag_fault fault
+        self.section = section
+        check(rag_frequencies_open(&section.guard, &self.frequencies, &fault), &fault)
+
+    def __init__(self, section):
+        from ragfile.ingest.analysis import Analysis
+
+        try:
+            self.analysis = Analysis.recorded(self.config, self.k1, self.b)
+        except ValueError as reason:
+            raise VersionError(f"rag.frequencies: {reason}", at=64, section=section.name) from None
+
+    def __len__(self):
+        return self.frequencies.terms
+
+    @property
+    def config(self):
+        """The recorded configuration of the analyzer."""
+        cdef size_t size = self.frequencies.config_size
+        return (<const char *>self.frequencies.config)[:size].decode("utf-8", "replace")
+
+    @property
+    def rows(self):
+        return self.frequencies.stats.rows
+
+    @property
+    def total_length(self):
+        return self.frequencies.stats.total_length
+
+    @property
+    def k1(self):
+        return self.frequencies.stats.k1
+
+    @property
+    def b(self):
+        return self.frequencies.stats.b
+
+    def df(self, term):
+        """How many rows have a term."""
+        cdef rag_fault fault
+        cdef uint64_t rows = 0
+        cdef bytes raw = term.encode()
+        check(rag_frequencies_find(&self.frequencies, <const uint8_t *><const char *>raw, len(raw),
+                                   &rows, &fault), &fault)
+        return rows
+
+    def place(self, term):
+        """(offset, size) of what a look-up of a term most likely reads."""
+        cdef uint64_t at = 0, size = 0
+        cdef bytes raw = term.encode()
+        rag_frequencies_place(&self.frequencies, <const uint8_t *><const char *>raw, len(raw), &at,
+                              &size)
+        return at, size
+
+    def analysed(self, texts):
+        """Queries whose terms have no df yet."""
+        if self.asked is None:
+            self.asked = Asker(self.analysis)
+        return self.asked.queries(texts)
+
+    def queries(self, texts):
+        """Queries with the statistics of the collection."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Queries queries = texts if isinstance(texts, Queries) else self.analysed(texts)
+        with nogil:
+            status = rag_frequencies_set(&self.frequencies, queries.queries, queries.count, &fault)
+        check(status, &fault)
+        return queries
+
+
+def merge_frequencies(parts, write, uint64_t rows, uint64_t total_length):
+    """Writes rag.frequencies of several parts through a callable that takes bytes: (Lexicon, live
+    rows as uint64 words or None, whether to take it away) or (Frequencies, None, the same) each;
+    rows and total_length are those of the result. The analysis is that of the first part."""
+    cdef rag_fault fault
+    cdef rag_status status
+    cdef rag_sink sink
+    cdef rag_lexical_stats stats
+    cdef ByteSink target = ByteSink(write)
+    cdef Lexicon lexicon
+    cdef Frequencies counted
+    cdef list kept = []
+    cdef size_t count = 0
+    if not parts:
+        raise ValueError("frequencies have at least one part")
+    cdef rag_frequency_part *all = <rag_frequency_part *>calloc(len(parts),
+                                                                sizeof(rag_frequency_part))
+    if all == NULL:
+        raise MemoryError
+    try:
+        for part, alive, is_taken_away in parts:
+            if isinstance(part, Lexicon):
+                lexicon = part
+                all[count].lexicon = lexicon.lexicon
+                all[count].alive = lexicon.bits(alive, kept)
+            else:
+                counted = part
+                all[count].frequencies = &counted.frequencies
+            all[count].is_taken_away = is_taken_away
+            count += 1
+        first = parts[0][0]
+        config = first.config.encode()
+        stats.rows, stats.total_length = rows, total_length
+        stats.k1, stats.b = first.analysis.k1, first.analysis.b
+        sink.write, sink.context = write_bytes, <void *>target
+        status = merge_into(all, count, &stats, config, sink, &fault)
+        if target.raised is not None:
+            raise target.raised
+        check(status, &fault)
+    finally:
+        free(all)
+
+
+cdef rag_status merge_into(const rag_frequency_part *parts, size_t count,
+                           const rag_lexical_stats *stats, bytes config, rag_sink sink,
+                           rag_fault *fault) except *:
+    cdef rag_status status
+    cdef const uint8_t *at = <const uint8_t *><const char *>config
+    cdef size_t size = len(config)
+    with nogil:
+        status = rag_frequencies_merge(parts, count, stats, at, size, sink, fault)
+    return status
 
 
 def ranked(rows, scores, size_t k):

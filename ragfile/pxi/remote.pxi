@@ -111,14 +111,25 @@ cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t coun
 
 
 def ready(wants):
-    """A plan: brings [(section, at, size)] in as few requests as their source can make of them.
+    """A plan: brings [(section, at, size)] in as few requests as their sources can make of them.
     Those of local files, and None for a section, are passed over; size 0 brings a section's block
     hashes."""
+    cdef Section section
+    cdef dict by_source = {}
+    for want in wants:
+        section = want[0]
+        if section is not None and section.guard.source != NULL:
+            by_source.setdefault(<size_t>section.guard.source, []).append(want)
+    for of_one in by_source.values():
+        bring(of_one)
+
+
+cdef bring(list wants):
+    """Brings what sections of one file want."""
     cdef rag_fault fault
     cdef rag_status status
     cdef Section section
     cdef size_t count = 0
-    wants = [want for want in wants if want[0] is not None and want[0].is_elsewhere]
     cdef rag_want *items = <rag_want *>calloc_wants(len(wants) + 1, sizeof(rag_want))
     if items == NULL:
         raise MemoryError

@@ -77,7 +77,7 @@ class Fusing:
 
     def __init__(self, base, question, vectors):
         self.base, self.question, self.vectors = base, question, vectors
-        self.how = _method(question.fusion, base.config.get("fusion") or {})
+        self.how = method_of(question.fusion, base.config.get("fusion") or {})
         self.core = base.fusion_core
         self.sample = base.sample_vectors if self.how[0] == "calibrated" else None
         self.threads = 1 if base.is_elsewhere else question.threads
@@ -128,7 +128,7 @@ def check(chosen) -> None:
         fusion.check(method, params)
 
 
-def _method(chosen, recorded) -> tuple[str, Any]:
+def method_of(chosen, recorded) -> tuple[str, Any]:
     """(method, its parameter): the caller's choice before the file's."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
     method = method or recorded.get("method", "calibrated")

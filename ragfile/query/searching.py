@@ -387,7 +387,9 @@ class _Clock:
 def _copied(hits):
     """Hits that their taker may change."""
     copies = [copy_of(hit) for hit in hits]
-    return Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
+    found = Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
+    found.failed, found.skipped = hits.failed, hits.skipped
+    return found
 
 
 def _record(base, question, i, hits):

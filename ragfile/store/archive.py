@@ -507,6 +507,11 @@ class Archive:
             found.extend(segment.base + row for row in range(first, last) if segment.is_live(row))
         return found
 
+    @property
+    def footer(self) -> tuple[int, int]:
+        """(offset, bytes) of what ends the commit that is open."""
+        return self._commit["end"] - FOOTER, FOOTER
+
     def verify(self, full: bool = True) -> tuple[list[tuple[str, int, str, str]], dict[str, int]]:
         """(faults, counts) of every byte of the file."""
         return self.reader.verify(full)

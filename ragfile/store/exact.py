@@ -97,11 +97,7 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None) -> Any:
     prefetch.lists(segments, texts)
     if segments.lexicons is None:
         queries = segments.questions(texts) if queries is None else queries
-        found, scores = segments[0].lexicon.match(
-            queries, k, where=sets[0], threads=threads, k1=k1, b=b
-        )
-        scores[found < 0] = NOTHING
-        return numbered(segments[0], found), scores
+        return _match_one(segments[0], queries, k, sets, threads, k1, b, None)
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         some = queries if queries is not None and each >= len(texts) else None
@@ -114,6 +110,35 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None) -> Any:
         if len(answers) == 1
         else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
     )
+
+
+def _match_one(segment, queries, k, sets, threads, k1, b, stats) -> Any:
+    found, scores = segment.lexicon.match(
+        queries, k, where=sets[0], threads=threads, k1=k1, b=b, stats=stats
+    )
+    scores[found < 0] = NOTHING
+    return numbered(segment, found), scores
+
+
+def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
+    """As match, of Queries whose terms have their frequency in a whole that these segments are a part of."""
+    prefetch.lists_of(segments, queries)
+    if segments.lexicons is None:
+        return _match_one(segments[0], queries, k, sets, threads, k1, b, stats)
+    found, scores = segments.lexicons.match(
+        queries, k, sets, threads=threads, k1=k1, b=b, stats=stats
+    )
+    return segments.parts.merge(found, scores, k, _threads(threads))
+
+
+def query_scores(segments, rows, queries, of, stats, k1, b):
+    """As bm25_scores, for one of such Queries."""
+    options = {"stats": stats, "of": of, "k1": k1, "b": b}
+    if segments.lexicons is None:
+        return _by_segment(
+            segments, rows, lambda s, local: s.lexicon.score(local, queries, **options)
+        )
+    return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, **options))
 
 
 def bm25_scores(segments, rows, text, k1, b):

@@ -52,6 +52,11 @@ class Labels:
             self._columns[path] = column
         return self._columns[path]
 
+    @property
+    def names(self):
+        """The keys that some row's metadata have, in order."""
+        return sorted(self._members)
+
     def tags(self):
         if None not in self._columns:
             values, found = [()] * self._count, np.zeros(self._count, np.int8)

@@ -77,7 +77,12 @@ def terms(segments):
 def lists(segments, texts):
     """The posting lists of the terms of some questions."""
     if _elsewhere(segments):
-        queries = segments[0].lexicon.queries(texts)
+        lists_of(segments, segments[0].lexicon.queries(texts))
+
+
+def lists_of(segments, queries):
+    """The same of questions that are analysed."""
+    if _elsewhere(segments):
         asked = {term for terms_ in queries.terms() for term, _ in terms_}
         _core.ready(
             [

@@ -137,6 +137,7 @@ class Segment:
     def __init__(self, reader, record: _core.SegmentRecord, base: int):
         self.reader, self.base = reader, base
         self.number, self.rows, self.live, _ = record
+        self.room = KEPT
         self._records = self._texts = self._meta = self._alive = None
         self._layout = self._view = self._matrix = self._lexicon = None
         self.metric, self._fields = "cosine", {}
@@ -183,7 +184,7 @@ class Segment:
     def _stream(self, name):
         """Unpacking takes half of the time of reading a hit, so the last blocks are kept; segments share the room for them."""
         return _core.Stream(
-            self.need(name), unpack, max(KEPT // len(self.reader.segments), KEPT_LEAST)
+            self.need(name), unpack, max(self.room // len(self.reader.segments), KEPT_LEAST)
         )
 
     @property

@@ -55,11 +55,11 @@ def grouped(wheres: Sequence) -> list[tuple[list[int], object]]:
     """(which questions, their filter) of each different one."""
     groups: dict = {}
     for i, where in enumerate(wheres):
-        groups.setdefault(_spelled(where), ([], where))[0].append(i)
+        groups.setdefault(spelled(where), ([], where))[0].append(i)
     return list(groups.values())
 
 
-def _spelled(where):
+def spelled(where):
     """Filters that are spelled the same are the same; 1 is not true. Others are themselves alone."""
     try:
         return json.dumps(where, sort_keys=True)

@@ -11,7 +11,7 @@ PACKAGE = ROOT / "ragfile"
 # A module at the top of the package is public; a folder is a room of the house's own. Each may import those before it.
 ORDER = [
     "errors", "types", "text", "records", "_rag", "_core", "ground", "net", "ingest", "embedding", "chat", "store", "query", "commit",
-    "exchange", "opening", "canonical", "answering", "evaluation", "adapters", "mcp", "server", "conformance", "cli", "__init__", "__main__",
+    "exchange", "sharding", "opening", "dataset", "canonical", "answering", "evaluation", "adapters", "mcp", "server", "conformance", "cli", "__init__", "__main__",
 ]  # fmt: skip
 # What a room imports against the order, and why.
 LATE = {

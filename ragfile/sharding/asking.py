@@ -1,0 +1,93 @@
+"""What a dataset is asked, what a shard is asked of it, and what a shard says: records that any process can be sent.
+
+A question of a search becomes a few such asks, one after the other: rows by words, their vectors' scores, near rows, their
+words' scores, passages. Rows of an ask are rows of the dataset, those of a task and a leg are rows of the shard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ragfile._core import Queries
+    from ragfile.ingest.analysis import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which rows may be found: a filter on metadata or ids, and tags; or rows of the dataset, ascending."""
+
+    where: Any = None
+    tags_any: Any = ()
+    tags_all: Any = ()
+    rows: np.ndarray | None = None
+
+
+class Match(NamedTuple):
+    """The k best rows by words for each of the queries."""
+
+    queries: Queries
+    stats: Statistics
+    k: int
+    chosen: Chosen
+    threads: int | None = None
+    k1: float | None = None
+    b: float | None = None
+
+
+class Nearest(NamedTuple):
+    """The k best rows for each vector; `least` is a score for each that rows must reach."""
+
+    vectors: Any
+    k: int
+    chosen: Chosen
+    threads: int | None = None
+    least: Any = None
+
+
+class Score(NamedTuple):
+    """The exact scores of rows[i] for question i: by words if there are queries, else by vectors."""
+
+    rows: list[np.ndarray]
+    queries: Queries | None = None
+    stats: Statistics | None = None
+    vectors: Any = None
+    k1: float | None = None
+    b: float | None = None
+
+
+class Read(NamedTuple):
+    """What stands at some rows: "hits", "keys" (what ties go by) or "vectors"."""
+
+    what: str
+    rows: np.ndarray
+
+
+class Task(NamedTuple):
+    """What one shard is asked, and by what it is known to be the one of the manifest."""
+
+    shard: int
+    url: str
+    cache: str | None
+    identity: str
+    rows: int
+    ask: Any
+
+
+class Leg(NamedTuple):
+    """What a shard says: the value, and the keys of the filter that none of its rows has."""
+
+    shard: int
+    value: Any
+    unknown: list[str]
+
+
+class Failure(NamedTuple):
+    """Why a shard says nothing."""
+
+    shard: int
+    reason: str
+    error: Exception

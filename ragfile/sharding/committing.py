@@ -1,0 +1,117 @@
+"""A new generation of a dataset: shards first, then statistics, then the manifest, which is created only if nobody was faster.
+
+A job that dies before its manifest is there leaves objects that nobody refers to; vacuum removes them. One that loses reads
+the winner's manifest and makes its change again on top of it, unless both touched the same documents.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+from ragfile.errors import ConflictError, FormatError, VersionError
+from ragfile.sharding import manifest as manifests
+from ragfile.sharding.manifest import FOLDER, TOUCHED_LIMIT, Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ragfile.sharding.places import Place
+
+ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 64, 0.02, 2.0
+Touched = dict[str, Any]
+
+
+def read(place: Place, generation: int = 0) -> Manifest:
+    """The manifest of a generation, the newest for 0."""
+    name = manifests.name_of(generation) if generation else place.newest(FOLDER)
+    if name is None:
+        raise FormatError(f"{place.root}: not a ragfile dataset: there is no manifest in {FOLDER}")
+    number = manifests.generation_of(name)
+    if number is None:
+        raise FormatError(f"{place.root}: {name} is not the name of a manifest")
+    try:
+        raw = place.read(name)
+    except FileNotFoundError:
+        raise ValueError(f"{place.root} has no generation {generation}") from None
+    return manifests.parse(raw, f"{place.root}: {name}", number)
+
+
+def find(place: Place) -> Manifest | None:
+    """The newest manifest, or None where there is none yet."""
+    return None if place.newest(FOLDER) is None else read(place)
+
+
+def publish(place: Place, manifest: Manifest) -> bool:
+    """Creates a generation; False where another one has its number."""
+    return place.put_new(manifests.name_of(manifest.generation), manifest.dump())
+
+
+def following(before: Manifest | None) -> dict[str, Any]:
+    """The generation after a manifest, and the manifest's name and hash."""
+    if before is None:
+        return {"generation": 1, "previous": None}
+    name = manifests.name_of(before.generation)
+    return {
+        "generation": before.generation + 1,
+        "previous": {"name": name, "sha256": manifests.sha256(before.dump())},
+    }
+
+
+def commit(
+    place: Place, change: Callable[[Manifest], tuple[Manifest, Any] | None],
+    ids: Iterable[str] | None = None,
+) -> Any:  # fmt: skip
+    """Makes a change of the newest generation the next one, again and again until nobody is faster.
+
+    change(manifest) gives the new manifest and what it returns, or None where there is nothing to do. ids are the documents
+    that it touches; a generation that came meanwhile and touched one of them is a ConflictError. None: none of them.
+    """
+    named = frozenset(ids or ())
+    before = read(place)
+    for attempt in range(ATTEMPTS):
+        _check_writable(place, before)
+        made = change(before)
+        if made is None:
+            return None
+        manifest, found = made
+        if publish(place, manifest):
+            return found
+        time.sleep(random.uniform(0, min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)))
+        newest = read(place)
+        for generation in range(before.generation + 1, newest.generation + 1):
+            _refuse_conflict(place, read(place, generation), named)
+        before = newest
+    raise ConflictError(f"{place.root}: other writers were faster {ATTEMPTS} times: try again")
+
+
+def _check_writable(place, manifest):
+    flags = manifest.writer_flags
+    if flags:
+        raise VersionError(f"{place.root}: a writer must know {flags}: update ragfile")
+
+
+def _refuse_conflict(place, other, ids):
+    for doc_id in ids:
+        if touches(other.touched, doc_id):
+            raise ConflictError(
+                f"{place.root}: generation {other.generation} changed document {doc_id!r} meanwhile: "
+                "look at it, and change it again if that is still right"
+            )
+
+
+def touched(ids: Iterable[str]) -> Touched:
+    """What a manifest says of the documents that its commit added, changed or deleted."""
+    named = sorted(set(ids))
+    if len(named) <= TOUCHED_LIMIT:
+        return {"ids": named}
+    return {"first": named[0], "last": named[-1]}
+
+
+def touches(said: Touched, doc_id: str) -> bool:
+    """Whether a commit touched a document, or might have."""
+    if isinstance(said.get("ids"), list):
+        return doc_id in said["ids"]
+    first, last = said.get("first"), said.get("last")
+    return isinstance(first, str) and isinstance(last, str) and first <= doc_id <= last

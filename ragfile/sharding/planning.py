@@ -1,0 +1,81 @@
+"""plan(manifest, ask) → tasks: which shards have a part in an answer, and what each of them is asked.
+
+A shard that a filter or a bound rules out is not asked at all. Nothing is read here but the manifest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragfile.sharding import pruning
+from ragfile.sharding.asking import Match, Nearest, Read, Score, Task
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.sharding.manifest import Manifest
+
+
+class Plan(NamedTuple):
+    """The tasks of an ask, and how many shards were ruled out."""
+
+    tasks: list[Task]
+    skipped: int
+
+
+def plan(manifest: Manifest, ask: Any, url: Any, cache: str | None = None) -> Plan:
+    """The tasks of an ask. url(name) is where an object of the dataset is."""
+    bases = np.array(manifest.bases, np.int64)
+    parts, tasks, skipped = _PARTS[type(ask)], [], 0
+    for number, shard in enumerate(manifest.shards):
+        if not shard.live:
+            continue
+        part = parts(ask, shard, int(bases[number]), int(bases[number + 1]))
+        if part is None:
+            skipped += 1
+        else:
+            known = shard.identity, shard.rows
+            tasks.append(Task(number, url(shard.path), cache, *known, part))
+    return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
+
+
+def _match(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    return None if chosen is None else ask._replace(chosen=chosen)
+
+
+def _nearest(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    if chosen is None or pruning.is_too_far(ask.vectors, ask.least, shard):
+        return None
+    return ask._replace(chosen=chosen)
+
+
+def _chosen(chosen, shard, base, end):
+    """The shard's part of a filter, or None where no row of the shard passes."""
+    if chosen.rows is not None:
+        first, last = np.searchsorted(chosen.rows, [base, end])
+        rows = chosen.rows[first:last] - base
+        return replace(chosen, rows=rows) if len(rows) else None
+    return chosen if pruning.can_pass(chosen, shard) else None
+
+
+def _score(ask, shard, base, end):
+    rows = [_local(part, base, end) for part in ask.rows]
+    return ask._replace(rows=rows) if any(len(part) for part in rows) else None
+
+
+def _read(ask, shard, base, end):
+    rows = _local(ask.rows, base, end)
+    return ask._replace(rows=rows) if len(rows) else None
+
+
+def _local(rows, base, end):
+    """The rows that lie in [base, end), in their order, counted from base."""
+    return rows[(rows >= base) & (rows < end)] - base
+
+
+_PARTS = {Match: _match, Nearest: _nearest, Score: _score, Read: _read}

@@ -1,0 +1,531 @@
+"""An open dataset, with the surface of one file: many shards, asked as one.
+
+    search ─ KnowledgeBase, unchanged ─ match, nearest, scores, passages ─ plan ─ run (executor) ─ merge
+
+A search is that of a file. Only its few calls for rows go another way: each is planned, carried out shard by shard with the
+statistics of the whole, and merged. What is not a search (documents, iteration, Arrow, filters as masks) sees the shards'
+segments as those of one file, and opens the shards when it is first used.
+
+Rows count through the shards in the order of the manifest. A generation never changes: refresh() goes on to a newer one.
+"""
+
+from __future__ import annotations
+
+import bisect
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.errors import CorruptError, FilterWarning, FormatError
+from ragfile.ground.urls import is_remote
+from ragfile.query.searching import KnowledgeBase
+from ragfile.records import Hit, Hits
+from ragfile.sharding import committing, merging, pruning
+from ragfile.sharding.asking import Chosen, Failure, Match, Nearest, Read, Score
+from ragfile.sharding.executors import executor_of
+from ragfile.sharding.executors.here import Here
+from ragfile.sharding.fusing import Fusing
+from ragfile.sharding.places import place
+from ragfile.sharding.planning import plan
+from ragfile.sharding.shards import opened
+from ragfile.sharding.statistics import Whole
+from ragfile.store import exact, filters, row_sets
+from ragfile.store.archive import Closed, RowPlace, of_one_commit
+from ragfile.store.passages import Passages
+from ragfile.store.row_segment import Segment, StoredDocument, copied
+from ragfile.store.row_sets import RowSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.sharding.asking import Leg, Task
+    from ragfile.sharding.manifest import Manifest
+    from ragfile.types import (
+        Float32s,
+        Int64s,
+        OnMissing,
+        RowFilter,
+        RowFilters,
+        StrPath,
+        TagFilter,
+        Vector,
+        Vectors,
+    )
+
+
+class Dataset(KnowledgeBase):
+    """A dataset opened for asking; see the package's open()."""
+
+    manifest: Manifest
+
+    def __init__(
+        self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
+        strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
+        cache: StrPath | None = None, executor: Any = None, on_missing: OnMissing = "error",
+        workers: int | None = None,
+    ) -> None:  # fmt: skip
+        if on_missing not in ("error", "partial"):
+            raise ValueError(f"on_missing is 'error' or 'partial', not {on_missing!r}")
+        self.store = place(path)
+        self._cache_folder = None if cache is None else str(cache)
+        self._executor, self._on_missing = executor_of(executor, workers), on_missing
+        self._failures: dict[int, Failure] = {}
+        self._skips: list[int] = []
+        super().__init__(
+            self.store.root, embedder=embedder, generation=generation, strict=strict,
+            embedding_cache=embedding_cache, offline=offline,
+        )  # fmt: skip
+        self._options: dict[str, Any] = {
+            "generation": generation, "strict": strict, "embedder": embedder,
+            "embedding_cache": embedding_cache, "offline": offline, "cache": cache,
+            "executor": executor, "on_missing": on_missing, "workers": workers,
+        }  # fmt: skip
+
+    # ------------------------------------------------------------------------------- opening --
+
+    def _open(self):
+        self._read_manifest(committing.read(self.store, self._options["generation"]))
+        super()._open()
+
+    def _read_manifest(self, manifest):
+        self.manifest, self.rows = manifest, manifest.bases[-1]
+        self._bases, self._is_shut = manifest.bases, False
+
+    def _mapped(self) -> Any:
+        return None
+
+    def _identity(self) -> Any:
+        return ()
+
+    def _reader_of(self, generation: int) -> Any:
+        return None
+
+    def _read(self, reader: Any) -> None:
+        """In the place of a file's table there is the manifest."""
+        self._config: Any = self.manifest.config
+        self._made: dict[Any, Any] = {}
+
+    def _pinned(self):
+        if self._is_shut:
+            raise ValueError(f"{self.path} is closed")
+        view = super()._pinned()
+        view._failures, view._skips = {}, []
+        return view
+
+    def _is_untouched(self):
+        return True
+
+    def check_unchanged(self):
+        """Objects of a dataset never change."""
+
+    def close(self) -> None:
+        self._executor.close()
+        super().close()
+        self._is_shut = True
+
+    @property
+    def _is_closed(self):
+        return self._is_shut
+
+    def refresh(self) -> bool:
+        """Goes on to the newest generation; True when there was a newer one."""
+        if self._is_closed:
+            raise ValueError(f"{self.path} is closed")
+        if self._options["generation"]:
+            return False
+        manifest = committing.read(self.store)
+        with self._swap:
+            if manifest.generation <= self.manifest.generation:
+                return False
+        fresh = self._pinned()
+        fresh._open()
+        del fresh._is_pinned
+        with self._swap:
+            self.__dict__.update(fresh.__dict__)
+        return True
+
+    def _all_segments(self) -> Any:
+        """The segments of all shards, as those of one file."""
+        if self._is_shut:
+            return Closed(self.path)
+        found = self._made.get("segments")
+        if found is None:
+            numbers = range(len(self.manifest.shards))
+            found = self._made["segments"] = [s for n in numbers for s in self._segments_of(n)]
+        return found
+
+    def _set_segments(self, value: Any) -> None:
+        """A file's close() puts something in their place."""
+
+    segments: Any = property(_all_segments, _set_segments)
+
+    def _segments_of(self, number) -> list[Segment]:
+        """The segments of a shard, with the numbers that their rows have here; none of one that is missing."""
+        found = self._made.get(number)
+        if found is None and (shard := self._shard(number)) is not None:
+            base, found = self._bases[number], []
+            for record, segment in zip(shard.reader.segments, shard.segments, strict=True):
+                one = Segment(shard.reader, record, base + segment.base)
+                one.metric, one.room = segment.metric, segment.room
+                found.append(one)
+            self._made[number] = found
+        return found or []
+
+    def place(self, row: int) -> RowPlace:
+        """Which segment has a row, and as what number; only its shard is opened."""
+        if not 0 <= row < self.rows:
+            raise IndexError(f"row {row} of {self.rows}")
+        segments = self._segments_of(bisect.bisect_right(self._bases, row) - 1)
+        if not segments:
+            raise IndexError(f"row {row} is in a shard that is missing")
+        segment = segments[exact.place(segments, row)]
+        return RowPlace(segment, int(row - segment.base))
+
+    def find(self, doc_id: str) -> StoredDocument | None:
+        """Where a live document lies. Only shards whose ids can include it are opened."""
+        for number, shard in enumerate(self.manifest.shards):
+            if not shard.first <= doc_id <= shard.last:
+                continue
+            found = (segment.find(doc_id) for segment in reversed(self._segments_of(number)))
+            there = next((one for one in found if one is not None), None)
+            if there is not None:
+                return there
+        return None
+
+    def _shards(self):
+        """All shards, open; None in the place of one that is missing, where that is allowed."""
+        return [self._shard(number) for number in range(len(self.manifest.shards))]
+
+    def _shard(self, number):
+        record = self.manifest.shards[number]
+        try:
+            shard = opened(self.store.url(record.path), self._cache_folder)
+            shard.check_identity(record.identity, record.rows)
+            return shard
+        except (OSError, FormatError) as error:
+            self._note(Failure(number, f"{record.path.rpartition('/')[2]}: {error}", error))
+            return None
+
+    # --------------------------------------------------------------------------- what is in it --
+
+    def __len__(self) -> int:
+        return self.manifest.live
+
+    def __repr__(self) -> str:
+        if self._is_closed:
+            return f"<Dataset {self.path}, closed>"
+        shards = len(self.manifest.shards)
+        return f"<Dataset {self.path}, {len(self):,} chunks in {shards:,} shards, generation {self.generation}>"
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation that is open."""
+        return self.manifest.generation
+
+    @property
+    def stale_records(self) -> list[dict[str, Any]]:
+        return [entry for shard in self._shards() if shard for entry in shard.stale_records]
+
+    @property
+    def compaction(self) -> str:
+        """Why compaction would pay, or ""."""
+        dead = sum(shard.deletions for shard in self.manifest.shards)
+        return f"{dead:,} rows are deleted" if dead > self.rows // 4 else ""
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The dataset at a glance. No shard is opened."""
+        manifest, config = self.manifest, self.manifest.config
+        names = dict.fromkeys(entry[0] for s in manifest.shards for entry in s.sections)
+        return {
+            "path": self.path, "format": "dataset 1.0", "size": sum(s.bytes for s in manifest.shards),
+            "generation": self.generation, "created": manifest.created, "message": manifest.message,
+            "chunks": len(self), "deleted": self.rows - len(self), "shards": len(manifest.shards),
+            "documents": sum(shard.documents for shard in manifest.shards), "dim": self.dim,
+            "metric": config.get("metric"), "model": config.get("model"), "strategies": list(names),
+            "assignment": manifest.assignment.get("by"), "compaction": self.compaction,
+        }  # fmt: skip
+
+    @property
+    def entries(self) -> list[Any]:
+        """The sections of all shards; each one's `at` counts in its shard, whose number from 1 is in `segment`."""
+        found = []
+        for number, shard in enumerate(self._shards(), 1):
+            if shard is not None:
+                found += [{**entry, "segment": number} for entry in shard.entries]
+        return found
+
+    @property
+    def strategies(self) -> list[str]:
+        """Names of the sections of the shards."""
+        return self.info["strategies"]
+
+    def section(self, name: str, segment: int | None = None) -> Any:
+        """A section of a shard, by the number that `entries` gives it; else the first of that name."""
+        numbers = range(len(self.manifest.shards)) if segment is None else [segment - 1]
+        shards = (self._shard(number) for number in numbers)
+        found = (shard.section(name) for shard in shards if shard is not None)
+        return next((section for section in found if section is not None), None)
+
+    def raw(self, at: int, size: int) -> bytes:
+        """A dataset is many files: open a shard for its bytes."""
+        raise ValueError(f"{self.path} is a dataset: its bytes are those of its shards")
+
+    def rows_in(self, start: int, end: int) -> list[int]:
+        """The live rows that start and end divide by row number: a dataset has no bytes of its own."""
+        rows = self.live_rows()
+        return rows[(rows >= start) & (rows < end)].tolist()
+
+    def verify(self, full: bool = True) -> Any:
+        """(faults, counts) of all shards and statistics."""
+        from ragfile.sharding.verifying import verify
+
+        return verify(self.store.root, generation=self.generation)
+
+    @property
+    def has_vectors(self) -> bool:
+        return bool(len(self)) and self._has("vector")
+
+    @property
+    def has_bm25(self) -> bool:
+        return bool(len(self)) and self._has("rag.terms")
+
+    def _has(self, name):
+        return any(entry[0] == name for s in self.manifest.shards for entry in s.sections)
+
+    @property
+    def whole(self) -> Whole:
+        """The statistics of the dataset."""
+        found = self._made.get("whole")
+        if found is None:
+            stored = self.manifest.statistics
+            assert stored is not None
+            found = Whole(self.store.url(stored.path), self._cache_folder)
+            if found.frequencies is not None and found.stats.rows != len(self):
+                raise CorruptError(f"{self.path}: {stored.path} is of another generation")
+            self._made["whole"] = found
+        return found
+
+    # ---------------------------------------------------------------------------------- asking --
+
+    def _legs(self, ask: Any) -> tuple[list[Task], list[Leg]]:
+        """(tasks, legs) of an ask: those that answered."""
+        planned = plan(self.manifest, ask, self.store.url, self._cache_folder)
+        tasks = [task for task in planned.tasks if task.shard not in self._failures]
+        self._skips.append(planned.skipped)
+        legs: list[Leg] = []
+        for found in self._executor.run(tasks) if tasks else ():
+            if isinstance(found, Failure):
+                self._note(found)
+            else:
+                legs.append(found)
+        return tasks, legs
+
+    def _note(self, failure):
+        if self._on_missing == "error":
+            raise failure.error
+        self._failures[failure.shard] = failure
+
+    def row_set(self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()) -> Any:
+        """What retrievers are told: filters go to the shards as they are, rows are cut up for them."""
+        if isinstance(where, Chosen):
+            return where
+        if where is None or isinstance(where, dict) or row_sets.are_ids(where):
+            chosen = Chosen(where, tuple(tags_any), tuple(tags_all))
+            _check_filter(chosen)
+            return chosen
+        mask = super().row_set(where, tags_any, tags_all).mask
+        return Chosen(rows=np.flatnonzero(np.asarray(mask)))
+
+    def mask(
+        self, where: RowFilter | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+    ) -> Any:
+        """bool[rows] of a condition, or None when there is none."""
+        return KnowledgeBase.row_set(self, where, tags_any, tags_all).mask
+
+    def _threads(self, threads):
+        """A pool's processes have a thread each."""
+        return threads if isinstance(self._executor, Here) else threads or 1
+
+    @of_one_commit
+    def match(
+        self, texts: str | Iterable[str], k: int = 10, *, where: RowFilters | RowSet | None = None,
+        threads: int | None = None, k1: float | None = None, b: float | None = None,
+    ) -> tuple[Int64s, Float32s]:  # fmt: skip
+        texts, k = [texts] if isinstance(texts, str) else list(texts), self._at_most(k)
+        if row_sets.is_one_each(where):
+            return self._one_each(
+                np.array(texts, object), k, where,
+                lambda _, part, one: self.match(
+                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b
+                ),
+            )  # fmt: skip
+        chosen = self.row_set(where)
+        if not len(self) or not k or not texts:
+            return self._nothing(len(texts), k)
+        self._need("rag.terms")
+        whole, threads = self.whole, self._threads(threads)
+        ask = Match(whole.queries(texts), whole.stats, k, chosen, threads, k1, b)
+        return self._best(ask, len(texts), k)
+
+    @of_one_commit
+    def nearest(
+        self, vectors: Vector | Vectors, k: int = 10, *, where: RowFilters | RowSet | None = None,
+        threads: int | None = None, least: Vector | None = None,
+    ) -> tuple[Int64s, Float32s]:  # fmt: skip
+        queries, k = np.asarray(vectors), self._at_most(k)
+        if row_sets.is_one_each(where):
+            floors = None if least is None else np.asarray(least, np.float32).reshape(-1)
+            return self._one_each(
+                np.atleast_2d(queries), k, where,
+                lambda places, part, one: self.nearest(
+                    part, k, where=one, threads=threads, least=None if floors is None else floors[places]
+                ),
+            )  # fmt: skip
+        count, chosen = (1 if queries.ndim == 1 else len(queries)), self.row_set(where)
+        if not len(self) or not k or not count:
+            return self._nothing(count, k)
+        self._need("vector")
+        return self._best(Nearest(queries, k, chosen, self._threads(threads), least), count, k)
+
+    def _need(self, name):
+        if not self._has(name):
+            raise ValueError(f"{self.path} has no section {name}")
+
+    def _nothing(self, count, k):
+        return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
+
+    def _best(self, ask, count, k):
+        _, legs = self._legs(ask)
+        self._warn_of_missing(ask.chosen, legs)
+        found = merging.best(legs, self._bases, count, k)
+        tied = [] if self.manifest.is_ordered else merging.ties(found)
+        return merging.cut(found, k, self._read_rows("keys", tied) if len(tied) else {})
+
+    def _read_rows(self, what: str, rows: Any) -> dict[int, Any]:
+        wanted = np.asarray(rows, np.int64)
+        return self._by_row(Read(what, wanted)) if len(wanted) else {}
+
+    def _by_row(self, ask):
+        tasks, legs = self._legs(ask)
+        return merging.by_row(tasks, legs, self._bases)
+
+    def _scattered(self, parts, ask):
+        tasks, legs = self._legs(ask)
+        return merging.scattered(parts, tasks, legs, self._bases)
+
+    def _warn_of_missing(self, chosen, legs):
+        """Says once that no shard has a key of the filter."""
+        if not isinstance(chosen.where, dict):
+            return
+        told = self._made.setdefault("unknown keys", set())
+        unknown = {leg.shard: leg.unknown for leg in legs}
+        for path in sorted(set(filters.compile(chosen.where).paths) - told):
+            shards = enumerate(self.manifest.shards)
+            if not all(path in unknown.get(n, ()) or pruning.lacks(s, path) for n, s in shards):
+                continue
+            told.add(path)
+            said = f"{self.path}: no chunk has {path!r} in its metadata, so this filter does not see it"
+            warnings.warn(said, FilterWarning, stacklevel=6)
+
+    def scores_each(
+        self, rows: Sequence[Int64s], *, texts: Sequence[str] | None = None,
+        vectors: Vectors | None = None,
+    ) -> list[Float32s]:  # fmt: skip
+        if not any(len(part) for part in rows):
+            return [np.empty(0, np.float32) for _ in rows]
+        parts = [np.asarray(part, np.int64) for part in rows]
+        if vectors is not None:
+            ask = Score(parts, vectors=np.asarray(vectors))
+        else:
+            ask = Score(parts, self.whole.queries(list(texts or ())), self.whole.stats)
+        return self._scattered(parts, ask)
+
+    @of_one_commit
+    def scores_of(
+        self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
+        k1: float | None = None, b: float | None = None,
+    ) -> Float32s:  # fmt: skip
+        if vector is not None:
+            return self.scores_each([rows], vectors=np.asarray(vector)[None])[0]
+        whole, part = self.whole, np.asarray(rows, np.int64)
+        ask = Score([part], whole.queries([text or ""]), whole.stats, None, k1, b)
+        return self._scattered([part], ask)[0]
+
+    def ties_each(self, rows: Sequence[Int64s]) -> list[Int64s]:
+        if self.manifest.is_ordered:
+            return list(rows)
+        wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
+        keys = self._read_rows("keys", wanted)
+        by_key = merging.by_key(wanted.tolist(), keys)
+        order = {row: place for place, row in enumerate(by_key)}
+        return [np.array([order[row] for row in part.tolist()], np.int64) for part in rows]
+
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
+        return self.whole.moments(vector)
+
+    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
+        return self.match(texts, k, where=rows, threads=threads, k1=k1, b=b)
+
+    def _fused(self, question, vectors, rows, clock):
+        """The answer of both retrievers."""
+        depth, threads = question.depth, question.threads
+        words = self.match(question.texts, depth, where=rows, threads=threads)
+        clock.note("bm25")
+        fusing = Fusing(self, question, vectors, words)
+        least = fusing.least()
+        clock.note("fuse")
+        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
+        clock.note("vector")
+        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.k)
+
+    # ------------------------------------------------------------------------------------ hits --
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether passages are read at once, in few requests, rather than on first look."""
+        return is_remote(self.store.root) or not isinstance(self._executor, Here)
+
+    def passages(self) -> Passages:
+        """What reads the rows of the generation that is open now."""
+        view = self._pinned()
+        view.__dict__.pop("_answers", None)  # which keep hits, which keep this
+        return Passages(view)
+
+    def _hits(self, ranked, degraded) -> list[Hits]:
+        found = super()._hits(ranked, degraded)
+        for hits in found:
+            self._say_what_is_missing(hits)
+        return found
+
+    def _read_now(self, ranked, found):
+        """The hits of all answers, in one ask."""
+        there = self._read_rows("hits", np.unique(ranked.rows[ranked.rows >= 0]))
+        for rows, hits in zip(ranked.rows.tolist(), found, strict=True):
+            scored = zip(rows, list(hits), strict=False)
+            hits[:] = [_made_hit(there[row], hit) for row, hit in scored if row in there]
+
+    def _say_what_is_missing(self, hits):
+        hits.skipped = sum(self._skips)
+        if self._failures:
+            hits.failed = tuple(self._failures[n].reason for n in sorted(self._failures))
+            lost = f"{len(hits.failed)} of {len(self.manifest.shards)} shards could not be asked"
+            hits.degraded = f"{hits.degraded}; {lost}" if hits.degraded else lost
+
+
+def _check_filter(chosen):
+    """Refuses a filter that is not one before any shard is asked."""
+    where = chosen.where if isinstance(chosen.where, dict) else None
+    filters.compile(where, tags_any=chosen.tags_any, tags_all=chosen.tags_all)
+
+
+def _made_hit(read, hit):
+    """A hit of its own for each answer that a passage is in."""
+    metadata: Any = copied(read.metadata)
+    return Hit(
+        read.id, read.doc_id, read.chunk_index, read.text, hit.score, hit.score_type, hit.scores,
+        read.tags, metadata, read.source, read.start, read.end,
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""run(task) → leg: one shard's part of an answer. Nothing but the task and the shard's bytes has a say in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.errors import FormatError
+from ragfile.sharding.asking import Failure, Leg, Match, Nearest, Read, Score, Task
+from ragfile.sharding.shards import Shard, opened
+from ragfile.store import prefetch, row_sets
+from ragfile.store.row_sets import RowSet
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(task: Task) -> Leg:
+    """What the shard says to a task."""
+    shard = opened(task.url, task.cache)
+    shard.check_identity(task.identity, task.rows)
+    value, unknown = _RUNS[type(task.ask)](shard, task.ask)
+    return Leg(task.shard, value, unknown)
+
+
+def attempt(task: Task) -> Leg | Failure:
+    """The same; a shard that is not there, cannot be reached or is damaged becomes a Failure."""
+    try:
+        return run(task)
+    except (OSError, FormatError) as error:
+        reason = str(error) or type(error).__name__
+        return Failure(task.shard, f"{task.url.rpartition('/')[2]}: {reason}", error)
+
+
+def _rows(shard: Shard, chosen) -> Any:
+    if chosen.rows is not None:
+        return RowSet(shard.alive(row_sets.mask_of(chosen.rows, shard.rows))), []
+    return shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
+
+
+def _match(shard: Shard, ask: Match):
+    rows, unknown = _rows(shard, ask.chosen)
+    return shard.match_whole(ask, rows), unknown
+
+
+def _nearest(shard: Shard, ask: Nearest):
+    rows, unknown = _rows(shard, ask.chosen)
+    found = shard.nearest(ask.vectors, ask.k, where=rows, threads=ask.threads, least=ask.least)
+    return found, unknown
+
+
+def _score(shard: Shard, ask: Score):
+    """The scores of all questions' rows, one after the other."""
+    found = [np.empty(0, np.float32)]
+    for i, rows in enumerate(ask.rows):
+        if not len(rows):
+            continue
+        if ask.queries is None:
+            found.append(shard.scores_of(rows, vector=ask.vectors[i]))
+        else:
+            found.append(shard.word_scores(rows, ask, i))
+    return np.concatenate(found), []
+
+
+def _read(shard: Shard, ask: Read):
+    rows = ask.rows.tolist()
+    if ask.what == "hits":
+        prefetch.passages(shard.segments, rows)
+        return [shard.hit(row) for row in rows], []
+    if ask.what == "keys":
+        prefetch.whole(shard.segments, "rag.chunks", "rag.documents", "rag.ids")
+        return [_key(shard, row) for row in rows], []
+    prefetch.vector_rows(shard.segments, rows)
+    return np.array([shard.vector(row) for row in rows]), []
+
+
+def _key(shard, row):
+    place = shard.place(row)
+    return place.segment.records.key(place.local)
+
+
+_RUNS = {Match: _match, Nearest: _nearest, Score: _score, Read: _read}

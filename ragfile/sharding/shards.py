@@ -1,0 +1,139 @@
+"""One shard, open in this process: a file that is asked with the statistics of the whole dataset.
+
+Shards are named by their content, so that one that is open stays right for good; the last few hundred stay open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragfile import _core
+from ragfile.errors import CorruptError
+from ragfile.ground.fork_safe_lock import Lock
+from ragfile.ground.lru import Recent
+from ragfile.ground.urls import is_remote, shown
+from ragfile.store import exact, filters, prefetch, row_sets
+from ragfile.store.archive import Archive
+from ragfile.store.row_sets import RowSet
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+    from ragfile.sharding.asking import Match, Score
+
+OPEN = 4096  # shards that stay open in a process
+ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard keeps
+FILTERS = 4  # whose rows a shard keeps
+
+_opened, _swap = Recent(OPEN), Lock()
+_opening: dict[str, Lock] = {}
+
+
+class Shard(Archive):
+    """A shard. Its rows count from 0; it never changes."""
+
+    def __init__(self, url: str, cache: str | None = None) -> None:
+        self._url, self._cache_folder = url, cache
+        super().__init__(shown(url) if is_remote(url) else url)
+        self._filters = Recent(FILTERS)
+
+    def _read(self, reader):
+        super()._read(reader)
+        for segment in self.segments:
+            segment.room = ROOM
+
+    def __reduce__(self) -> Any:
+        return opened, (self._url, self._cache_folder)
+
+    def _mapped(self) -> Any:
+        if is_remote(self._url):
+            from ragfile.net.fetcher import mapped
+
+            return mapped(self._url, self._cache_folder)
+        return _core.Map(self._url)
+
+    def _identity(self) -> Any:
+        return ()
+
+    def _is_untouched(self):
+        return True
+
+    def check_unchanged(self):
+        """Objects of a dataset never change."""
+
+    def _front_and_footer(self) -> Any:
+        return None
+
+    def check_identity(self, identity: str, rows: int) -> None:
+        """Refuses another file than the one that the manifest lists."""
+        if f"{self._commit['identity']:016x}" != identity or self.rows != rows:
+            raise CorruptError(f"{self.path}: not the shard that the manifest lists")
+
+    def _warn_of_unknown(self, paths):
+        """The dataset warns: a key that this shard lacks can be in another one."""
+
+    def chosen(self, where, tags_any, tags_all) -> tuple[RowSet | None, list[str]]:
+        """(the rows that pass, the keys of the filter that no row has). The last filters' rows are kept."""
+        if where is None and not tags_any and not tags_all:
+            return None, []
+        key = row_sets.spelled((where, list(tags_any), list(tags_all)))
+        known = self._filters.get(key) if isinstance(key, str) else None
+        if known is None:
+            known = self.row_set(where, tags_any, tags_all), self._unknown(where)
+            if isinstance(key, str):
+                self._filters.put(key, known)
+        return known
+
+    def _unknown(self, where):
+        if not isinstance(where, dict):
+            return []
+        paths = set(filters.compile(where).paths)
+        return sorted(path for path in paths if not len(self.columns.column(path).keys))
+
+    def match_whole(self, ask: Match, rows: RowSet | None) -> Any:
+        """As match, of Queries whose terms know their frequency in the whole."""
+        segments = self._searched("rag.terms")
+        prefetch.terms(segments)
+        sets = (rows or RowSet(None)).words(segments)
+        return exact.match_queries(
+            segments,
+            ask.queries,
+            min(ask.k, len(self)),
+            sets,
+            ask.threads,
+            ask.stats,
+            ask.k1,
+            ask.b,
+        )
+
+    def word_scores(self, rows: np.ndarray, ask: Score, of: int) -> Any:
+        """The BM25 scores of rows for one of the queries."""
+        segments = self._searched("rag.terms")
+        prefetch.terms(segments)
+        return exact.query_scores(segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b)
+
+
+def opened(url: str, cache: str | None = None) -> Shard:
+    """The shard at a path or URL, open; each is opened once, by whichever thread asks first."""
+    with _swap:
+        found = _opened.get(url)
+        turn = _opening.setdefault(url, Lock())
+    if found is not None:
+        return found
+    with turn:
+        with _swap:
+            found = _opened.get(url)
+        if found is None:
+            found = Shard(url, cache)
+            with _swap:
+                _opened.put(url, found)
+                _opening.pop(url, None)
+    return found
+
+
+def forget() -> None:
+    """Opens every shard anew when it is next asked."""
+    with _swap:
+        _opened.clear()
