@@ -45,6 +45,9 @@ def _following(command):
             multiple=True,
             help="A tag for every document that is read; can be repeated.",
         ),
+        click.option(
+            "--dedupe", is_flag=True, help="Leave out new files with the bytes of a document."
+        ),
         click.option("--chunking", help="A new chunk policy for the file, such as words:200/40."),
         click.option("--embedder", help=EMBEDDER),
         click.option("-n", "--dry-run", is_flag=True, help="Show the changes and write nothing."),
@@ -96,6 +99,8 @@ def _tell(file, report):
             click.echo(f"{sign} {printable(name)}")
     for old, new in report.moved:
         click.echo(f"> {printable(old)} → {printable(new)}")
+    for name, first in report.duplicates:
+        click.echo(f"= {printable(name)}, as {printable(first)}")
     kinds = ("added", "changed", "moved", "recut", "removed")
     counts = [f"{len(listed)} {kind}" for kind in kinds if (listed := getattr(report, kind))]
     ending = f"{counted(report.embedded, 'chunk')} embedded, generation {report.generation}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 
 import click
 
@@ -89,9 +90,43 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     help="End chat completions with a list of sources, for clients that drop annotations.",
 )
 @click.option("--url", help="The address by which clients reach the server, for links.")
+@click.option(
+    "--uploads",
+    metavar="FOLDER",
+    help="With --write: where files that are sent are kept; else beside the first file.",
+)
+@click.option(
+    "--originals/--no-originals",
+    "keep_originals",
+    default=True,
+    show_default=True,
+    help="With --write: whether those files themselves are kept.",
+)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="COLLECTION=FOLDER",
+    help="With --write: the folder that a collection follows when a client asks.",
+)
+@click.option(
+    "--max-upload",
+    default=256 << 20,
+    type=click.IntRange(min=1),
+    show_default=True,
+    metavar="BYTES",
+    help="The largest file that can be sent.",
+)
+@click.option(
+    "--max-chunks",
+    default=100_000,
+    type=click.IntRange(min=1),
+    show_default=True,
+    help="The most chunks of such a file.",
+)
 @offline_option
 @cache_option
-def serve_command(files, level, hosts, origins, **options):
+def serve_command(files, level, hosts, origins, sources, **options):
     """Serve files over HTTP, with a web page."""
     if not files:
         raise click.UsageError("name a file, as `ragfile build` makes it, or a folder of them")
@@ -99,7 +134,17 @@ def serve_command(files, level, hosts, origins, **options):
     from ragfile.server.settings import Settings
 
     log_to_stderr(LEVELS[level])
-    serve(Settings(tuple(files), hosts=_split(hosts), origins=_split(origins), **options))
+    options |= {"hosts": _split(hosts), "origins": _split(origins), "sources": _pairs(sources)}
+    serve(Settings(tuple(files), **options))
+
+
+def _pairs(sources):
+    """(collection, folder) of each --source."""
+    pairs = [source.partition("=")[::2] for source in sources]
+    wrong = [name for name, folder in pairs if not name or not os.path.isdir(folder)]
+    if wrong:
+        raise click.UsageError("--source is COLLECTION=FOLDER, and the folder is there")
+    return tuple((name, os.path.abspath(folder)) for name, folder in pairs)
 
 
 def _split(values):

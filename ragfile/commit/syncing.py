@@ -46,6 +46,9 @@ class SyncReport:
         default_factory=list
     )  # same bytes, cut by another policy than the file's
     removed: list[str] = field(default_factory=list)  # ids of documents
+    duplicates: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # (left out, what has its bytes)
     unchanged: int = 0
     embedded: int = 0
     deletions: list[dict[str, Any]] = field(default_factory=list)
@@ -65,17 +68,18 @@ def sync(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
-    encoding: str | None = None,
+    encoding: str | None = None, dedupe: bool = False,
 ) -> SyncReport:  # fmt: skip
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
     for every document that is read (those of the build unless given), message, limits, errors, encoding, progress, created, embedding_cache.
+    dedupe leaves out new sources with the bytes of a document that stays, or of a source before them.
     """
     return _run(
         path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
-        encoding=encoding,
+        encoding=encoding, dedupe=dedupe,
     )  # fmt: skip
 
 
@@ -84,25 +88,26 @@ def add(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
-    encoding: str | None = None,
+    encoding: str | None = None, dedupe: bool = False,
 ) -> SyncReport:  # fmt: skip
     """As sync, but documents whose sources are not named stay."""
     return _run(
         path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
-        encoding=encoding,
+        encoding=encoding, dedupe=dedupe,
     )  # fmt: skip
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None):  # fmt: skip
+         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None,
+         dedupe=False):  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
         with Archive(path) as archive:
-            _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)))
+            _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
             report.generation = archive.generation
     else:
         options = {
@@ -112,9 +117,8 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             "embedding_cache": embedding_cache,
         }
         with Editor(path, embedder=embedder, **options) as writer:
-            plan = _Plan(
-                writer.archive, loading, report, removes, set(stale_in(writer.archive, chunking))
-            )
+            outdated = set(stale_in(writer.archive, chunking))
+            plan = _Plan(writer.archive, loading, report, removes, outdated, dedupe)
             labels = writer.archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
             _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
@@ -129,7 +133,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
 class _Plan:
     """Sources against documents. Every source is read once for its checksum; nothing is parsed."""
 
-    def __init__(self, archive, loading, report, removes, outdated):
+    def __init__(self, archive, loading, report, removes, outdated, dedupe):
         self.report, self.loading, self.removes = report, loading, removes
         self.sources = {source.id: source for source in find(loading.sources, loading.skipped)}
         self.documents, checksums = self._owned(archive)
@@ -152,6 +156,19 @@ class _Plan:
         closed = self._closed_folders() if gone else []
         gone = [name for name in gone if not any(name.startswith(folder) for folder in closed)]
         self._match_moves(new, gone, sums, checksums)
+        if dedupe:
+            self._leave_out_duplicates(sums, checksums)
+
+    def _leave_out_duplicates(self, sums, checksums):
+        """Of sources with the same bytes the first is added, and none where a document that stays
+        has them.
+        """
+        gone, report = set(self.report.removed), self.report
+        first = {checksum: doc_id for doc_id, checksum in checksums.items() if doc_id not in gone}
+        for name in report.added[:]:
+            if first.setdefault(sums[name], name) != name:
+                report.added.remove(name)
+                report.duplicates.append((name, first[sums[name]]))
 
     def _closed_folders(self):
         """What ids begin with below folders that are there and cannot be listed: nobody knows what is gone of those."""
@@ -186,6 +203,8 @@ class _Plan:
                 if isinstance(checksum := metadata.get("checksum"), str):
                     doc_id = there.id
                     checksums[doc_id] = checksum
+                    if "upload" in metadata:  # it was sent to a server, and no folder has it
+                        continue
                     owned.setdefault(self._owner(doc_id, metadata.get("path")), []).append(doc_id)
         return owned, checksums
 

@@ -142,7 +142,8 @@ class Loading:
             self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
 
     def _documents(self, source, raw, checksum, modified):
-        one = loader(sniff(raw, os.path.splitext(source.path)[1].lower()))
+        suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
+        one = loader(sniff(raw, suffix.lower()))
         is_text = one.kind in _TEXTUAL
         options = {"errors": self.errors} if is_text and self.errors != "strict" else {}
         if is_text and self.encoding is not None:

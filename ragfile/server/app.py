@@ -13,6 +13,7 @@ from ragfile.server.mcp import Mcp
 from ragfile.server.metrics import Board
 from ragfile.server.page import Page
 from ragfile.server.service import Service
+from ragfile.server.sockets import ROUTE, Socket
 
 if TYPE_CHECKING:
     from ragfile.server.operations import Operation
@@ -28,9 +29,12 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
         routing.Route(path, Exchange(service, group)) for path, group in _by_path(asked).items()
     ]
     routes.append(routing.Route("/mcp", Mcp(service)))
+    routes.append(routing.WebSocketRoute(ROUTE, Socket(service)))
 
     @asynccontextmanager
     async def lifespan(_: Any):
+        if service.board.row == 0:
+            service.resume()
         yield
         service.close()
 

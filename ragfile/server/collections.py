@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragfile.query.searching import KnowledgeBase
 
 SUFFIXES = (".ragfile", ".ragmd")
+WAIT = 60.0  # seconds for a writer in another process
 SETTLED = 2_000_000_000  # ns; times of files are coarse
 
 
@@ -66,6 +67,11 @@ class Collections(Files):
                 raise Failure(404, f"there is no collection {name!r:.80}") from None
             said = f"the file of the collection {name} is not there at the moment"
             raise Failure(503, said, AGAIN) from None
+
+    @property
+    def editing(self) -> dict[str, Any]:
+        """The options of opening that hold for ragfile.edit, and how long to wait for its turn."""
+        return super().editing | {"wait": WAIT}
 
     @property
     def embedding_calls(self) -> int:

@@ -52,6 +52,11 @@ class Exchange:
 
     async def _answer(self, operation, call, scope, receive, send):
         loop, service = asyncio.get_running_loop(), self._service
+        if operation.is_write:
+            with service.writing as room:
+                return await send_whole(send, await room.keep(
+                    loop.run_in_executor(service.writer, answered, service, operation, call)
+                ))  # fmt: skip
         if not operation.is_ask:
             found = await loop.run_in_executor(service.threads, answered, service, operation, call)
             return await send_whole(send, found, is_head=scope["method"] == "HEAD")
@@ -70,10 +75,20 @@ class Exchange:
     async def _body(self, operation, scope, receive):
         if operation.body is None:
             return None
+        if operation.media != "application/json":
+            return await self._files(scope, receive)
         kind = scope["ragfile"].headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise Failure(415, "the body is JSON: say Content-Type: application/json")
         return checked(operation.body, parsed(await self._read(scope, receive)))
+
+    async def _files(self, scope, receive):
+        from ragfile.server.multipart import receive_files
+
+        name = scope["path_params"]["c"]
+        if name not in self._service.collections.names:
+            raise Failure(404, f"there is no collection {name!r:.80}")
+        return await receive_files(self._service, scope, receive, name)
 
     async def _read(self, scope, receive):
         settings = self._service.settings

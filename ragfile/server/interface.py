@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragfile.server import asking, facets, native, operation_pages
+from ragfile.server import asking, facets, native, operation_pages, writing
 from ragfile.server import schemas as s
 from ragfile.server.metrics import MEDIA
 from ragfile.server.openai import chat, models, stores
@@ -19,7 +19,8 @@ GENERATION = {"generation": s.GENERATION}
 
 def operations(settings: Settings) -> list[Operation]:
     """The operations of a server with these settings."""
-    return [*_reading(settings), *_openai(settings), *_about()]
+    return [*_reading(settings), *_openai(settings), *_about(),
+            *(_writing() if settings.can_write else ())]  # fmt: skip
 
 
 def _reading(settings):
@@ -45,6 +46,28 @@ def _reading(settings):
                   query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets, "Tags and metadata with their counts.",
                   returns=s.FACETS),
+    ]  # fmt: skip
+
+
+def _writing():
+    document = {"text": s.TEXT, "metadata": s.FREE, "tags": s.many(s.TEXT), "source": s.TEXT}
+    common: Any = {"scope": "write", "failures": (404, 409)}
+    file = ONE + "/files/{id}"
+    return [
+        Operation("PUT", ONE + "/documents/{id:path}", writing.put_document, "Store a document.",
+                  body=s.record(("text",), **document), returns=s.STORED, is_write=True, **common),
+        Operation("DELETE", ONE + "/documents/{id:path}", writing.delete_document,
+                  "Delete a document.", returns=s.DELETED, is_write=True, **common),
+        Operation("POST", ONE + "/files", writing.add_files, "Send files to be indexed.",
+                  body=s.SENT, media="multipart/form-data", returns=s.UPLOADS, status=202, **common),
+        Operation("GET", ONE + "/files", writing.files, "The files that were sent.",
+                  returns=s.UPLOADS),
+        Operation("GET", file, writing.file, "What became of a file.", returns=s.UPLOAD),
+        Operation("DELETE", file, writing.delete_file, "Delete a file with its documents.",
+                  returns=s.DELETED, is_write=True, **common),
+        Operation("POST", ONE + "/sync", writing.sync, "Follow the folder of a collection.",
+                  body=s.record((), dry_run=s.YES, dedupe=s.YES), returns=s.FREE, is_write=True,
+                  **common),
     ]  # fmt: skip
 
 

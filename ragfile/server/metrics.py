@@ -88,6 +88,9 @@ class Board:
             if stage in STAGES:
                 self.add("stage_seconds", spent / 1e3, stage)
             self.add("cached_answers", stage == "cache")
+        self.add("deleted_documents", sink.get("deleted", 0))
+        self.add("ingested_chunks", sink.get("chunks", 0))
+        self.add("ingested_files", "chunks" in sink, "indexed")
         if "finish" in sink:
             finish = sink["finish"]
             self.add("chat_calls", 1, finish if finish in ENDINGS else "other")

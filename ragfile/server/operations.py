@@ -34,6 +34,7 @@ class Operation:
     answers: str = "application/json"  # the media type of the answer
     is_ask: bool = False  # waits for a model
     media: str = "application/json"  # of the body that is asked
+    is_write: bool = False  # waits for its turn
     failures: tuple[int, ...] = ()  # besides those that any can have
 
 

@@ -76,10 +76,14 @@ def address(listening: socket.socket) -> str:
 def configured(settings: Settings, board: Board | None = None) -> Any:
     """What uvicorn is told."""
     uvicorn = optional("uvicorn", "the server")
+    optional("httptools", "the server")
+    from ragfile.server.connections import Connection, most_connections
+
     return uvicorn.Config(
-        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http="httptools",
+        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http=Connection,
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
-        proxy_headers=False, timeout_keep_alive=IDLE, timeout_graceful_shutdown=GRACE,
+        proxy_headers=False, timeout_keep_alive=IDLE, ws_max_size=settings.max_body, backlog=BACKLOG,
+        limit_concurrency=most_connections(), timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
 
 

@@ -107,3 +107,19 @@ CHUNK = shown(
 )  # fmt: skip
 COLLECTION = shown(name=TEXT)
 FACETS = shown(tags=many(FREE), fields=many(FREE), generation=WHOLE)
+STORED = shown(id=TEXT, chunks=WHOLE, generation=WHOLE)
+DELETED = shown(id=TEXT, generation=WHOLE)
+UPLOAD = shown(
+    id=TEXT, name=TEXT, collection=TEXT, user=TEXT, date=TEXT, size=WHOLE, checksum=TEXT, mime=TEXT,
+    state={"type": "string", "enum": ["queued", "indexed", "error"]}, error=TEXT,
+    documents=many(TEXT), chunks=WHOLE, tags=many(TEXT), metadata=FREE, kept=YES, duplicate=YES,
+    created=WHOLE,
+)  # fmt: skip
+UPLOADS = shown(files=many(UPLOAD))
+SENT = {
+    "type": "object", "required": ["file"],
+    "properties": {
+        "file": many({"type": "string", "format": "binary"}, minItems=1),
+        "dedupe": TEXT, "keep": TEXT, "tags": TEXT, "metadata": TEXT,
+    },
+}  # fmt: skip

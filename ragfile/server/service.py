@@ -8,11 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ragfile.ground.lru import Recent
+from ragfile.ground.urls import is_remote
+from ragfile.ingest.loading import Limits
 from ragfile.server.collections import Collections
 from ragfile.server.failures import discreet
 from ragfile.server.keys import VARIABLE as KEY_VARIABLE
 from ragfile.server.keys import Keys
 from ragfile.server.room import Room
+from ragfile.server.uploads import Uploads
+from ragfile.server.writing import Queue, index
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from ragfile.server.settings import Settings
 
 THREADS = 16  # most requests take one for less than a millisecond; some wait for an embedder
+WRITES = 100  # changes that wait
 KEPT = 8  # commits whose lists of ids and facets stay in memory
 
 
@@ -38,6 +43,10 @@ class Service:
         self.asking = Room(settings.asks_at_once, "answers by a model")
         self.keys = Keys(settings.keys, os.environ.get(KEY_VARIABLE))
         self.inside = 0  # requests under way
+        self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one at a time, in their order
+        self.writing = Room(WRITES, "changes")
+        self.uploads, self.queue = Uploads(_root(settings)), Queue()
+        self.limits = Limits(max_bytes=settings.max_upload)
         self._kept = Recent(KEPT)
         self._embedding_calls = 0  # those that are counted
 
@@ -77,10 +86,30 @@ class Service:
             self.board.add("embedding_calls", calls - self._embedding_calls)
             self._embedding_calls = calls
 
+    def write_soon(self, collection: str) -> None:
+        """Has what waits for a collection indexed, when its turn comes."""
+        self.writer.submit(index, self, collection)
+
+    def resume(self) -> None:
+        """Takes up the uploads that waited when a server ended."""
+        for upload in self.uploads.all() if self.can_write else ():
+            if upload.state == "queued":
+                self.queue.put(upload)
+                self.write_soon(upload.collection)
+
     def close(self) -> None:
         """Lets the threads go; what they are about ends first."""
         self.threads.shutdown(wait=True, cancel_futures=True)
+        self.writer.shutdown(wait=True, cancel_futures=True)  # the rest waits for the next start
         self.asks.shutdown(wait=False, cancel_futures=True)
+
+
+def _root(settings):
+    """The folder for uploads: the one that was said, else beside the first file."""
+    if settings.uploads is not None:
+        return settings.uploads
+    place = next((path for path in settings.files if not is_remote(path)), ".")
+    return os.path.join(place if os.path.isdir(place) else os.path.dirname(place), "uploads")
 
 
 def _opened(model):

@@ -20,6 +20,9 @@ class Settings:
     embedder: str | None = None
     embedding_cache: str | None = None
     can_write: bool = False
+    uploads: str | None = None  # the folder for files that are sent; else beside the first file
+    keep_originals: bool = True  # of files that are sent
+    sources: tuple[tuple[str, str], ...] = ()  # (collection, folder) for sync
     list_sources: bool = False  # in the text of chat completions, for clients that drop annotations
     url: str | None = None  # by which clients reach the server, where it is not the Host they say
     workers: int = 1
@@ -28,6 +31,9 @@ class Settings:
     keys: str | None = None  # a file of keys, as `ragfile keys` writes it
     max_k: int = 1000  # passages of one answer, and rows of one pool
     max_questions: int = 256  # of one batch
+    max_chunks: int = 100_000  # of one file that is sent
+    max_upload: int = 256 << 20  # bytes of such a file
+    max_files: int = 100  # in one request
     max_body: int = 4 << 20  # bytes of a JSON body
     body_seconds: float = 30.0  # in which a body must have come
     at_once: int = 256  # requests under way; more are asked to come again

@@ -118,6 +118,33 @@ def test_add_removes_nothing(path, folder, tmp_path):
         ] == ["d.txt"]
 
 
+def test_dedupe_leaves_out_what_is_there_already(path, folder):
+    known = next(p for p in sorted(folder.rglob("*.md")))
+    for name in ("copy.md", "other.md"):
+        (folder / name).write_bytes(known.read_bytes())
+    (folder / "new.md").write_text("# New\n\nNothing has these bytes.\n")
+    (folder / "new2.md").write_text("# New\n\nNothing has these bytes.\n")
+    before = ids(path)
+    for way in (ragfile.add, ragfile.sync):
+        report = way(path, folder, dedupe=True, embedder=Letters())
+        first = str(known.relative_to(folder))
+        assert {("copy.md", first), ("other.md", first), ("new2.md", "new.md")} <= set(
+            report.duplicates
+        )
+        assert set(ids(path)) == {*before, "new.md"}
+    known.unlink()
+    assert ragfile.sync(path, folder, dedupe=True, embedder=Letters()).moved == [(first, "copy.md")]
+    assert ragfile.add(path, folder, embedder=Letters()).added == ["new2.md", "other.md"]
+
+
+def test_documents_that_were_sent_to_a_server_stay(path, folder):
+    with ragfile.edit(path, embedder=Letters()) as w:
+        sent = {"id": "sent.md", "text": "Sent.", "metadata": {"checksum": "c", "upload": "u"}}
+        w.upsert([sent])
+    assert ragfile.sync(path, folder).is_empty
+    assert "sent.md" in ids(path)
+
+
 def test_rows_of_a_table_that_are_gone_are_removed(tmp_path, folder):
     (folder / "t.jsonl").write_text('{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}\n')
     ragfile.build([folder], tmp_path / "kb", embedder="none")

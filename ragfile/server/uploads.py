@@ -1,0 +1,174 @@
+"""Files that clients send: where they lie, what is known of them, and what became of them.
+
+    {root}/{user}/{date}/{id}     what was sent; no name of a client is part of a path
+    {root}/.state/{id}.json       its name, checksum, collection and state
+    {root}/.state/{collection}-{checksum}     the id of the upload that has these bytes
+
+A state is queued, indexed or error. It lies on the disk, so that it outlives the process and every
+worker sees it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+USER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+NOBODY = "local"  # the user where no key is needed
+LONGEST = 200  # characters of a file's name
+STATES = ("queued", "indexed", "error")
+
+
+@dataclass(slots=True)
+class Upload:
+    """One file that was sent."""
+
+    id: str
+    name: str
+    collection: str
+    user: str
+    date: str
+    size: int = 0
+    checksum: str = ""  # SHA-256
+    mime: str = ""
+    state: str = "queued"
+    error: str = ""
+    documents: list[str] = field(default_factory=list)
+    chunks: int = 0
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    kept: bool = True  # the original
+    duplicate: bool = False
+    created: int = 0
+
+    def shown(self) -> dict[str, Any]:
+        """What clients see."""
+        return asdict(self)
+
+
+def named(name: str) -> str:
+    """The last part of a name that a client says, without what controls anything."""
+    last = re.split(r"[\\/]", name)[-1]
+    plain = "".join(c for c in last if c.isprintable() and c not in '<>:"|?*').strip(". ")
+    stem, dot, suffix = plain[-LONGEST:].rpartition(".")
+    return f"{stem.strip()}{dot}{suffix}" if stem.strip() else plain[-LONGEST:] or "file"
+
+
+class Uploads:
+    """The uploads below one folder."""
+
+    def __init__(self, root: str):
+        self._root = os.path.abspath(root)
+
+    def begun(self, name: str, collection: str, user: str) -> Upload:
+        """A new upload, of which nothing is there yet."""
+        if not USER.fullmatch(user):
+            raise ValueError(
+                "the user of an upload is up to 64 of the characters A-Z a-z 0-9 . _ -"
+            )
+        number = bytearray(secrets.token_bytes(16))
+        number[6], number[8] = number[6] & 0x0F | 0x40, number[8] & 0x3F | 0x80
+        text = number.hex()
+        made = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        date = datetime.now(UTC).strftime("%Y-%m-%d")
+        return Upload(made, named(name), collection, user, date, created=int(time.time()))
+
+    def path(self, upload: Upload) -> str:
+        """Where its bytes are. What a state on the disk says is checked like what a client says."""
+        is_date = re.fullmatch(r"\d{4}-\d\d-\d\d", upload.date)
+        if not (USER.fullmatch(upload.user) and is_date and ID.fullmatch(upload.id)):
+            raise ValueError(f"the state of the upload {upload.id!r:.50} is damaged")
+        return os.path.join(self._root, upload.user, upload.date, upload.id)
+
+    def create(self, upload: Upload) -> int:
+        """A descriptor to write its bytes to; they are their owner's alone."""
+        path = self.path(upload)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+
+    # --------------------------------------------------------------------------------- states ---
+
+    def _state(self, name):
+        return os.path.join(self._root, ".state", name)
+
+    def get(self, upload_id: str) -> Upload | None:
+        """What is known of an upload, or None."""
+        if not ID.fullmatch(upload_id):
+            return None
+        try:
+            with open(self._state(f"{upload_id}.json"), encoding="utf-8") as file:
+                return Upload(**json.load(file))
+        except FileNotFoundError:
+            return None
+
+    def put(self, upload: Upload) -> None:
+        """Notes what is known, whole or not at all."""
+        os.makedirs(self._state(""), mode=0o700, exist_ok=True)
+        draft = self._state(f"{upload.id}.{secrets.token_hex(4)}")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(asdict(upload), file)
+        os.replace(draft, self._state(f"{upload.id}.json"))
+
+    def all(self) -> Iterator[Upload]:
+        """Every upload, in no order."""
+        folder = self._state("")
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            found = self.get(name.removesuffix(".json")) if name.endswith(".json") else None
+            if found is not None:
+                yield found
+
+    def remove(self, upload: Upload) -> None:
+        """Takes away its bytes and what is known of it."""
+        self.forget(upload)
+        self.drop(upload)
+        _unlink(self._state(f"{upload.id}.json"))
+
+    def drop(self, upload: Upload) -> None:
+        """Takes away its bytes alone."""
+        _unlink(self.path(upload))
+
+    # ----------------------------------------------------------------------------- duplicates ---
+
+    def claim(self, upload: Upload) -> Upload | None:
+        """The upload of the same bytes in the collection; None if this one is the first. Of two at
+        once, one is.
+        """
+        os.makedirs(self._state(""), mode=0o700, exist_ok=True)
+        mark = self._mark(upload)
+        for _ in range(2):
+            try:
+                os.symlink(upload.id, mark)  # a name for an id: nothing is ever opened through it
+                return None
+            except FileExistsError:
+                known = self.get(os.readlink(mark))
+                if known is not None and known.state != "error":
+                    return known
+                _unlink(mark)
+        return None
+
+    def forget(self, upload: Upload) -> None:
+        """Lets the next upload of these bytes be the first again."""
+        mark = self._mark(upload)
+        if os.path.islink(mark) and os.readlink(mark) == upload.id:
+            _unlink(mark)
+
+    def _mark(self, upload):
+        place = hashlib.sha256(upload.collection.encode()).hexdigest()[:16]
+        return self._state(f"{place}-{upload.checksum}")
+
+
+def _unlink(path):
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
