@@ -112,6 +112,14 @@ enum {
     SAMPLE_ZERO = 24,
     SAMPLE_MAX = 65536, /* entries */
 
+    FINE_HEAD_SIZE = 64,
+    FINE_GRAIN = 8,  /* u32: bytes of a grain */
+    FINE_COUNT = 12, /* u32: sections */
+    FINE_ZERO = 16,
+    FINE_ENTRY = 32, /* u64 at, u64 size, u64 number of its first sum, u64 zero */
+    FINE_LEAST = 512,
+    FINE_MOST = 32768,
+
     NAME_MAX_SIZE = 64,
     MESSAGE_MAX_SIZE = 4096,
     ENTRIES_MAX = 65536,
@@ -126,6 +134,8 @@ enum {
 #define TOMBS_NAME "rag.tombs"
 #define STREAM_MAGIC "RAGBLK01"
 #define SAMPLE_MAGIC "RAGSAMP1"
+#define FINE_MAGIC "RAGFINE1"
+#define FINE_NAME "rag.fine"
 #define STREAM_COMPRESSED ((uint64_t)1 << 63) /* in a block's end: the block is one zstd frame */
 
 #define TOC_SIZE_MAX ((uint64_t)64 << 20)

@@ -308,6 +308,12 @@ enum rag_status rag_section_end(struct rag_writer *writer, uint64_t items, struc
 enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment,
                                  struct rag_fault *fault);
 
+/* From now on, sums of blocks of `grain` bytes are taken of each section that is begun; 0: no more.
+ * fine writes those that were taken as the segment's rag.fine, and forgets them. */
+void rag_writer_grain(struct rag_writer *writer, uint32_t grain);
+enum rag_status rag_writer_fine(struct rag_writer *writer, uint32_t segment,
+                                struct rag_fault *fault);
+
 /* Makes everything durable and visible, all or nothing. The writer is spent afterwards: discard
  * it. */
 enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message,
@@ -805,6 +811,16 @@ void rag_stored_sample_entry(const struct rag_stored_sample *sample, uint64_t i,
 void rag_stored_sample_head(uint8_t out[RAG_SAMPLE_HEAD], uint64_t count, uint32_t dim,
                             uint32_t bits);
 uint64_t rag_stored_sample_vectors(uint64_t count);
+
+/* rag.fine: sums of smaller blocks (grains) of some sections of a segment. open wants guard; entry is
+ * for i < count, and says which bytes of the file it covers and where its sums lie in the section. */
+struct rag_fine {
+    struct rag_guard guard;
+    uint32_t grain, count;
+};
+enum rag_status rag_fine_open(struct rag_fine *fine, struct rag_fault *fault);
+void rag_fine_entry(const struct rag_fine *fine, uint32_t i, uint64_t *at, uint64_t *size,
+                    uint64_t *sums_at);
 
 /* The position of the first value that is not finite, or count. */
 size_t rag_first_not_finite(const float *values, size_t count);

@@ -42,6 +42,14 @@ struct rag_writer {
     uint64_t written; /* bytes of the open section already on disk */
     uint64_t *sums;
     size_t sum_count, sum_room;
+    uint32_t grain;      /* of the finer sums that are taken, or 0 */
+    uint32_t fine_grain; /* of those that were */
+    uint64_t *fine;      /* sums, section after section */
+    size_t fine_count, fine_room;
+    struct fine_part { /* the sections that they are of */
+        uint64_t at, size, first;
+    } *parts;
+    size_t part_count, part_room;
 };
 
 /* ----------------------------------------------------------------------------------- begin, end */
@@ -190,6 +198,8 @@ void rag_writer_discard(struct rag_writer *w) {
     free(w->segments);
     free(w->buffer);
     free(w->sums);
+    free(w->fine);
+    free(w->parts);
     free(w);
 }
 
@@ -234,6 +244,18 @@ void rag_writer_forget(struct rag_writer *w, uint32_t segment) {
 
 /* ------------------------------------------------------------------------------------- sections */
 
+/* The finer sums of what is in the buffer, which holds whole grains but at a section's end. */
+static enum rag_status take_grains(struct rag_writer *w, struct rag_fault *fault) {
+    for (size_t at = 0; w->grain && at < w->buffered; at += w->grain) {
+        const enum rag_status status =
+            make_room(&w->fine, w->fine_count, &w->fine_room, sizeof *w->fine, fault);
+        if (status != RAG_OK) return status;
+        const size_t size = w->buffered - at < w->grain ? w->buffered - at : w->grain;
+        w->fine[w->fine_count++] = rag_hash(w->buffer + at, size);
+    }
+    return RAG_OK;
+}
+
 static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
     for (size_t at = 0; at < w->buffered; at += RAG_BLOCK) {
         enum rag_status status =
@@ -242,8 +264,9 @@ static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
         const size_t size = w->buffered - at < RAG_BLOCK ? w->buffered - at : RAG_BLOCK;
         w->sums[w->sum_count++] = rag_hash(w->buffer + at, size);
     }
-    enum rag_status status =
-        rag_file_write(w->file, w->end + w->written, w->buffer, w->buffered, fault);
+    enum rag_status status = take_grains(w, fault);
+    if (status != RAG_OK) return status;
+    status = rag_file_write(w->file, w->end + w->written, w->buffer, w->buffered, fault);
     w->written += w->buffered;
     w->buffered = 0;
     return status;
@@ -306,6 +329,17 @@ enum rag_status rag_section_write(struct rag_writer *w, const void *bytes, size_
     return RAG_OK;
 }
 
+/* A section whose finer sums were taken: they are the last. */
+static enum rag_status note_part(struct rag_writer *w, const struct planned *p,
+                                 struct rag_fault *fault) {
+    const uint64_t grains = (p->size + w->grain - 1) / w->grain;
+    const enum rag_status status =
+        make_room(&w->parts, w->part_count, &w->part_room, sizeof *w->parts, fault);
+    if (status == RAG_OK)
+        w->parts[w->part_count++] = (struct fine_part){p->at, p->size, w->fine_count - grains};
+    return status;
+}
+
 enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag_fault *fault) {
     if (usable(w, fault) != RAG_OK) return RAG_ARGUMENT;
     if (!w->open) return rag_fail(fault, RAG_ARGUMENT, 0, "no section was begun");
@@ -328,10 +362,45 @@ enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag
     p->size = w->written;
     p->items = items;
     p->hash = rag_hash(w->sums, 8 * w->sum_count);
+    if (w->grain && (status = note_part(w, p, fault)) != RAG_OK) return spoil(w, status);
     w->count++;
     w->end += extent;
     w->open = false;
     return RAG_OK;
+}
+
+/* --------------------------------------------------------------------------------- finer sums */
+
+void rag_writer_grain(struct rag_writer *w, uint32_t grain) {
+    w->grain = grain;
+    if (grain) w->fine_grain = grain;
+}
+
+static enum rag_status write_parts(struct rag_writer *w, struct rag_fault *fault) {
+    uint8_t head[FINE_HEAD_SIZE] = {0};
+    memcpy(head, FINE_MAGIC, 8);
+    store_u32(head + FINE_GRAIN, w->fine_grain);
+    store_u32(head + FINE_COUNT, (uint32_t)w->part_count);
+    enum rag_status status = rag_section_write(w, head, sizeof head, fault);
+    for (size_t i = 0; status == RAG_OK && i < w->part_count; i++) {
+        uint8_t entry[FINE_ENTRY] = {0};
+        store_u64(entry, w->parts[i].at);
+        store_u64(entry + 8, w->parts[i].size);
+        store_u64(entry + 16, w->parts[i].first);
+        status = rag_section_write(w, entry, sizeof entry, fault);
+    }
+    return status;
+}
+
+enum rag_status rag_writer_fine(struct rag_writer *w, uint32_t segment, struct rag_fault *fault) {
+    uint64_t at;
+    w->grain = 0;
+    enum rag_status status = rag_section_begin(w, FINE_NAME, segment, 0, &at, fault);
+    if (status == RAG_OK) status = write_parts(w, fault);
+    if (status == RAG_OK) status = rag_section_write(w, w->fine, 8 * w->fine_count, fault);
+    if (status == RAG_OK) status = rag_section_end(w, w->part_count, fault);
+    w->fine_count = w->part_count = 0;
+    return status;
 }
 
 /* -------------------------------------------------------------------------------------- commits */

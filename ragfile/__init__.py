@@ -57,6 +57,7 @@ _HOMES = {
     "rerank": "canonical",
     "retrieve": "canonical",
     "sign": "commit.signing",
+    "site": "server.static_site",
     "stale": "commit.history",
     "sync": "commit.syncing",
     "verify": "opening",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     from ragfile.records import Hits as Hits
     from ragfile.records import Plan as Plan
     from ragfile.records import Span as Span
+    from ragfile.server.static_site import site as site
     from ragfile.store.custom_sections import register as register
     from ragfile.store.pairs import PairFile as PairFile
     from ragfile.store.pairs import write_pairs as write_pairs

@@ -143,6 +143,15 @@ cdef extern from "rag.h" nogil:
                                  uint32_t flags, uint64_t *at, rag_fault *fault)
     rag_status rag_section_write(rag_writer *writer, const void *bytes, size_t size,
                                  rag_fault *fault)
+    struct rag_fine:
+        rag_guard guard
+        uint32_t grain, count
+
+    rag_status rag_fine_open(rag_fine *fine, rag_fault *fault)
+    void rag_fine_entry(const rag_fine *fine, uint32_t i, uint64_t *at, uint64_t *size,
+                        uint64_t *sums_at)
+    void rag_writer_grain(rag_writer *writer, uint32_t grain)
+    rag_status rag_writer_fine(rag_writer *writer, uint32_t segment, rag_fault *fault)
     rag_status rag_section_end(rag_writer *writer, uint64_t items, rag_fault *fault)
     rag_status rag_section_drop(rag_writer *writer, const char *name, uint32_t segment,
                                 rag_fault *fault)

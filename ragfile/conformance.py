@@ -177,7 +177,18 @@ def _segment(reader, record):
         for kind, at, what, section in consistency.sample_faults(segment):
             raise CorruptError(f"{kind}: {what}", at=at, section=section)
         found["sample"] = [list(pair) for pair in stored.pairs()]
+    if (section := segment.section("rag.fine")) is not None:
+        for kind, at, what, name in consistency.fine_faults(segment):
+            raise CorruptError(f"{kind}: {what}", at=at, section=name)
+        found["fine"] = _fine(reader, number, section)
     return found
+
+
+def _fine(reader, number, section):
+    """The grain, and the sections that have finer sums."""
+    grain, parts = _core.fine_sums(section)
+    names = {(e["at"], e["size"]): e["name"] for e in reader.entries if e["segment"] == number}
+    return [grain, [names[at, size] for at, size, _ in parts if (at, size) in names]]
 
 
 def _document(segment, number):

@@ -30,6 +30,9 @@ Metric: TypeAlias = Literal["cosine", "ip", "l2"]
 Precision: TypeAlias = Literal[16, 32]
 """Bits of a stored vector component."""
 
+Layout: TypeAlias = Literal["default", "web"]
+"""For whom a file is laid out: "web" lets readers behind URLs fetch little at a time."""
+
 PairPrecision: TypeAlias = Literal[8, 16, 32, 64]
 """Bits of a component in a 0.1.0 file."""
 

@@ -41,6 +41,7 @@ KNOWN = (
     ),
     *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin", "rag.stale"),
     "rag.sample",
+    "rag.fine",
 )
 
 
@@ -1167,7 +1168,40 @@ def read_segment(data, row, segment, parts):
         found["documents"] = documents(parts, rows, tombs)
     if "rag.sample" in parts:
         found["sample"] = sample(parts, found, rows)
+    if "rag.fine" in parts:
+        found["fine"] = fine(parts)
     return found
+
+
+def fine(parts):
+    """3.7: sums of smaller blocks. The grain, and the sections that they are of."""
+    part, at = of(parts, "rag.fine")
+    need(len(part) >= 64 and part[:8] == b"RAGFINE1", at, "3.7", "no RAGFINE1")
+    grain, count = struct.unpack_from("<II", part, 8)
+    is_power = grain & (grain - 1) == 0 and 512 <= grain <= 32768
+    need(is_power, at + 8, "3.7", "a grain is a power of two from 512 to 32768")
+    need(len(part) >= 64 + 32 * count, at + 12, "3.7", "more sections than there is room for")
+    need(not any(part[16:64]), at + 16, "3.7", "reserved bytes are not zero")
+    first, end, listed = 64 + 32 * count, 0, []
+    names = {part["at"]: (name, raw) for name, (raw, part) in parts.items()}
+    sums = 0
+    for i in range(count):
+        place = at + 64 + 32 * i
+        start, size, number, zero = struct.unpack_from("<4Q", part, 64 + 32 * i)
+        need(start >= end, place, "3.7", "the sections do not ascend")
+        need(number == sums and zero == 0, place + 16, "3.7", "sums do not add up")
+        grains, end = -(-size // grain), start + size
+        sums += grains
+        need(first + 8 * sums <= len(part), place + 8, "3.7", "sums do not add up")
+        name, raw = names.get(start, (None, b""))
+        if name is None or len(raw) != size:
+            continue
+        told = struct.unpack_from(f"<{grains}Q", part, first + 8 * number)
+        good = all(xxh3(raw[grain * n : grain * (n + 1)]) == told[n] for n in range(grains))
+        need(good, at + first + 8 * number, "3.7", "a sum that is not its grain's")
+        listed.append(name)
+    need(len(part) == first + 8 * sums, at + 12, "3.7", "sums do not add up")
+    return [grain, listed]
 
 
 def sample(parts, segment, rows):

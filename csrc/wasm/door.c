@@ -229,3 +229,42 @@ enum rag_status segment_streams(struct segment *segment) {
     segment->has_streams = status == RAG_OK;
     return status;
 }
+
+/* --------------------------------------------------------------------------------- finer sums */
+
+/* Whether a section of the table of contents is these bytes: sums of a section that was written again
+ * are of no use. */
+static bool is_section(uint64_t at, uint64_t size, uint32_t segment) {
+    for (uint32_t i = 0; i < file.commit.entries; i++) {
+        struct rag_entry e;
+        rag_reader_entry(file.reader, i, &e);
+        if (e.at == at) return e.size == size && e.segment == segment;
+    }
+    return false;
+}
+
+static enum rag_status take_fine(struct segment *segment) {
+    const uint32_t number = segment->record.number;
+    struct rag_fine *fine = &segment->fine;
+    bool found;
+    enum rag_status status = section_guard(FINE_NAME, number, &fine->guard, &found);
+    if (status == RAG_OK && found) status = rag_fine_open(fine, &fault);
+    for (uint32_t i = 0; status == RAG_OK && found && i < fine->count; i++) {
+        uint64_t at, size, sums_at;
+        rag_fine_entry(fine, i, &at, &size, &sums_at);
+        if (is_section(at, size, number))
+            rag_pages_fine(at, size, fine->grain, &fine->guard, sums_at);
+    }
+    return status;
+}
+
+/* Takes the finer sums of all segments into use, before anything else of them is read. */
+EXPORT(fine_open) int door_fine_open(void) {
+    enum rag_status status = RAG_OK;
+    for (size_t i = 0; i < file.count; i++) {
+        const enum rag_status one = take_fine(&file.segments[i]);
+        if (one != RAG_OK && one != RAG_SOURCE) return (int)one;
+        if (one != RAG_OK) status = one;
+    }
+    return (int)status;
+}

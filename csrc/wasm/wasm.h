@@ -44,6 +44,7 @@ struct segment {
     struct rag_matrix matrix;
     struct rag_shadow shadow;
     struct rag_stored_sample sample;
+    struct rag_fine fine;
     uint64_t live_length; /* summed lengths of live rows */
 };
 

@@ -161,13 +161,19 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--renumber", is_flag=True, help="Let generations begin at 1 again.")
+@click.option(
+    "--for",
+    "layout",
+    type=click.Choice(["default", "web"]),
+    help="web: let browsers, and other readers behind URLs, fetch less. Otherwise as it is.",
+)
 @json_option
-def compact(file, renumber, as_json):
+def compact(file, renumber, layout, as_json):
     """Rewrite a file without deleted and replaced content."""
     from ragfile.commit.compacting import compact as compact_file
 
     before = os.path.getsize(file)
-    compact_file(file, renumber=renumber)
+    compact_file(file, renumber=renumber, layout=layout)
     after = os.path.getsize(file)
     if as_json:
         return emit({"before": before, "after": after})

@@ -38,6 +38,7 @@ class Doors(click.Group):
         "serve": ("ragfile.cli.serve", "serve_command"),
         "show": ("ragfile.cli.show", "show_command"),
         "sign": ("ragfile.cli.sign", "sign"),
+        "site": ("ragfile.cli.site", "site_command"),
     }
 
     def list_commands(self, ctx):
@@ -377,6 +378,13 @@ def verify(file, full, keys, as_json):
     show_default=True,
     help="Bits of each vector component.",
 )
+@click.option(
+    "--for",
+    "layout",
+    type=click.Choice(["default", "web"]),
+    default="default",
+    help="web: let browsers, and other readers behind URLs, fetch less.",
+)
 @click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
 @click.option(
     "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
@@ -408,6 +416,7 @@ def build(
     chunking,
     tags,
     precision,
+    layout,
     dedupe,
     no_resume,
     errors,
@@ -426,7 +435,7 @@ def build(
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
-    build_file, more = _builder(out, shards, by, executor, workers)
+    build_file, more = _builder(out, layout, shards, by, executor, workers)
     report = build_file(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -448,12 +457,14 @@ def build(
     exit_incomplete(report)
 
 
-def _builder(out, shards, by, executor, workers):
+def _builder(out, layout, shards, by, executor, workers):
     """(the function that builds a file or a dataset, its own options)."""
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.commit.building import build
 
-        return build, {}
+        return build, {"layout": layout}
+    if layout != "default":
+        raise click.UsageError(f"--for {layout} goes with a single file")
     from ragfile.sharding.building import build
 
     more = {} if shards is None else {"shards": shards}

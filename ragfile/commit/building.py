@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.commit.writing import Writer
+from ragfile.commit.writing import Writer, check_layout, layout_record
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest.analysis import Analysis
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.chunking import Policy
     from ragfile.ingest.loading import Duplicate, Failure, Skipped
-    from ragfile.types import Errors, Fields, Metadata, Precision, Progress, Sources, StrPath, Tags
+    from ragfile.types import (
+        Errors,
+        Fields,
+        Layout,
+        Metadata,
+        Precision,
+        Progress,
+        Sources,
+        StrPath,
+        Tags,
+    )
 
 BATCH = 512
 # A page's title is in its header path and, where it comes from front matter, nowhere else.
@@ -58,7 +68,7 @@ def build(
     metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
-    encoding: str | None = None,
+    encoding: str | None = None, layout: Layout = "default",
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -72,8 +82,10 @@ def build(
     build to build (ragfile.embedding.cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
     errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
     encoding is that of text which is not UTF-8 and has no byte order mark, such as "cp1252".
-    offline=True opens no socket: an embedder that is a server is an error.
+    offline=True opens no socket: an embedder that is a server is an error. layout="web" adds what lets browsers, and other
+    readers behind URLs, fetch less.
     """
+    check_layout(layout)
     began = time.perf_counter()
     loading = Loading(
         sources, limits=limits or Limits(), dedupe=dedupe, errors=errors, encoding=encoding
@@ -81,7 +93,8 @@ def build(
     with network.offline(offline):
         report = build_from(
             labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
-            portable=portable, resume=resume, progress=progress, created=created, config=labels_record(tags, metadata),
+            portable=portable, resume=resume, progress=progress, created=created,
+            config={**(labels_record(tags, metadata) or {}), **layout_record(layout)},
             embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip

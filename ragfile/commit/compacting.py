@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ragfile import _core
 from ragfile.commit.draft import Draft
 from ragfile.commit.editing import recorded_analysis
+from ragfile.commit.writing import check_layout, layout_record
 from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
-    from ragfile.types import SectionEntry, StrPath
+    from ragfile.types import Layout, SectionEntry, StrPath
 
 KEPT = ("rag.origin", "rag.stale")
 MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag."
@@ -23,28 +24,35 @@ MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag
 
 def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
-    renumber: bool = False,
+    renumber: bool = False, layout: Layout | None = None,
 ) -> None:  # fmt: skip
     """Writes the live documents as a new first generation, in the file's place.
 
     Deleted bytes are gone then. The file keeps the number of its newest generation, so that older
     numbers are refused instead of finding other content; with renumber it is generation 1 again, and
     the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
-    accept_loss the one before is compacted.
+    accept_loss the one before is compacted. layout="web" adds what lets readers behind URLs fetch
+    less, "default" leaves it out; without it the file keeps its own.
     """
+    check_layout(layout)
     refuse_remote(path)
     file = _core.Writer.edit(path)
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
-            _rewrite(archive, file.replacement(), created, 1 if renumber else archive.generation)
+            generation = 1 if renumber else archive.generation
+            _rewrite(archive, file.replacement(), created, generation, layout)
     finally:
         file.close()
 
 
 def _rewrite(
-    archive: Archive, file: _core.Writer, created: int | None, generation: int
+    archive: Archive, file: _core.Writer, created: int | None, generation: int,
+    layout: Layout | None,
 ) -> None:  # fmt: skip
     record = {"precision": 32, "metric": "cosine", **archive.config}
+    if layout is not None:
+        record.pop("layout", None)
+        record |= layout_record(layout)
     record.pop("first_generation", None)
     if generation > 1:
         record["first_generation"] = generation

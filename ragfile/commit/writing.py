@@ -110,6 +110,17 @@ class Writer(Transaction):
             self.discard()
 
 
+def check_layout(layout: str | None) -> None:
+    """Refuses a name that is none."""
+    if layout not in (None, "default", "web"):
+        raise ValueError(f"unknown layout {layout!r}: use default or web")
+
+
+def layout_record(layout: str | None) -> dict[str, str]:
+    """What a file records of its layout."""
+    return {"layout": layout} if layout == "web" else {}
+
+
 def create(
     path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,

@@ -411,6 +411,15 @@ cdef class Writer:
         cdef rag_fault fault
         check(rag_section_end(self.alive(), items, &fault), &fault, self.path)
 
+    def grain(self, uint32_t size):
+        """From now on, takes sums of blocks of this size of each section; 0: no more."""
+        rag_writer_grain(self.alive(), size)
+
+    def fine(self, uint32_t segment):
+        """Writes those that were taken as a segment's rag.fine."""
+        cdef rag_fault fault
+        check(rag_writer_fine(self.alive(), segment, &fault), &fault, self.path)
+
     def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):
         """A whole section from one buffer."""
         self.begin(name, segment, flags)
@@ -455,3 +464,18 @@ cdef Writer open_writer(path, bint edit):
         status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)
     check(status, &fault, self.path)
     return self
+
+
+def fine_sums(Section section not None):
+    """(bytes of a grain, [(offset in the file, size, the section's bytes of sums)]) of rag.fine."""
+    cdef rag_fault fault
+    cdef rag_fine fine
+    cdef uint64_t at = 0, size = 0, sums_at = 0
+    fine.guard = section.guard
+    check(rag_fine_open(&fine, &fault), &fault)
+    found, raw = [], bytes(section)
+    for i in range(fine.count):
+        rag_fine_entry(&fine, i, &at, &size, &sums_at)
+        sums = array("Q", raw[sums_at:sums_at + 8 * ((size + fine.grain - 1) // fine.grain)])
+        found.append((at, size, sums.tolist()))
+    return fine.grain, found

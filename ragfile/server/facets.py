@@ -20,10 +20,11 @@ def facets(service: Service, call: Call) -> dict[str, Any]:
     there are too many to choose from.
     """
     rf = service.collections.at_commit(call.path["c"])
-    return service.of_commit(rf, "facets", _facets)
+    return service.of_commit(rf, "facets", facets_of)
 
 
-def _facets(rf: KnowledgeBase):
+def facets_of(rf: KnowledgeBase) -> dict[str, Any]:
+    """Of a commit, where nobody keeps them."""
     columns, live = rf.columns, rf.live_rows()
     fields = [_field(path, columns.column(path), live) for path in sorted(columns.paths)]
     return {

@@ -142,6 +142,7 @@ FIELDS = {
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
     "precision": lambda value: _is_whole(value, 16, 16) or _is_whole(value, 32, 32),
+    "layout": lambda value: isinstance(value, str),
     "portable": lambda value: isinstance(value, bool),
     "bm25": lambda value: isinstance(value, bool),
     "model": _is_model,

@@ -3,6 +3,7 @@
 Part of verify. A fault is (kind, offset, what, section), as the container's.
 """
 
+from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.store import sampling
 from ragfile.text import restored
@@ -14,7 +15,7 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     """Faults between the sections of an open file."""
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
-        for look in (_records, _vectors, _terms, sample_faults):
+        for look in (_records, _vectors, _terms, sample_faults, fine_faults):
             try:
                 faults += look(segment)
             except FormatError as error:
@@ -81,6 +82,22 @@ def sample_faults(segment):
     for (_, row), vector in zip(pairs, stored.vectors, strict=True):
         if segment.stored_vectors(row, 1)[0].tobytes() != vector.tobytes():
             yield _fault(f"the sample has another vector of row {row}", "rag.sample")
+
+
+def fine_faults(segment):
+    """The finer sums of `rag.fine` are those of the sections that they name."""
+    section = segment.section("rag.fine")
+    if section is None:
+        return
+    grain, parts = _core.fine_sums(section)
+    there = {e["at"]: e for e in segment.reader.entries if e["segment"] == segment.number}
+    for at, size, sums in parts:
+        entry = there.get(at)
+        if entry is None or entry["size"] != size:
+            continue
+        raw = bytes(segment.section(entry["name"]))
+        if sums != [_core.hash64(raw[i : i + grain]) for i in range(0, size, grain)]:
+            yield _fault(f"finer sums are not those of {entry['name']}", "rag.fine")
 
 
 def _between(segments):

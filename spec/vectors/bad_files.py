@@ -8,6 +8,7 @@ from pieces import (
     File,
     Vector,
     file_0,
+    fine,
     keys_section,
     keyword_section,
     matrix,
@@ -718,6 +719,31 @@ def samples():
     yield made("left-out", left_out, "without the row that comes first")
 
 
+def fines():
+    held = segment(1, DOCUMENTS, VECTORS)
+    names = ("rag.text", "rag.chunks")
+    good = fine(held, names)
+
+    def made(name, section, at, note):
+        data = File().commit([*held, ("rag.fine", 1, 0, section, 2)], rows=[(1, 5, 5)]).bytes()
+        place = None if at is None else data.index(section) + at
+        return f"1-fine-{name}", bad(data, place, "3.7", note)
+
+    def spoilt(change):
+        return fine(held, names, change=change)
+
+    yield made("magic", patched(good, (0, b"r")), 0, "no RAGFINE1")
+    yield made("grain", patched(good, (8, b"\1")), 8, "a grain that is no power of two")
+    yield made("grain-small", patched(good, (8, b"\0\1")), 8, "a grain of 256 bytes")
+    yield made("count", patched(good, (12, b"\xff")), 12, "more sections than its size")
+    yield made("zero", patched(good, (40, b"\1")), None, "a reserved byte")
+    yield made("first", patched(good, (64 + 32 + 16, b"\x7f")), 64 + 32 + 16, "another first sum")
+    yield made("order", spoilt(lambda entries, _: entries.reverse()), None, "sections that descend")
+    yield made("cut", good[:-8], None, "a sum less")
+    yield made("more", good + bytes(8), 12, "a sum more")
+    yield made("sum", patched(good, (len(good) - 1, b"\x7e")), None, "another sum than the grain's")
+
+
 def vectors():
     found = {}
     for group in (
@@ -734,6 +760,7 @@ def vectors():
         rows,
         documents,
         samples,
+        fines,
     ):
         for name, vector in group():
             assert name not in found, name

@@ -8,6 +8,7 @@ from pieces import (
     File,
     Vector,
     file_0,
+    fine,
     handmade,
     keys_section,
     keyword_section,
@@ -557,6 +558,15 @@ def knowledge():
         file = File().commit(held, rows=[(1, 5, 3)])
         note = f"the first three rows by hash with their vectors of {bits} bits, and deleted rows"
         yield f"1-sample-{bits}", Vector(file.bytes(), note, says_1(segments=[{"live": 3}]))
+    held = segment(1, DOCUMENTS, VECTORS)
+    for name, names in (("fine", ("rag.text", "rag.chunks", "rag.ids")), ("fine-none", ())):
+        part = ("rag.fine", 1, 0, fine(held, names), len(names))
+        file = File().commit([*held, part], rows=[(1, 5, 5)])
+        note = f"sums of smaller blocks of {len(names)} sections"
+        yield (
+            f"1-{name}",
+            Vector(file.bytes(), note, says_1(segments=[{"fine": [512, list(names)]}])),
+        )
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [

@@ -246,6 +246,22 @@ def sample(documents, vectors, count, bits=32, leave_out=()):
     return made + b"".join(struct.pack(code, *vectors[row]) for _, row in entries)
 
 
+def fine(sections, names, grain=512, change=None):
+    """The rag.fine of those sections, which a file begins with, that have these names."""
+    entries, sums, at = [], [], 4096
+    for name, _, _, content, _ in sections:
+        made = content(at) if callable(content) else content
+        if name in names:
+            entries.append((at, len(made), len(sums), 0))
+            sums += [xxh(made[i : i + grain]) for i in range(0, len(made), grain)]
+        at += handmade.extent(len(made))
+    if change is not None:
+        change(entries, sums)
+    head = struct.pack("<8sII48x", b"RAGFINE1", grain, len(entries))
+    told = b"".join(struct.pack("<4Q", *entry) for entry in entries)
+    return head + told + struct.pack(f"<{len(sums)}Q", *sums)
+
+
 def tombs(rows, count):
     return b"".join(
         struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w))

@@ -95,6 +95,7 @@ const FIELDS = {
   metric: isText,
   precision: (value) => value === 16 || value === 32,
   portable: (value) => typeof value === "boolean",
+  layout: isText,
   bm25: (value) => typeof value === "boolean",
   model: optional(isModel),
   fusion: optional(isFusion),

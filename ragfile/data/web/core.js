@@ -248,6 +248,9 @@ export class Core {
     const turn = this.last.then(async () => {
       try {
         return await call();
+      } catch (error) {
+        this.here.clear(); // what a host sent wrong is asked for again
+        throw error;
       } finally {
         this.exports.forget(this.memory);
         this.here.trim();

@@ -6,15 +6,15 @@
 In a page the work is done in a Worker, so that the page never waits for it. */
 
 import { unpacked } from "./errors.js";
-import { RagFile } from "./ragfile.js";
 
 export * from "./errors.js";
-export { MODES } from "./ragfile.js";
+export const MODES = ["hybrid", "vector", "bm25", "keyword"];
 
 /** Opens a file: a URL, Blob, File, ArrayBuffer or typed array. index.d.ts has the options. */
 export async function open(place, options = {}) {
   const isPage = typeof document !== "undefined" && typeof Worker !== "undefined";
   if (options.worker ?? isPage) return openInWorker(place, options);
+  const { RagFile } = await import("./ragfile.js"); // a page leaves it to its worker
   return new Direct(await RagFile.open(place, options));
 }
 
@@ -77,6 +77,8 @@ async function openInWorker(place, { worker, ...options }) {
       ? worker
       : new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const file = new Remote(made);
+  for (const [name, value] of Object.entries(options))
+    if (value instanceof URL) options[name] = value.href; // an URL cannot be sent
   const isText = typeof place === "string" || place instanceof URL;
   try {
     await file.call("open", isText ? new URL(place, document.baseURI).href : place, options);

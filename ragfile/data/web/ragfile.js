@@ -13,7 +13,7 @@ import { compile } from "./filters.js";
 import { blend, methodOf, RRF_K, rrf } from "./fusion.js";
 import { encoded } from "./text.js";
 
-export const MODES = ["hybrid", "vector", "bm25", "keyword"];
+const MODES = ["hybrid", "vector", "bm25", "keyword"];
 const TRANSFORMER_WEIGHT = 4;
 const MODEL = "potion-base-8M/1"; // the model that lies beside this file, if any
 const NO_EMBEDDER =

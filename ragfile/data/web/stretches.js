@@ -48,6 +48,11 @@ export class Fetched {
     if (from < end) this.insert(from, from === at ? bytes : bytes.slice(from - at));
   }
 
+  clear() {
+    this.parts = [];
+    this.size = 0;
+  }
+
   insert(at, bytes) {
     this.parts.splice(this.after(at), 0, { at, bytes });
     this.size += bytes.length;

@@ -1,0 +1,202 @@
+/* <ragfile-search src="kb.ragfile" link="/docs/{page}/"></ragfile-search>
+
+A search field for a site that exists. Attributes: src; link, where a passage leads, with {id}, {page}
+(the id without its suffix and without /index), {source} and {start} replaced; k (8); mode ("bm25",
+which loads no model; "hybrid" with `model`); model, where the model's file lies; placeholder; base, which
+is put before links. The look is set by CSS variables: --ragfile-font, --ragfile-text, --ragfile-muted,
+--ragfile-background, --ragfile-border, --ragfile-accent, --ragfile-mark, --ragfile-width.
+
+The element asks nothing of the network before somebody uses it. An event "ragfile-select" tells the
+passage that was chosen, and can be cancelled. */
+
+import { open } from "./index.js";
+
+const STYLE = `
+:host { display: block; position: relative; font: var(--ragfile-font, inherit);
+  color: var(--ragfile-text, inherit); max-width: var(--ragfile-width, 40rem); }
+input { box-sizing: border-box; width: 100%; padding: .55em .8em; font: inherit; color: inherit;
+  background: var(--ragfile-background, Canvas); border: 1px solid var(--ragfile-border, GrayText);
+  border-radius: .4em; }
+input:focus-visible { outline: 2px solid var(--ragfile-accent, Highlight); outline-offset: 1px; }
+ol { list-style: none; margin: .3em 0 0; padding: 0; max-height: 70vh; overflow: auto;
+  background: var(--ragfile-background, Canvas); border: 1px solid var(--ragfile-border, GrayText);
+  border-radius: .4em; position: absolute; z-index: 10; width: 100%; box-sizing: border-box; }
+ol[hidden], p[hidden] { display: none; }
+li { border-top: 1px solid var(--ragfile-border, GrayText); }
+li:first-child { border-top: 0; }
+a { display: block; padding: .5em .8em; color: inherit; text-decoration: none; }
+a:hover, a:focus-visible { outline: 0; box-shadow: inset 3px 0 0 var(--ragfile-accent, Highlight); }
+strong { display: block; }
+span { font-size: .9em; color: var(--ragfile-muted, GrayText); overflow-wrap: anywhere; }
+mark { background: var(--ragfile-mark, Mark); color: var(--ragfile-text, MarkText); }
+p { margin: .4em 0 0; font-size: .9em; color: var(--ragfile-muted, GrayText); }`;
+const SHOWN = 180; // characters of a passage
+const PAUSE = 120; // ms after a key before a question is asked
+
+class RagfileSearch extends HTMLElement {
+  static observedAttributes = ["placeholder"];
+
+  connectedCallback() {
+    if (this.shadowRoot) return;
+    const root = this.attachShadow({ mode: "open" });
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+    root.adoptedStyleSheets = [sheet];
+    this.input = made("input", {
+      type: "search",
+      role: "combobox",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-expanded": "false",
+      "aria-controls": "found",
+      "aria-label": "Search",
+    });
+    this.list = made("ol", { id: "found", role: "listbox", hidden: "" });
+    this.said = made("p", { role: "status", hidden: "" });
+    root.append(this.input, this.list, this.said);
+    this.attributeChangedCallback();
+    this.input.addEventListener("focus", () => this.ready().catch(() => {}));
+    this.input.addEventListener("input", () => this.typed());
+    root.addEventListener("keydown", (event) => this.key(event));
+    this.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !this.contains(relatedTarget) && relatedTarget !== this) this.close();
+    });
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.timer);
+    this.file?.then((file) => file.close()).catch(() => {});
+    this.file = null;
+  }
+
+  attributeChangedCallback() {
+    if (this.input) this.input.placeholder = this.getAttribute("placeholder") ?? "Search";
+  }
+
+  /** The file, opened when it is first wanted. */
+  ready() {
+    const model = this.getAttribute("model");
+    const place = new URL(this.getAttribute("src") ?? "kb.ragfile", document.baseURI);
+    const options = { model: model ? new URL(model, document.baseURI) : null };
+    this.file ??= open(place, options).catch((error) => {
+      this.file = null;
+      this.say(error.message);
+      throw error;
+    });
+    return this.file;
+  }
+
+  typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.ask(), PAUSE);
+  }
+
+  async ask() {
+    const question = this.input.value.trim();
+    this.asked = question;
+    if (!question) return this.close();
+    try {
+      const file = await this.ready();
+      const k = Number(this.getAttribute("k")) || 8;
+      const { hits } = await file.search(question, {
+        k,
+        mode: this.getAttribute("mode") ?? "bm25",
+      });
+      const words = await file.words(question);
+      if (this.asked === question) this.show(hits, new Set(words.map(({ word }) => word)));
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  show(hits, words) {
+    this.list.replaceChildren(...hits.map((hit) => this.item(hit, words)));
+    this.list.hidden = hits.length === 0;
+    this.input.setAttribute("aria-expanded", `${hits.length > 0}`);
+    this.say(hits.length ? "" : "Nothing found.");
+  }
+
+  item(hit, words) {
+    const { title, header_path: path } = hit.metadata;
+    const name = [path ?? title ?? hit.doc_id].flat().join(" › ");
+    const link = made("a", { href: this.link(hit), role: "option" });
+    link.append(made("strong", {}, name), marked(hit.text, words));
+    link.addEventListener("click", (event) => {
+      const told = new CustomEvent("ragfile-select", {
+        detail: hit,
+        cancelable: true,
+        bubbles: true,
+        composed: true,
+      });
+      if (!this.dispatchEvent(told)) event.preventDefault();
+    });
+    const item = made("li", { role: "none" });
+    item.append(link);
+    return item;
+  }
+
+  link({ doc_id: id, source, start }) {
+    const page = id
+      .replace(/\.(md|mdx|markdown|rst|html?|txt|ipynb)$/i, "")
+      .replace(/(^|\/)(index|README)$/i, "$1");
+    const values = { id, page, source, start: `${start}` };
+    const path = (this.getAttribute("link") ?? "{id}").replace(/\{(\w+)\}/g, (all, name) =>
+      name in values ? values[name].split("/").map(encodeURIComponent).join("/") : all,
+    );
+    const base = new URL(this.getAttribute("base") ?? "", document.baseURI);
+    const url = new URL(path.replace(/([^:])\/{2,}/g, "$1/"), base);
+    return ["http:", "https:"].includes(url.protocol) ? url.href : "#";
+  }
+
+  key(event) {
+    const links = [...this.list.querySelectorAll("a")];
+    const at = links.indexOf(this.shadowRoot.activeElement);
+    if (event.key === "Escape") return (this.close(), this.input.focus());
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !links.length) return;
+    event.preventDefault();
+    if (at + step < 0) this.input.focus();
+    else links[Math.min(at + step, links.length - 1)].focus();
+  }
+
+  close() {
+    this.list.hidden = true;
+    this.input.setAttribute("aria-expanded", "false");
+    this.say("");
+  }
+
+  say(text) {
+    this.said.textContent = text;
+    this.said.hidden = !text;
+  }
+}
+
+function made(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** The part of a text around the first of the words, with all of them marked. */
+function marked(text, words) {
+  const shown = made("span");
+  const pattern = [...words]
+    .filter(Boolean)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const found = pattern.length
+    ? new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern.join("|")})`, "giu")
+    : null;
+  const first = found ? Math.max(text.search(found), 0) : 0;
+  const from = Math.max(0, first - SHOWN / 3);
+  const part = text.slice(from, from + SHOWN);
+  let at = 0;
+  for (const { index, 0: word } of found ? part.matchAll(found) : []) {
+    shown.append(part.slice(at, index), made("mark", {}, word));
+    at = index + word.length;
+  }
+  shown.append(part.slice(at));
+  return shown;
+}
+
+customElements.define("ragfile-search", RagfileSearch);

@@ -1,0 +1,128 @@
+/* The page's backend over one file beside the page, with no server: what backend.js is on a static
+site. site.json says where the file lies and what it is called.
+
+Words come first: the page answers by them at once. What questions by meaning need is loaded after
+the first answer, and the page asks again when it is there. A browser that saves data is spared. */
+
+import { open as openFile } from "./index.js";
+
+const ONLY_WORDS = "meaning is asked, too, when its model is loaded";
+const REST = 600; // ms after an answer before more is loaded
+
+export async function open() {
+  const place = new URL("site.json", document.baseURI);
+  const answer = await fetch(place);
+  if (!answer.ok) throw new Error(`The site lacks its site.json (status ${answer.status}).`);
+  const site = await answer.json();
+  const options = { model: site.model ? new URL(site.model, place) : null };
+  const file = await openFile(new URL(site.file, place), options);
+  keepForOffline(new URL(site.file, place), site.offline);
+  return new Static(site, file);
+}
+
+class Static {
+  constructor(site, file) {
+    this.site = site;
+    this.file = file;
+    this.listener = null;
+    this.state = site.model ? "words" : "never"; // words, loading, all, never
+  }
+
+  async about() {
+    this.known ??= await this.file.info();
+    const { documents, chunks, generation } = this.known;
+    return { name: this.site.name, documents, chunks, generation };
+  }
+
+  async collections() {
+    return [await this.about()];
+  }
+
+  async info() {
+    const modes = this.state === "never" ? ["bm25"] : ["hybrid", "bm25", "vector"];
+    return { ...(await this.about()), modes, asks: "", writes: false };
+  }
+
+  async search(_, question, { k, mode = "hybrid", where, tags, signal } = {}) {
+    const asked = mode === "vector" ? await this.all().then(() => mode) : this.mode(mode);
+    const { hits, degraded, generation } = await this.file.search(question, {
+      k,
+      mode: asked,
+      where,
+      tagsAny: tags ?? [],
+    });
+    signal?.throwIfAborted();
+    const isPart = asked !== mode;
+    if (this.state === "words" && isPart) this.later();
+    return { hits, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
+  }
+
+  mode(mode) {
+    return mode === "hybrid" && this.state !== "all" ? "bm25" : mode;
+  }
+
+  async document(_, id, { start, end } = {}) {
+    const found = await this.file.document(id, { start: Math.max(0, start ?? 0), end });
+    if (!found) throw Object.assign(new Error(`There is no document ${id}.`), { status: 404 });
+    return found;
+  }
+
+  facets() {
+    return Promise.resolve(this.site.facets);
+  }
+
+  watch(listener) {
+    this.listener = listener;
+  }
+
+  later() {
+    if (navigator.connection?.saveData) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.all().catch(() => {}), REST);
+  }
+
+  /** Loads the model and the vectors, once. */
+  all() {
+    if (this.state === "never") return Promise.resolve();
+    clearTimeout(this.timer);
+    this.loading ??= this.load();
+    return this.loading;
+  }
+
+  async load() {
+    this.state = "loading";
+    const text = "Words answer already. Loading what finds by meaning";
+    try {
+      this.listener?.({ text, share: 0 });
+      const isThere = await this.file.prepare((received, wanted) =>
+        this.listener?.({ text, share: wanted ? received / wanted : 0 }),
+      );
+      this.state = isThere ? "all" : "never";
+    } catch (error) {
+      this.state = "words";
+      this.loading = null;
+      throw error;
+    } finally {
+      this.listener?.(null);
+      if (this.state === "all") askAgain();
+    }
+  }
+}
+
+/** What was answered by words is asked again by words and meaning. */
+function askAgain() {
+  const field = document.getElementById("question");
+  if (field?.value && !document.body.classList.contains("is-asking"))
+    field.dispatchEvent(new Event("input"));
+}
+
+/** A worker keeps the page, and a file that is not large, for when there is no network. */
+function keepForOffline(url, isKept) {
+  if (!("serviceWorker" in navigator) || !isSecureContext) return;
+  const told = navigator.serviceWorker
+    .register(new URL("sw.js", document.baseURI))
+    .then(() => navigator.serviceWorker.ready);
+  if (isKept)
+    told.then(({ active }) => setTimeout(() => active.postMessage({ keep: url.href }), 10 * REST));
+  told.catch((error) => console.warn(`not kept for offline use: ${error.message}`));
+}

@@ -1,0 +1,68 @@
+/* Keeps a site for when there is no network: the network comes first, and what it gave is kept. The
+file itself is kept whole where the page asks for it, and gives ranges. */
+
+const NAME = "ragfile-site";
+
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("message", ({ data }) => {
+  if (data?.keep) keep(data.keep).catch(() => {});
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || new URL(request.url).origin !== self.location.origin) return;
+  event.respondWith(answer(request));
+});
+
+async function answer(request) {
+  const range = request.headers.get("range");
+  try {
+    const found = await fetch(request);
+    if (found.status === 200 && !range) await put(request, found.clone());
+    return found;
+  } catch (error) {
+    const cache = await caches.open(NAME);
+    const kept = await cache.match(request.url, { ignoreSearch: request.mode === "navigate" });
+    if (!kept) throw error;
+    return range ? cut(kept, range) : kept;
+  }
+}
+
+async function put(request, answer) {
+  const cache = await caches.open(NAME);
+  const url = new URL(request.url);
+  if (request.mode === "navigate") url.search = "";
+  await cache.put(url, answer);
+}
+
+/** The whole file, once: again where the host has another. */
+async function keep(url) {
+  const cache = await caches.open(NAME);
+  const kept = await cache.match(url);
+  if (kept) {
+    const now = await fetch(url, { method: "HEAD" });
+    const isSame = ["etag", "last-modified", "content-length"].every(
+      (name) => now.headers.get(name) === kept.headers.get(name),
+    );
+    if (isSame) return;
+  }
+  const whole = await fetch(url);
+  if (whole.status === 200) await cache.put(url, whole);
+}
+
+async function cut(kept, range) {
+  const bytes = await kept.blob();
+  const found = /^bytes=(\d*)-(\d*)$/.exec(range);
+  const [first, last] = found
+    ? found[1]
+      ? [Number(found[1]), Math.min(Number(found[2] || bytes.size - 1), bytes.size - 1)]
+      : [Math.max(0, bytes.size - Number(found[2])), bytes.size - 1]
+    : [0, bytes.size - 1];
+  const headers = new Headers(kept.headers);
+  headers.delete("content-encoding");
+  headers.set("content-length", last - first + 1);
+  headers.set("content-range", `bytes ${first}-${last}/${bytes.size}`);
+  return new Response(bytes.slice(first, last + 1), { status: 206, headers });
+}

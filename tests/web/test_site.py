@@ -1,0 +1,183 @@
+"""`ragfile site`: what is in the folder; and in Chromium, end to end, under the page's own policy."""
+
+import json
+import os
+import shutil
+
+import pytest
+from click.testing import CliRunner
+from servers.site_server import SiteServer
+
+import ragfile
+from ragfile.cli.main import ragfile as command
+
+TEXTS = {
+    "guide/keys.md": "# Keys\n\nTo rotate the keys, run the rotation job every 90 days.\n",
+    "guide/pods.md": "# Pods\n\nRestart a pod by deleting it. The node is drained first.\n",
+    "herons.txt": "Herons stand in shallow water and wait.\n",
+}
+
+
+@pytest.fixture
+def site(tmp_path):
+    for name, text in TEXTS.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(text)
+    ragfile.build([tmp_path / "in"], tmp_path / "kb.ragfile", layout="web")
+    ragfile.site(tmp_path / "kb.ragfile", tmp_path / "public", title="A <b> & c")
+    return tmp_path / "public"
+
+
+# ----------------------------------------------------------------------------------- the folder --
+
+
+def test_the_folder_has_the_file_as_it_is_and_all_that_the_page_names(site, tmp_path):
+    assert (site / "kb.ragfile").read_bytes() == (tmp_path / "kb.ragfile").read_bytes()
+    index = (site / "index.html").read_text()
+    assert "script-src 'self' 'wasm-unsafe-eval';" in index
+    assert "unsafe-inline" not in index
+    assert "'unsafe-eval'" not in index
+    assert "<title>A &lt;b&gt; &amp; c</title>" in index
+    about = json.loads((site / "site.json").read_text())
+    assert (about["file"], about["model"]) == ("kb.ragfile", "ragfile/potion-base-8M.ragmodel")
+    for name in (about["model"], "sw.js", "ragfile/ragfile.wasm.gz", "ragfile/stemmers/english.js"):
+        assert (site / name).is_file()
+    assert not (site / "rest.js").exists()
+
+
+def test_a_site_is_written_again_and_a_folder_of_somebody_else_is_left_alone(site, tmp_path):
+    ragfile.site(tmp_path / "kb.ragfile", site)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/letter.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="not a site"):
+        ragfile.site(tmp_path / "kb.ragfile", tmp_path / "mine")
+    assert os.listdir(tmp_path / "mine") == ["letter.txt"]
+
+
+def test_words_only_leaves_out_the_model(site, tmp_path):
+    out = tmp_path / "words"
+    done = CliRunner().invoke(
+        command, ["site", str(tmp_path / "kb.ragfile"), "-o", str(out), "--words-only", "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    names = json.loads(done.output)["files"]
+    assert not any(name.endswith(".ragmodel") for name in names)
+    assert json.loads((out / "site.json").read_text())["model"] is None
+    assert sorted(names) == sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
+
+
+def test_a_file_of_pairs_is_refused(tmp_path):
+    ragfile.write_pairs(tmp_path / "old.ragfile", [("a", "b")])
+    with pytest.raises(ragfile.FormatError, match="convert"):
+        ragfile.site(tmp_path / "old.ragfile", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# ------------------------------------------------------------------------------------- Chromium --
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here: make page installs it")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.said = []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    yield page
+    context.close()
+
+
+def test_the_page_answers_by_words_then_by_meaning_with_no_word_of_the_policy(site, page):
+    with SiteServer(site) as server:
+        server.delay = 0.02
+        page.goto(f"{server.url}/?q=rotate+the+keys")
+        first = page.locator(".passage").first
+        first.wait_for(timeout=30_000)
+        assert "rotation job" in first.inner_text()
+        assert not any(path.endswith(".ragmodel") for path, *_ in server.log)
+        page.get_by_text("1 passage").or_(page.get_by_text("passages in")).first.wait_for()
+        page.wait_for_event("request", lambda request: "ragmodel" in request.url, timeout=30_000)
+        page.locator(".degraded").wait_for(state="detached", timeout=30_000)
+        assert "rotation job" in page.locator(".passage").first.inner_text()
+        assert page.said == []
+        hosts = {path for path, *_ in server.log}
+        assert "/kb.ragfile" in hosts
+
+
+def test_a_passage_opens_its_document_at_its_characters(site, page):
+    with SiteServer(site) as server:
+        page.goto(f"{server.url}/?q=drained")
+        page.locator(".passage").first.wait_for(timeout=30_000)
+        page.locator(".passage a, .passage button").first.click()
+        reader = page.locator("#reader")
+        reader.get_by_text("The node is drained first.").first.wait_for(timeout=10_000)
+        assert page.said == []
+
+
+def test_the_site_answers_without_a_network_after_the_first_visit(site, page):
+    with SiteServer(site) as server:
+        page.goto(f"{server.url}/?q=herons")
+        page.locator(".passage").first.wait_for(timeout=30_000)
+        page.evaluate(KEPT)
+        page.reload()
+        page.locator(".passage").first.wait_for(timeout=30_000)
+        page.evaluate(KEPT)
+        page.context.set_offline(True)
+        page.goto(f"{server.url}/?q=pod")
+        first = page.locator(".passage").first
+        first.wait_for(timeout=30_000)
+        assert "Restart a pod" in first.inner_text()
+
+
+KEPT = """async () => {
+  await navigator.serviceWorker.ready;
+  for (let i = 0; i < 300; i++) {
+    const cache = await caches.open("ragfile-site");
+    const kept = (await cache.keys()).map((request) => new URL(request.url).pathname);
+    if (kept.includes("/kb.ragfile")) return kept;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error("the file was not kept");
+}"""
+
+
+def test_the_element_searches_in_a_page_of_somebody_else(site, page):
+    (site / "mine.html").write_text(
+        '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
+        "worker-src 'self'; style-src 'self'\"><title>mine</title>"
+        '<script type="module" src="ragfile/element.js"></script>'
+        '<ragfile-search src="kb.ragfile" link="/docs/{page}/"></ragfile-search>'
+    )
+    with SiteServer(site) as server:
+        page.goto(f"{server.url}/mine.html")
+        assert not any(path.endswith(".ragfile") for path, *_ in server.log)
+        page.locator("ragfile-search input").fill("rotate keys")
+        link = page.locator("ragfile-search a").first
+        link.wait_for(timeout=30_000)
+        assert link.get_attribute("href").endswith("/keys/")
+        assert page.locator("ragfile-search mark").first.inner_text().lower() in ("rotate", "keys")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Escape")
+        assert page.said == []
+
+
+@pytest.mark.parametrize("misdeed", ["lie", "cut", "gzip"])
+def test_a_host_that_errs_is_said_to_the_person(site, page, misdeed):
+    with SiteServer(site) as server:
+        server.misdeed = misdeed
+        page.goto(f"{server.url}/?q=keys")
+        page.get_by_text("kb.ragfile").first.wait_for(timeout=30_000)
+        assert page.locator(".passage").count() == 0
