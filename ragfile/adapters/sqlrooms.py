@@ -18,7 +18,7 @@ from ragfile.commit.building import PAGES, build_from
 from ragfile.embedding.protocol import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.extras import optional
-from ragfile.ingest import loading
+from ragfile.ingest import finding, loading
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy
 from ragfile.opening import open as open_file
@@ -64,7 +64,7 @@ def _markdown_files(input_dir):
         raise FileNotFoundError(f"no such folder: {input_dir}")
     if not folder.is_dir():
         raise ValueError(f"not a folder: {input_dir}")
-    found = list(loading.find([folder], wanted={".md"}))
+    found = list(finding.find([folder], wanted={".md"}))
     if not found:
         raise ValueError(f"No .md files in {input_dir}")
     return found

@@ -20,6 +20,8 @@ from ragfile.cli.main import (
     moment,
     printable,
     readable,
+    selection_options,
+    tell_sources,
     url_cache_option,
 )
 from ragfile.cli.progress import Progress
@@ -38,6 +40,7 @@ def _following(command):
         cache_option,
         encoding_option,
         errors_option,
+        selection_options,
         message_option,
         click.option(
             "--tag",
@@ -72,11 +75,16 @@ def sync(file, sources, dry_run, as_json, **options):
     _follow("sync", file, sources, dry_run, as_json, **options)
 
 
-def _follow(way, file, sources, dry_run, as_json, **options):
+def _follow(way, file, sources, dry_run, as_json, include, exclude, no_ignore, **options):
     from dataclasses import asdict
 
     from ragfile.commit import syncing
 
+    options |= {
+        "include": include or None,
+        "exclude": exclude or None,
+        "ignore": False if no_ignore else None,
+    }
     bar = Progress()
     report = getattr(syncing, way)(file, sources, dry_run=dry_run, progress=bar.show, **options)
     bar.close()
@@ -86,6 +94,7 @@ def _follow(way, file, sources, dry_run, as_json, **options):
         emit(asdict(report))
     else:
         _tell(file, report)
+        tell_sources(report)
     if not (as_json or dry_run):
         _hint(file)
     exit_incomplete(report)

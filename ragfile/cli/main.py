@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFil
 3 done, but for sources that could not be read; 130 interrupted.
 """
 
+import collections
 import importlib
 import json
 import os
@@ -108,6 +109,31 @@ def passages(rf):
             f"{rf.info['path']}: a 0.1.0 file has pairs, not passages: `ragfile inspect --pairs NAME` lists them"
         )
     return rf
+
+
+def selection_options(command):
+    """Which files of folders are read."""
+    for decorate in (
+        click.option(
+            "--no-ignore",
+            is_flag=True,
+            help="Also read what a .gitignore names, and node_modules and the like.",
+        ),
+        click.option(
+            "--exclude",
+            multiple=True,
+            metavar="GLOB",
+            help="Leave files and folders out; can be repeated.",
+        ),
+        click.option(
+            "--include",
+            multiple=True,
+            metavar="GLOB",
+            help="Read only such files of folders; can be repeated.",
+        ),
+    ):
+        command = decorate(command)
+    return command
 
 
 def errors_option(command):
@@ -400,6 +426,7 @@ def verify(file, full, keys, as_json):
     help="Which documents share a file of a dataset: neighbours by id, or evenly spread.",
 )
 @executor_option
+@selection_options
 @errors_option
 @encoding_option
 @cache_option
@@ -419,6 +446,9 @@ def build(
     layout,
     dedupe,
     no_resume,
+    include,
+    exclude,
+    no_ignore,
     errors,
     encoding,
     embedding_cache,
@@ -440,7 +470,7 @@ def build(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
-        embedding_cache=embedding_cache,
+        embedding_cache=embedding_cache, include=include, exclude=exclude, ignore=not no_ignore,
     )  # fmt: skip
     bar.close()
     for failure in report.failures:
@@ -454,6 +484,7 @@ def build(
             f"{counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
             f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + _with_errors(report.failures)
         )
+        tell_sources(report)
     exit_incomplete(report)
 
 
@@ -469,6 +500,36 @@ def _builder(out, layout, shards, by, executor, workers):
 
     more = {} if shards is None else {"shards": shards}
     return build, {**more, "by": by, "executor": executor, "workers": workers}
+
+
+def tell_sources(report):
+    """What of the sources was not read, and what was read as something else than UTF-8: on stderr."""
+    for line in (*told_skipped(report.skipped), *told_encodings(report.encodings)):
+        click.echo(f"ragfile: {line}", err=True)
+
+
+def told_skipped(skipped):
+    """Files that were passed over, counted by reason, those without a loader by suffix."""
+    reasons = collections.Counter(each.reason for each in skipped)
+    unknown = collections.Counter(
+        os.path.splitext(each.path)[1].lower() or "no suffix"
+        for each in skipped
+        if each.reason == "no loader for this suffix"
+    )
+    for reason, count in reasons.most_common():
+        kinds = ", ".join(f"{n} {printable(suffix)}" for suffix, n in unknown.most_common(SHOWN))
+        more = f" and {len(unknown) - SHOWN} more suffixes" if len(unknown) > SHOWN else ""
+        known = f": {kinds}{more}" if reason == "no loader for this suffix" else ""
+        yield f"skipped {count:,} ({reason}){known}"
+
+
+def told_encodings(encodings):
+    for encoding, count in collections.Counter(encodings.values()).most_common():
+        path = next(path for path, name in encodings.items() if name == encoding)
+        yield f"read {counted(count, 'file')} as {encoding}, such as {printable(path)}"
+
+
+SHOWN = 12  # suffixes
 
 
 def exit_incomplete(report):

@@ -21,12 +21,16 @@ from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import split
+from ragfile.ingest.finding import Selection
 from ragfile.ingest.loading import Limits, Loading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.chunking import Policy
-    from ragfile.ingest.loading import Duplicate, Failure, Skipped
+    from ragfile.ingest.finding import Skipped
+    from ragfile.ingest.loading import Duplicate, Failure
     from ragfile.types import (
         Errors,
         Fields,
@@ -60,6 +64,7 @@ class BuildReport:
     failures: list[Failure] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
 
 
 def build(
@@ -68,7 +73,8 @@ def build(
     metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
-    encoding: str | None = None, layout: Layout = "default",
+    encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
+    ignore: bool = True,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -84,17 +90,25 @@ def build(
     encoding is that of text which is not UTF-8 and has no byte order mark, such as "cp1252".
     offline=True opens no socket: an embedder that is a server is an error. layout="web" adds what lets browsers, and other
     readers behind URLs, fetch less.
+    include and exclude are globs as in a .gitignore, for the files of folders. ignore=False also reads what a .gitignore names,
+    and what programs installed (node_modules, virtual environments).
     """
     check_layout(layout)
     began = time.perf_counter()
+    selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
-        sources, limits=limits or Limits(), dedupe=dedupe, errors=errors, encoding=encoding
+        sources,
+        limits=limits or Limits(),
+        dedupe=dedupe,
+        errors=errors,
+        encoding=encoding,
+        selection=selection,
     )
     with network.offline(offline):
         report = build_from(
             labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
             portable=portable, resume=resume, progress=progress, created=created,
-            config={**(labels_record(tags, metadata) or {}), **layout_record(layout)},
+            config={**(labels_record(tags, metadata, selection) or {}), **layout_record(layout)},
             embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip
@@ -104,6 +118,7 @@ def build(
         loading.duplicates,
         loading.skipped,
     )
+    report.encodings = loading.encodings
     report.seconds = time.perf_counter() - began
     return report
 
@@ -132,14 +147,17 @@ def build_from(
     return work.finish()
 
 
-def labels_record(tags, metadata):
-    """What a sync has to put on documents that it reads anew, recorded if there is any; the configuration knows no lone surrogates."""
+def labels_record(tags, metadata, selection=None):
+    """What a sync has to put on documents that it reads anew, and which files it reads, recorded if there is any; the configuration
+    knows no lone surrogates."""
     said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
     said = {name: value for name, value in said.items() if value}
+    said_of_files = selection.record() if selection is not None else {}
+    chosen = {"selection": said_of_files} if said_of_files else {}
     is_told = said and not any(
         "\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str)
     )
-    return {"labels": said} if is_told else None
+    return {**chosen, **({"labels": said} if is_told else {})} or None
 
 
 def labelled(documents, tags, metadata):

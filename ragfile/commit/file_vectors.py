@@ -7,7 +7,7 @@ import numpy as np
 
 from ragfile.commit.staging import Staging
 from ragfile.embedding.context import Context
-from ragfile.embedding.protocol import Embedder, open_embedder, open_recorded
+from ragfile.embedding.protocol import Embedder, open_embedder, open_recorded, told
 from ragfile.errors import ModelError
 from ragfile.records import Chunk, Document
 from ragfile.store.archive import Archive
@@ -48,15 +48,15 @@ class FileVectors:
         recorded = self._archive.config.get("model")
         if made is not None and len(self._archive) and not self._archive.has_vectors:
             raise ModelError(f"{path} has chunks without vectors: use reindex to give it a model")
-        if made is not None and recorded and made.model.name != recorded["name"]:
-            has = f"{path} has vectors of {recorded['name']}, not {made.model.name}"
+        if made is not None and recorded and not made.model.is_of(recorded):
+            has = f"{path} has vectors of {told(recorded)}, not {told(made.model.record())}"
             raise ModelError(f"{has}: use reindex to change the model")
         return made
 
     def change_model(self, embedder: Embedder) -> bool:
         """Whether an embedder makes other vectors. Then the edit must embed every chunk anew."""
         recorded, context = self._archive.config.get("model") or {}, Context.for_embedder(embedder)
-        is_other = embedder.model.name != recorded.get("name") or context != self.context
+        is_other = not embedder.model.is_of(recorded) or context != self.context
         self.replaces_all, self.embedder = is_other, embedder
         if is_other:
             self.context = context

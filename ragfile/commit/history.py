@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ragfile import _core
 from ragfile.embedding.context import Context
-from ragfile.embedding.protocol import open_embedder
+from ragfile.embedding.protocol import open_embedder, told
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunking import Policy
 from ragfile.net import fetcher
@@ -87,7 +87,7 @@ def stale_in(archive, chunking=None, embedder=None):
         for entry in archive.stale_records
         for doc_id in entry["documents"]
     }
-    model, other = (archive.config.get("model") or {}).get("name"), open_embedder(embedder)
+    model, other = archive.config.get("model") or {}, open_embedder(embedder)
     is_moved = Context.for_embedder(other) != Context.recorded(archive.config)
     found = {}
     for segment in archive.segments:
@@ -95,8 +95,9 @@ def stale_in(archive, chunking=None, embedder=None):
             policy, reasons = listed.get(document.id, recorded), []
             if policy != wanted and document.has_text:
                 reasons.append(f"cut by {_shown(policy)}, not {_shown(wanted)}")
-            if other is not None and other.model.name != model and document.rows:
-                reasons.append(f"embedded by {model}, not {other.model.name}")
+            if other is not None and not other.model.is_of(model) and document.rows:
+                here = told(other.model.record())
+                reasons.append(f"embedded by {told(model)}, not {here}")
             elif other is not None and is_moved and document.rows:
                 reasons.append("embedded without the context that new files give")
             if reasons:

@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING
 from ragfile.commit.editing import Editor
 from ragfile.commit.history import stale_in
 from ragfile.ground.urls import refuse_remote
-from ragfile.ingest.loading import Failure, Limits, Loading, expanded, find
+from ragfile.ingest.finding import Selection, expanded, find
+from ragfile.ingest.loading import Failure, Limits, Loading
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.chunking import Policy
-    from ragfile.ingest.loading import Skipped
+    from ragfile.ingest.finding import Skipped
     from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 
 PENDING = 256  # documents that wait to be embedded together
@@ -54,6 +56,7 @@ class SyncReport:
     deletions: list[dict[str, Any]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
     generation: int = 0
     seconds: float = 0.0
 
@@ -68,18 +71,19 @@ def sync(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
-    encoding: str | None = None, dedupe: bool = False,
+    encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None, ignore: bool | None = None,
 ) -> SyncReport:  # fmt: skip
     """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
 
     Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
-    for every document that is read (those of the build unless given), message, limits, errors, encoding, progress, created, embedding_cache.
+    for every document that is read (those of the build unless given), include, exclude and ignore (those of the build), message, limits, errors, encoding, progress, created, embedding_cache.
     dedupe leaves out new sources with the bytes of a document that stays, or of a source before them.
     """
     return _run(
         path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
-        encoding=encoding, dedupe=dedupe,
+        encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
     )  # fmt: skip
 
 
@@ -88,25 +92,27 @@ def add(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
-    encoding: str | None = None, dedupe: bool = False,
+    encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None, ignore: bool | None = None,
 ) -> SyncReport:  # fmt: skip
     """As sync, but documents whose sources are not named stay."""
     return _run(
         path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
-        encoding=encoding, dedupe=dedupe,
+        encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
     )  # fmt: skip
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None,
-         dedupe=False):  # fmt: skip
+         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None, dedupe=False, include=None,
+         exclude=None, ignore=None):  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
         with Archive(path) as archive:
+            loading.selection = _selected(archive, include, exclude, ignore)
             _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
             report.generation = archive.generation
     else:
@@ -117,6 +123,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             "embedding_cache": embedding_cache,
         }
         with Editor(path, embedder=embedder, **options) as writer:
+            loading.selection = _selected(writer.archive, include, exclude, ignore)
             outdated = set(stale_in(writer.archive, chunking))
             plan = _Plan(writer.archive, loading, report, removes, outdated, dedupe)
             labels = writer.archive.config.get("labels", {})
@@ -124,10 +131,20 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
         with Archive(path) as archive:
             report.generation = archive.generation
-    report.skipped = loading.skipped
+    report.skipped, report.encodings = loading.skipped, loading.encodings
     report.failures += loading.failures
     report.seconds = time.perf_counter() - began
     return report
+
+
+def _selected(archive, include, exclude, ignore):
+    """Which files of folders are read: as the file records it, but for what is said."""
+    recorded = Selection.recorded(archive.config.get("selection", {}))
+    return Selection(
+        recorded.include if include is None else tuple(include),
+        recorded.exclude if exclude is None else tuple(exclude),
+        recorded.ignore if ignore is None else ignore,
+    )
 
 
 class _Plan:
@@ -135,7 +152,10 @@ class _Plan:
 
     def __init__(self, archive, loading, report, removes, outdated, dedupe):
         self.report, self.loading, self.removes = report, loading, removes
-        self.sources = {source.id: source for source in find(loading.sources, loading.skipped)}
+        self.sources = {
+            source.id: source
+            for source in find(loading.sources, loading.skipped, selection=loading.selection)
+        }
         self.documents, checksums = self._owned(archive)
         self._refuse_to_empty(archive)
         sums = {name: self._checksum(source) for name, source in self.sources.items()}

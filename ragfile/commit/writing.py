@@ -29,7 +29,7 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
     if embedder is None:
         return None
     name = spec and spec.partition("?")[0]
-    return {"name": embedder.model.name, "dims": embedder.model.dims, "spec": name}
+    return {**embedder.model.record(), "spec": name}
 
 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:

@@ -4,11 +4,14 @@ without torch.
 
 from __future__ import annotations
 
+import itertools
 import json
+import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xxhash
 
 from ragfile.embedding.protocol import Model, prefixes_of, unit_rows
 from ragfile.errors import ModelError
@@ -98,7 +101,9 @@ def sentence_transformer(
         getattr(transformer, "get_embedding_dimension", None)
         or transformer.get_sentence_embedding_dimension
     )
-    model = Model(f"st:{model_name(name)}", dimension(), query, document)
+    cut = getattr(transformer, "max_seq_length", None)
+    cut = int(cut) if cut and cut <= LENGTH_LIMIT else None
+    model = Model(f"st:{model_name(name)}", dimension(), query, document, cut=cut)
     return SentenceTransformerEmbedder(transformer, model, batch=batch)
 
 
@@ -113,8 +118,11 @@ def model_name(name):
 
 
 class OnnxEmbedder:
-    """A session and its tokenizer. Texts run in batches of like length; the order of the answer is
-    the caller's.
+    """A session and its tokenizer.
+
+    A text's vector does not depend on the texts beside it. So only texts of one length run together,
+    because padding is not nothing to every model, and a model that quantises as it runs takes them
+    one by one: its scale is that of all that runs together. The order of the answer is the caller's.
     """
 
     def __init__(self, session, tokenizer, model: Model, *, output, pooling, batch):
@@ -130,10 +138,8 @@ class OnnxEmbedder:
         prefix = self.model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         encodings = self.tokenizer.encode_batch([prefix + texts[i] for i in kept])
-        by_length = sorted(range(len(kept)), key=lambda i: len(encodings[i].ids))
         out = np.zeros((len(texts), self.model.dims or 0), np.float32)
-        for start in range(0, len(by_length), self.batch):
-            some = by_length[start : start + self.batch]
+        for some in _alike([len(encoding.ids) for encoding in encodings], self.batch):
             vectors = self._run([encodings[i] for i in some])
             out[[kept[i] for i in some]] = unit_rows(
                 vectors, dims=self.model.dims, source=self.model.name
@@ -141,17 +147,14 @@ class OnnxEmbedder:
         return out
 
     def _run(self, encodings):
-        """The pooled, not yet normalised vectors of one batch."""
-        width = max(len(encoding.ids) for encoding in encodings)
-        padded = {
+        """The pooled, not yet normalised vectors of one batch, all of one length."""
+        fields = {
             "input_ids": "ids",
             "attention_mask": "attention_mask",
             "token_type_ids": "type_ids",
         }
-        feeds = {
-            name: pad(encodings, padded[name], width) for name in self.inputs if name in padded
-        }
-        mask = pad(encodings, "attention_mask", width)
+        feeds = {name: rows(encodings, fields[name]) for name in self.inputs if name in fields}
+        mask = rows(encodings, "attention_mask")
         (hidden,) = self.session.run([self.output], feeds)
         return hidden if hidden.ndim == 2 else pool(hidden, mask, self.pooling)
 
@@ -159,13 +162,18 @@ class OnnxEmbedder:
         return f"OnnxEmbedder({self.model.name}, {self.model.dims} dims)"
 
 
-def pad(encodings, field, width):
-    """One field of the encodings as int64 rows of equal width, filled up with zeros."""
-    rows = np.zeros((len(encodings), width), np.int64)
-    for row, encoding in zip(rows, encodings, strict=True):
-        values = getattr(encoding, field)
-        row[: len(values)] = values
-    return rows
+def _alike(lengths, most):
+    """Numbers of texts, the shortest first, in batches of at most `most` of one length."""
+    by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for _, some in itertools.groupby(by_length, lengths.__getitem__):
+        together = list(some)
+        for start in range(0, len(together), most):
+            yield together[start : start + most]
+
+
+def rows(encodings, field):
+    """One field of encodings of one length as int64 rows."""
+    return np.array([getattr(encoding, field) for encoding in encodings], np.int64)
 
 
 def pool(hidden, mask, pooling):
@@ -193,8 +201,9 @@ def onnx_folder(
     if path is None or not (folder / "tokenizer.json").is_file():
         raise ModelError(f"{folder} has no {'model.onnx' if path is None else 'tokenizer.json'}")
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    cut = length_of(folder, tokenizer.truncation)
     tokenizer.no_padding()
-    tokenizer.enable_truncation(max_length=length_of(folder))
+    tokenizer.enable_truncation(max_length=cut)
     session = open_session(onnxruntime, path, threads)
     output = choose_output(session, path)
     name = folder.resolve().name
@@ -207,11 +216,32 @@ def onnx_folder(
         Model(f"onnx:{name}", None),
         output=output.name,
         pooling=pooling,
-        batch=batch,
+        batch=1 if quantises(path) else batch,
     )
     dims = embedder._run(tokenizer.encode_batch(["length"])).shape[1]
-    embedder.model = Model(f"onnx:{name}", dims, query, document)
+    weights = hash_of(path, path.with_name(f"{path.name}_data"), folder / "tokenizer.json")
+    embedder.model = Model(f"onnx:{name}", dims, query, document, weights=weights, cut=cut)
     return embedder
+
+
+QUANTISING = (b"DynamicQuantize", b"MatMulInteger", b"ConvInteger")  # names of operators
+
+
+def quantises(path):
+    """Whether a model scales what it is given as it runs."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as model:
+        return any(model.find(name) >= 0 for name in QUANTISING)
+
+
+def hash_of(*paths):
+    """32 digits over the bytes of the files that are there."""
+    made = xxhash.xxh3_128()
+    for path in paths:
+        if path.is_file():
+            with open(path, "rb") as file:
+                while piece := file.read(1 << 20):
+                    made.update(piece)
+    return made.hexdigest()
 
 
 def open_session(onnxruntime, path, threads):
@@ -248,13 +278,23 @@ def pooling_of(folder):
     return "mean"
 
 
-def length_of(folder):
-    """The most tokens that a text can have."""
+# Models whose first position is that of the padding token and the next one: two fewer are left.
+PADDED = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "data2vec-text"}
+
+
+def length_of(folder, truncation=None):
+    """The most tokens that a text can have: what sentence-transformers' configuration says, else
+    the tokenizer's own truncation, else its limit; never more than the model has positions for.
+    """
+    config = read_json(folder / "config.json")
+    positions = config.get("max_position_embeddings")
+    if positions and config.get("model_type") in PADDED:
+        positions -= 2
     stated = (
         read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
+        (truncation or {}).get("max_length"),
         read_json(folder / "tokenizer_config.json").get("model_max_length"),
-        read_json(folder / "config.json").get("max_position_embeddings"),
+        positions,
     )
-    return int(
-        next((length for length in stated if length and length <= LENGTH_LIMIT), LENGTH_DEFAULT)
-    )
+    length = next((each for each in stated if each and each <= LENGTH_LIMIT), LENGTH_DEFAULT)
+    return int(min(length, positions or length))

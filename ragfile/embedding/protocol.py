@@ -19,7 +19,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,6 +91,19 @@ class Model:
     query_prefix: str = ""
     document_prefix: str = ""
     normalised: bool = True
+    weights: str = ""  # a hash of a local model's weights and tokenizer
+    cut: int | None = None  # tokens at which it cuts a text
+
+    def is_of(self, record: Mapping[str, Any]) -> bool:
+        """Whether it is the model that a file recorded. Not all files record weights and cut."""
+        known = ((record.get("weights"), self.weights), (record.get("cut"), self.cut))
+        is_same = all(there == here for there, here in known if there and here)
+        return self.name == record.get("name") and is_same
+
+    def record(self) -> dict[str, Any]:
+        """What a file keeps of it."""
+        said = {"name": self.name, "dims": self.dims, "weights": self.weights, "cut": self.cut}
+        return {key: value for key, value in said.items() if value or key == "dims"}
 
     def prefix(self, role: Role) -> str:
         """What is put before a text of this role."""
@@ -102,7 +115,18 @@ class Model:
 
     def identity(self, role: Role) -> str:
         """What determines a text's vector besides the text and the dims."""
-        return "\0".join((self.name, str(self.normalised), self.prefix(role)))
+        parts = [self.name, str(self.normalised), self.prefix(role)]
+        if self.weights or self.cut:
+            parts += [self.weights, str(self.cut)]
+        return "\0".join(parts)
+
+
+def told(record: Mapping[str, Any]) -> str:
+    """A model's record in words."""
+    weights = f"weights {record['weights'][:8]}" if record.get("weights") else ""
+    cut = f"cut at {record['cut']} tokens" if record.get("cut") else ""
+    said = ", ".join(part for part in (weights, cut) if part)
+    return f"{record.get('name')} ({said})" if said else str(record.get("name"))
 
 
 class Embedder(Protocol):
@@ -277,10 +301,9 @@ def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
         found = embedder_of_file(model["spec"], cache=cache)
     except ModelError:
         return None
-    if found.model.name != model["name"]:
-        raise ModelError(
-            f"{model['spec']} is {found.model.name} here, and the file's vectors are of {model['name']}"
-        )
+    if not found.model.is_of(model):
+        here, there = told(found.model.record()), told(model)
+        raise ModelError(f"{model['spec']} is {here} here, and the file's vectors are of {there}")
     return found
 
 

@@ -11,6 +11,7 @@ EXTRAS = {
     "onnxruntime": "onnx",
     "tokenizers": "onnx",
     "pypdfium2": "ingest",
+    "charset_normalizer": "ingest",
     "pyarrow": "arrow",
     "duckdb": "duckdb",
     "starlette": "server",

@@ -5,10 +5,9 @@ file system.
     for document in loading: ...
     loading.failures, loading.duplicates, loading.skipped, loading.files
 
-A bad file is a line in `failures` and never the end of the run. A folder gives the files whose
-suffix some loader names, without hidden ones; symbolic links are followed inside the folder only,
-and a folder is entered once, so loops end. A file that is named outright is taken whatever its
-suffix. What a file is, its content decides.
+A bad file is a line in `failures` and never the end of the run. Which files there are, finding.py
+says; what a file is, its content decides. Text that is neither UTF-8 nor marked is read in the
+encoding that it seems to be in, and `encodings` says which that was.
 
 A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single
 file's name). Where two sources would give the same id, the later one is led by as many of its
@@ -21,23 +20,22 @@ document's tags.
 """
 
 import codecs
-import glob
 import hashlib
 import os
 import re
-import stat
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ragfile.ground.urls import is_remote, shown
+from ragfile.ingest.finding import Selection, find
 from ragfile.ingest.loaders import (
     LimitError,
     Limits,
     LoadError,
+    encodings,
     front_matter,
+    html,
     loader,
     sniff,
-    suffixes,
 )
 from ragfile.records import Document, Segment
 from ragfile.text import normalize
@@ -55,27 +53,10 @@ KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file that was found: where it is, and the id its document gets."""
-
-    path: str
-    id: str
-    named: bool = False  # by the caller, rather than found in a folder
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     path: str
     reason: str
     kind: str = "LoadError"
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file or folder that was passed over, and why."""
-
-    path: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +76,13 @@ class Loading:
     errors: str = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
     encoding: str | None = None  # of text that is not UTF-8 and has no byte order mark
     dedupe: bool = False  # leave out files whose bytes were loaded before
+    selection: Selection = field(default_factory=Selection)
     files: int = 0
     bytes: int = 0
     failures: list = field(default_factory=list)
     duplicates: list = field(default_factory=list)
     skipped: list = field(default_factory=list)
+    encodings: dict = field(default_factory=dict)  # path: how it was read, where not as UTF-8
     _seen: dict = field(default_factory=dict)
     _ids: set = field(default_factory=set)
     _passed: int = 0  # bytes of files that were taken up
@@ -113,7 +96,7 @@ class Loading:
 
     def __iter__(self):
         self._ids.clear()
-        for source in find(self.sources, self.skipped):
+        for source in find(self.sources, self.skipped, selection=self.selection):
             yield from self.file(source)
 
     def share(self):
@@ -121,7 +104,9 @@ class Loading:
         every file.
         """
         if not self._total:
-            self._total = sum(_size(source.path) for source in find(self.sources))
+            self._total = sum(
+                _size(source.path) for source in find(self.sources, selection=self.selection)
+            )
         return min(self._passed / self._total, 1.0) if self._total else 1.0
 
     def file(self, source):
@@ -144,11 +129,11 @@ class Loading:
     def _documents(self, source, raw, checksum, modified):
         suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
         one = loader(sniff(raw, suffix.lower()))
-        is_text = one.kind in _TEXTUAL
-        options = {"errors": self.errors} if is_text and self.errors != "strict" else {}
-        if is_text and self.encoding is not None:
-            raw = _as_utf8(raw, self.encoding, self.errors)
+        options = {"errors": self.errors} if one.is_text and self.errors != "strict" else {}
         described = _described(source, one.mime, modified)
+        if one.is_text and (encoding := self._encoding(raw, one.kind)):
+            raw = raw.decode(encoding, self.errors).encode("utf-8", "replace")
+            self.encodings[source.path] = described["encoding"] = encoding
         for extracted in one.parse(raw, self.limits, **options):
             if extracted.problem:
                 self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
@@ -168,6 +153,29 @@ class Loading:
             )
             yield document
 
+    def _encoding(self, raw, kind):
+        """That of text which is not UTF-8 and has no byte order mark, "" for other text."""
+        if raw.startswith(_MARKED) or _is_utf8(raw):
+            return ""
+        if self.encoding is not None:
+            return self.encoding
+        if self.errors != "strict" or (kind == "html" and html.declares(raw)):
+            return ""
+        return encodings.detected(raw)
+
+
+def _is_utf8(raw):
+    if encodings.wide(raw):
+        return False
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+
 
 def _check_encoding(name):
     try:
@@ -176,20 +184,6 @@ def _check_encoding(name):
         raise ValueError(
             f"unknown encoding {name!r}: use one such as cp1252 or shift_jis"
         ) from None
-
-
-def _as_utf8(raw, encoding, errors):
-    """Text in UTF-8, or marked by its first bytes, as it is; other text made into UTF-8."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
-        return raw
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode(encoding, errors).encode("utf-8", "replace")
-    return raw
-
-
-_TEXTUAL = ("txt", "md", "html", "csv", "jsonl")
 
 
 def load(sources, **options):
@@ -269,7 +263,29 @@ def _whole(extracted):
     metadata = {name: value for name, value in said.items() if name not in KNOWN}
     if not isinstance(said.get("title"), str):
         metadata |= extracted.metadata
-    return Document("", normal.text, metadata=metadata, tags=tags, edits=normal.edits(), body=body)
+    return Document(
+        "", normal.text, metadata=metadata, tags=tags, edits=normal.edits(), body=body,
+        segments=_defined(normal, extracted),
+    )  # fmt: skip
+
+
+def _defined(normal, extracted):
+    """The segments of source code, each with the line at which it begins in the file."""
+    if extracted.outline is None:
+        return ()
+    segments, at, line = [], 0, 1
+    for start, end, symbol in extracted.outline(normal.text):
+        shown = _first_shown(normal.text, start, end)
+        place = normal.raw_span(shown, shown + 1)[0]
+        line += extracted.text.count("\n", at, place)
+        at = place
+        segments.append(Segment(start, end, {"symbol": symbol, "line": line}))
+    return tuple(segments)
+
+
+def _first_shown(text, start, end):
+    """The first character of a span that is not blank."""
+    return end - len(text[start:end].lstrip(" \t\n"))
 
 
 def _check_room(size, limits):
@@ -293,142 +309,6 @@ def timestamp(modified):
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = min(int(modified), int(epoch)) if epoch.isdecimal() else int(modified)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def find(sources, skipped=None, wanted=None):
-    """The files of some sources, in a fixed order:
-
-    sources as given, folders by name. `skipped` collects Skipped. `wanted` are the suffixes that
-    folders give, those of all loaders if None.
-    """
-    taken, used = set(), set()
-    for source, is_named in expanded(sources):
-        for path, relative in _files(
-            source, is_named, [] if skipped is None else skipped, wanted or suffixes()
-        ):
-            real = os.path.realpath(path)
-            if real in taken:
-                if skipped is not None:
-                    skipped.append(
-                        Skipped(path, "a file that was read before, under this or another name")
-                    )
-                continue
-            taken.add(real)
-            doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
-            used.add(doc_id)
-            yield Source(path, doc_id, is_named)
-
-
-def expanded(sources):
-    """(path, was it named outright) for each source; a glob gives what it matches, by name."""
-    one = isinstance(sources, str | os.PathLike)
-    for source in [sources] if one else sources:
-        path = os.fspath(source)
-        if is_remote(path) and not os.path.lexists(path):
-            raise ValueError(f"{shown(path)} is a URL: download it, and name the local file")
-        if os.path.lexists(path) or not glob.has_magic(path):
-            yield path, True
-            continue
-        matches = sorted(glob.glob(path, recursive=True))
-        if not matches:
-            raise FileNotFoundError(f"nothing matches {path}")
-        yield from (
-            (match, os.path.exists(match) and not os.path.isdir(match)) for match in matches
-        )
-
-
-def _files(source, is_named, skipped, wanted):
-    if not is_named and not os.path.exists(source):
-        skipped.append(Skipped(source, "a link that leads nowhere"))
-        return
-    status = os.stat(source)  # a source that is named and not there is the caller's error
-    if stat.S_ISDIR(status.st_mode):
-        yield from _walk(source, skipped, wanted)
-    elif stat.S_ISREG(status.st_mode):
-        yield source, os.path.basename(source)
-    else:
-        skipped.append(Skipped(source, "neither a file nor a folder"))
-
-
-def _walk(root, skipped, wanted):
-    """Files below a folder as (path, path below root).
-
-    Without recursion, because folders can nest deeper than the stack.
-    """
-    home, entered = os.path.realpath(root), set()
-    stack = [(root, "")]
-    while stack:
-        path, relative = stack.pop()
-        try:
-            if _enters(path, relative, home, entered, skipped):
-                names = sorted(os.listdir(path), key=os.fsencode)
-                below = [
-                    (os.path.join(path, name), f"{relative}/{name}".lstrip("/")) for name in names
-                ]
-                stack += [
-                    entry
-                    for entry in reversed(below)
-                    if not os.path.basename(entry[0]).startswith(".")
-                ]
-            elif _is_wanted(path, relative, home, wanted, skipped):
-                yield path, relative
-        except OSError as error:
-            skipped.append(Skipped(path, error.strerror or str(error)))
-
-
-def _enters(path, relative, home, entered, skipped):
-    if not os.path.isdir(path):
-        return False
-    status = os.stat(path)
-    place = status.st_dev, status.st_ino
-    if place in entered or not _is_inside(path, home):
-        skipped.append(
-            Skipped(
-                path,
-                "a link to a folder seen before"
-                if place in entered
-                else "a link out of the folder",
-            )
-        )
-        return False
-    entered.add(place)
-    return True
-
-
-def _is_wanted(path, relative, home, wanted, skipped):
-    status = os.lstat(path)
-    if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
-        return False
-    if os.path.splitext(path)[1].lower() not in wanted:
-        skipped.append(Skipped(path, "no loader for this suffix"))
-    elif not stat.S_ISREG(os.stat(path).st_mode):
-        skipped.append(Skipped(path, "not a regular file"))
-    elif not _is_inside(path, home):
-        skipped.append(Skipped(path, "a link out of the folder"))
-    else:
-        return True
-    return False
-
-
-def _is_inside(path, home):
-    real = os.path.realpath(path)
-    return real == home or real.startswith(os.path.join(home, ""))
-
-
-def _legible(path):
-    """A path as an id: with "/" and valid Unicode, whatever bytes the file system holds."""
-    return os.fsencode(path).decode("utf-8", "replace").replace(os.sep, "/")
-
-
-def _unused(name, whole, used):
-    """The name, led by as many parents as keep it from being used already."""
-    parents = whole[: len(whole) - len(name)].rstrip("/").split("/") if whole.endswith(name) else []
-    while name in used and parents and parents[-1]:
-        name = f"{parents.pop()}/{name}"
-    number, free = 2, name
-    while free in used:
-        free, number = f"{name} ({number})", number + 1
-    return free
 
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ragfile.embedding.protocol import Embedder, embedded, embedder_of_file, open_embedder
+from ragfile.embedding.protocol import Embedder, embedded, embedder_of_file, open_embedder, told
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground import offline as network
 from ragfile.ground.lru import Recent
@@ -78,11 +78,14 @@ class QuestionVectors:
         """The embedder, if its vectors can be compared with the file's."""
         if embedder is None or not self.model:
             return embedder
-        made, name = embedder.model, self.model["name"]
+        made, recorded = embedder.model, self.model
         has_other_size = None not in (made.dims, self.dim) and made.dims != self.dim
-        if made.name != name or has_other_size:
+        if made.name != recorded["name"] or has_other_size:
             raise ModelError(
-                f"{self.path} was built with {name} ({self.dim} dimensions), "
+                f"{self.path} was built with {recorded['name']} ({self.dim} dimensions), "
                 f"not {made.name} ({made.dims})"
             )
+        if not made.is_of(recorded):
+            here = told(made.record())
+            raise ModelError(f"{self.path} was built with {told(recorded)}, not {here}")
         return embedder

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ragfile.commit.editing import edit
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunking import split
+from ragfile.ingest.finding import Source
 from ragfile.ingest.loaders import LimitError, LoadError
-from ragfile.ingest.loading import Loading, Source
+from ragfile.ingest.loading import Loading
 from ragfile.server.failures import Failure, failure_of
 
 if TYPE_CHECKING:

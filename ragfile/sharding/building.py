@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from ragfile.commit.building import BuildReport, build_from, labelled, labels_record
 from ragfile.commit.draft import creation_time
 from ragfile.ground import offline as network
-from ragfile.ingest.loading import Duplicate, Limits, Loading, find
+from ragfile.ingest.finding import Selection, find
+from ragfile.ingest.loading import Duplicate, Limits, Loading
 from ragfile.sharding import assigning, committing, statistics
 from ragfile.sharding.describing import file_sha256, record_of
 from ragfile.sharding.executors import executor_of
@@ -37,7 +38,9 @@ from ragfile.sharding.places import Place, place
 from ragfile.sharding.shards import Shard, opened
 
 if TYPE_CHECKING:
-    from ragfile.ingest.loading import Source
+    from collections.abc import Iterable
+
+    from ragfile.ingest.finding import Source
     from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 
 NOTES = "building/"
@@ -55,6 +58,7 @@ class Job:
     tags: Any = None
     metadata: Any = None
     resume: bool = True
+    selection: Selection = field(default_factory=Selection)
 
 
 @dataclass
@@ -75,7 +79,7 @@ def build(
     limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     encoding: str | None = None, tags: Tags | None = None, metadata: Metadata | None = None,
     resume: bool = True, offline: bool = False, created: int | None = None, message: str = "",
-    **options: Any,
+    include: Iterable[str] = (), exclude: Iterable[str] = (), ignore: bool = True, **options: Any,
 ) -> BuildReport:  # fmt: skip
     """Builds a dataset of about as many shards in a folder or under an s3:// URL. Returns a BuildReport.
 
@@ -88,11 +92,21 @@ def build(
     began, store, skipped = time.perf_counter(), place(out), []
     _spare(store)
     listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
-    found, duplicates = _deduped(list(find(sources, skipped)), dedupe)
+    selection = Selection(tuple(include), tuple(exclude), ignore)
+    found, duplicates = _deduped(list(find(sources, skipped, selection=selection)), dedupe)
     assignment, slot = _assignment(found, shards, by)
     reading = {"limits": listing.limits, "errors": errors, "encoding": encoding}
     jobs = [
-        Job(store.root, group, reading, {**options, "created": created}, tags, metadata, resume)
+        Job(
+            store.root,
+            group,
+            reading,
+            {**options, "created": created},
+            tags,
+            metadata,
+            resume,
+            selection,
+        )
         for _, group in sorted(assigning.grouped(found, slot).items())
     ]
     with network.offline(offline), contextlib.closing(executor_of(executor, workers)) as engine:
@@ -207,11 +221,11 @@ def _write(job, path) -> BuildReport:
     with contextlib.suppress(_Nothing):
         report = build_from(
             labelled(documents, job.tags, job.metadata), path,
-            config=labels_record(job.tags, job.metadata), why=_nothing, **job.options,
+            config=labels_record(job.tags, job.metadata, job.selection), why=_nothing, **job.options,
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates = loading.failures, loading.duplicates
-    report.skipped = loading.skipped
+    report.skipped, report.encodings = loading.skipped, loading.encodings
     return report
 
 
@@ -339,6 +353,7 @@ def _summed(done: list[Built], path: str) -> BuildReport:
         report.file_bytes += 0 if built.record is None else built.record.bytes
         report.failures += one.failures
         report.skipped += one.skipped
+        report.encodings |= one.encodings
     return report
 
 

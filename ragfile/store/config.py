@@ -98,6 +98,8 @@ def _is_model(value):
         and isinstance(value.get("name"), str)
         and (value.get("dims") is None or _is_whole(value["dims"], 1, DIM_LIMIT))
         and (value.get("spec") is None or isinstance(value["spec"], str))
+        and isinstance(value.get("weights", ""), str)
+        and (value.get("cut") is None or _is_whole(value["cut"], 1, 1 << 32))
     )
 
 
@@ -128,6 +130,13 @@ def _are_labels(value):
     )
 
 
+def _is_selection(value):
+    if not isinstance(value, dict) or not isinstance(value.get("ignore", True), bool):
+        return False
+    globs = [value.get(name, []) for name in ("include", "exclude")]
+    return all(isinstance(some, list) and all(isinstance(g, str) for g in some) for some in globs)
+
+
 def first_generation(reader: _core.Reader, path: str) -> int:
     """The number of a file's first commit: 1, or more where a compaction counted on."""
     section = reader.section("rag.config")
@@ -150,4 +159,5 @@ FIELDS = {
     "chunking": is_policy,
     "context": _is_context,
     "labels": _are_labels,
+    "selection": _is_selection,
 }

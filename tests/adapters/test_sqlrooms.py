@@ -25,6 +25,7 @@ def folder(tmp_path):
     (folder / "deep").mkdir(parents=True)
     (folder / "keys.md").write_bytes(
         b"# Keys\r\n\r\nTo rotate the keys, run the rotation job.   \r\n\r\n## Old keys\r\n\r\nThey stay."
+        + b" What they have signed must be readable for ten years more." * 9
     )
     (folder / "deep" / "pods.md").write_text(
         "# Pods\n\nRestart a pod by deleting it. Grüße!\n\n\n\n\nOAuth2 and C++ are words.\n"

@@ -57,7 +57,7 @@ def test_hints_name_options_of_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my page.md").write_text("# Hello")
     assert "`ragfile build 'my page.md' -o kb.ragfile`" in run("info", "my page.md")[2]
-    (tmp_path / "latin.txt").write_bytes(b"Gr\xfc\xdfe")
+    (tmp_path / "latin.txt").write_bytes("größer: ".encode() + b"\xff")
     err = run("build", "latin.txt", "-o", "x.ragfile")[2]
     assert "--encoding" in err
     assert "--errors replace" in err

@@ -122,7 +122,7 @@ def test_the_clock_is_what_source_date_epoch_says_and_otherwise_not_recorded(
 
 def test_what_could_not_be_read_is_reported_and_the_rest_is_built(docs, tmp_path):
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnot really")
-    (docs / "broken.md").write_bytes(b"# fine so far \xff\xfe\xfd")
+    (docs / "broken.md").write_bytes("# größer, soweit: ".encode() + b"\xff")
     (docs / "picture.xyz").write_bytes(b"\0\1\2")
     (docs / "copy.md").write_bytes((docs / "03.md").read_bytes())
     (docs / "loop").symlink_to(docs)

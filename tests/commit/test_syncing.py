@@ -159,7 +159,7 @@ def test_rows_of_a_table_that_are_gone_are_removed(tmp_path, folder):
 
 
 def test_a_file_that_cannot_be_read_keeps_its_documents(path, folder):
-    (folder / "a.md").write_bytes(b"caf\xe9 \x80 and so on")
+    (folder / "a.md").write_bytes("größer: ".encode() + b"\xff and so on")
     report = ragfile.sync(path, [folder], embedder=Letters())
     assert [failure.path for failure in report.failures] == [str(folder / "a.md")]
     assert "a.md" in ids(path)

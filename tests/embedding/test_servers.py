@@ -35,13 +35,16 @@ def server():
         yield running
 
 
+LONG = " Words." * 30  # so that the section is a chunk of its own
+
+
 @pytest.fixture
 def docs(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     for i in range(30):
         (folder / f"{i:02d}.md").write_text(
-            f"# Page {i}\n\nAll about number {i}.\n\n## More\n\nEven more about {i}.\n"
+            f"# Page {i}\n\nAll about number {i}.\n\n## More\n\nEven more about {i}.{LONG}\n"
         )
     return folder
 
@@ -249,7 +252,7 @@ def test_the_command_takes_the_folder(server, docs, tmp_path):
     run("add", tmp_path / "kb", docs, "--embedder", named)
     assert sorted(asked(server, before)) == [
         "Page 3\n# Page 3\n\nAll about number 3.",
-        "Page 3 > More\n## More\n\nEven more about 3.",
+        f"Page 3 > More\n## More\n\nEven more about 3.{LONG}",
     ]
 
 
@@ -282,13 +285,15 @@ def test_what_is_deleted_or_replaced_leaves_the_cache_too(server, docs, tmp_path
         w.delete(["07.md"])
     assert entries(cache) == everything - gone
     (docs / "07.md").unlink()
-    (docs / "08.md").write_text("# Page 8\n\nAll about number 8.\n\n## More\n\nSomething else.\n")
+    (docs / "08.md").write_text(
+        "# Page 8\n\nAll about number 8.\n\n## More\n\nSomething else." + LONG
+    )
     ragfile.sync(tmp_path / "kb", [docs], embedder=embedder(server, cache=cache), **option)
     kept, left = (
         text_key("Page 8\n# Page 8\n\nAll about number 8."),
-        text_key("Page 8 > More\n## More\n\nEven more about 8."),
+        text_key(f"Page 8 > More\n## More\n\nEven more about 8.{LONG}"),
     )
-    new = {text_key("Page 8 > More\n## More\n\nSomething else.")}
+    new = {text_key(f"Page 8 > More\n## More\n\nSomething else.{LONG}")}
     if how == "the user's own beside others":  # it is made for the named one
         assert entries(tmp_path / "named") == new
         new = set()

@@ -12,8 +12,9 @@ from oracles import source_files as made
 
 from ragfile.ingest import loaders
 from ragfile.ingest.chunking import split
+from ragfile.ingest.finding import find
 from ragfile.ingest.loaders import Extracted, Limits, Loader, LoadError, UnsupportedType, sniff
-from ragfile.ingest.loading import Duplicate, Loading, find, load, upload_path
+from ragfile.ingest.loading import Duplicate, Loading, load, upload_path
 
 
 def write(folder, name, content):
@@ -262,10 +263,10 @@ def test_what_is_not_text_is_refused_whatever_its_name(tmp_path, content, messag
 
 
 def test_invalid_utf8_is_an_error_or_replaced_by_choice(tmp_path):
-    path = write(tmp_path, "a.txt", b"good \xff bad")
-    with pytest.raises(LoadError, match="not valid utf-8: byte 5"):
+    path = write(tmp_path, "a.txt", "größer ".encode() + b"\xff bad")
+    with pytest.raises(LoadError, match="not valid utf-8: byte 9"):
         load(path)
-    assert only(path, errors="replace").text == "good \ufffd bad"
+    assert only(path, errors="replace").text == "größer \ufffd bad"
 
 
 def test_a_file_over_the_limit_is_not_parsed(tmp_path, monkeypatch):
@@ -335,17 +336,18 @@ def test_markdown_files_found_equal_rglob(tmp_path):
 
 
 def test_globs_files_and_lists_are_sources_and_a_file_is_taken_once(tmp_path):
-    for name in ("a.md", "b.md", "c.py", "sub/d.md"):
+    for name in ("a.md", "b.md", "c.x", "sub/d.md"):
         write(tmp_path, name, name)
     assert [s.id for s in find(str(tmp_path / "*.md"))] == ["a.md", "b.md"]
     assert [s.id for s in find(str(tmp_path / "**/*.md"))] == ["a.md", "b.md", "d.md"]
-    assert [s.id for s in find([tmp_path / "c.py", tmp_path / "b.md", tmp_path])] == [
-        "c.py",
+    assert [s.id for s in find([tmp_path / "c.x", tmp_path / "b.md", tmp_path])] == [
+        "c.x",
         "b.md",
         "a.md",
         "sub/d.md",
     ]
-    assert only(tmp_path / "c.py").metadata["mime"] == "text/plain"
+    write(tmp_path, "d.unknown", "words")
+    assert only(tmp_path / "d.unknown").metadata["mime"] == "text/plain"
 
 
 def test_equal_ids_are_told_apart_by_their_folders(tmp_path):
@@ -456,10 +458,10 @@ def test_a_glob_passes_over_links_that_lead_nowhere_and_a_name_does_not(tmp_path
 
 def test_a_failure_says_where_in_the_line_and_what_would_read_it(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "good"}\n{"text": }\n')
-    (tmp_path / "b.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "b.txt").write_bytes("größer".encode()[:-1] + "ä".encode()[:1])
     loading = Loading(tmp_path)
     assert [document.text for document in loading] == ["good"]
     assert [failure.reason for failure in loading.failures] == [
         "line 2: not JSON: Expecting value at character 10",
-        "not valid utf-8: byte 3 (unexpected end of data); encoding= names another, errors=replace reads it",
+        "not valid utf-8: byte 7 (unexpected end of data); encoding= names another, errors=replace reads it",
     ]

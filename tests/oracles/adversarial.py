@@ -53,6 +53,41 @@ def presentation(parts, shown):
     return made.packed({f"ppt/{name}": text for name, text in whole.items()})
 
 
+def one_chart(size):
+    chart = f'<c:chartSpace xmlns:c="{CHART}">{"<c:ser/>" * (size // 8)}</c:chartSpace>'
+    parts = {
+        "slides/slide1.xml": made.slide(""),
+        "slides/_rels/slide1.xml.rels": made.relations({"c": "../charts/chart1.xml"}),
+        "charts/chart1.xml": chart,
+    }
+    return presentation(parts, ["slides/slide1.xml"])
+
+
+def one_page_many_times(size):
+    refs = '<itemref idref="a"/>' * min(size // 20, 20_000)
+    book = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml"/></manifest>'
+        f"<spine>{refs}</spine></package>"
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<rootfile full-path="b.opf"/></container>'
+    )
+    page = "<p>" + "word " * (size // 10)
+    return made.packed({"META-INF/container.xml": container, "b.opf": book, "a.xhtml": page})
+
+
+def open_document(body):
+    names = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table")
+    )
+    text = f"<office:body {names}><office:text>{body}</office:text></office:body>"
+    kind = "application/vnd.oasis.opendocument.text"
+    return made.stored(kind, {"content.xml": text})
+
+
+CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 ROW = "<w:tr><w:tc/></w:tr>"
 YAML = 60_000  # characters: longer front matter is text
 NEST = "<a:tbl><a:tr><a:tc>", "</a:tc></a:tr></a:tbl>"
@@ -112,6 +147,108 @@ CASES = {
     "docx: nested parts": (".docx", lambda size: word(nested("<w:sdt>", "</w:sdt>", size))),
     "docx: nested tables": (".docx", lambda size: word(nested(*NEST, size).replace("a:", "w:"))),
     "pptx: a slide many times": (".pptx", one_slide_many_times),
+    "pptx: a chart of empty series": (".pptx", one_chart),
+    "md: small sections": (".md", lambda size: repeated("# a\nb\n", size)),
+    "md: small sections in one another": (".md", lambda size: repeated("# a\nb\n## c\nd\n", size)),
+    "md: tables": (".md", lambda size: repeated("|\n|\n\n", size)),
+    "md: one table": (".md", lambda size: repeated("|a|b\n", size)),
+    "md: fences in a section": (".md", lambda size: repeated("```\n```\n", size)),
+    "md: fences that nothing closes": (".md", lambda size: repeated("~~~~\n```\n", size, "````\n")),
+    "rst: underlines": (".rst", lambda size: repeated("a\n=\n", size)),
+    "rst: marks": (".rst", lambda size: repeated("=-", size)),
+    "rst: backticks": (".rst", lambda size: repeated("`a ", size)),
+    "rst: two backticks": (".rst", lambda size: repeated("``a` ", size)),
+    "rst: roles": (".rst", lambda size: repeated(":a:`<", size)),
+    "rst: directives": (".rst", lambda size: repeated(".. a::\n", size)),
+    "rst: code blocks": (".rst", lambda size: repeated("a::\n\n b\n", size)),
+    "rst: nested directives": (
+        ".rst",
+        lambda size: "".join(f"{' ' * (n % 500)}.. note::\n" for n in range(size // 260)).encode(),
+    ),
+    "rst: borders": (".rst", lambda size: repeated("== ", size)),
+    "adoc: open blocks": (".adoc", lambda size: repeated("----\n....\n", size)),
+    "adoc: links": (".adoc", lambda size: repeated("link:a[", size)),
+    "adoc: crosses": (".adoc", lambda size: repeated("<<a,", size)),
+    "adoc: macros": (".adoc", lambda size: repeated("[[a", size)),
+    "org: open blocks": (".org", lambda size: repeated("#+begin_a\n", size)),
+    "org: drawers": (".org", lambda size: repeated(":A:\n", size)),
+    "org: links": (".org", lambda size: repeated("[[a][", size)),
+    "org: tags": (".org", lambda size: repeated(" :a", size, "* b")),
+    "tex: braces": (".tex", lambda size: repeated("\\section{", size)),
+    "tex: titles": (".tex", lambda size: repeated("\\title{a{", size)),
+    "tex: commands": (".tex", lambda size: repeated("\\a[", size)),
+    "tex: dollars": (".tex", lambda size: repeated("$a ", size)),
+    "tex: comments": (".tex", lambda size: repeated("%", size)),
+    "tex: verbatim": (".tex", lambda size: repeated("\\begin{verbatim}\n", size)),
+    "man: escapes": (".1", lambda size: repeated("\\h'", size, ".TH A 1\n")),
+    "man: arguments": (".1", lambda size: repeated('"" ', size, ".TH A 1\n.BR ")),
+    "man: comments": (".1", lambda size: repeated('.\\" a\n', size)),
+    "man: definitions": (".1", lambda size: repeated(".de a\n", size, ".TH A 1\n")),
+    "man: phrases": (".1", lambda size: repeated("Op Fl a ", size, ".Dd A\n.Op ")),
+    "ipynb: nested": (".ipynb", lambda size: repeated("[", size)),
+    "ipynb: cells": (".ipynb", lambda size: repeated("{},", size, '{"cells": [', "{}]}")),
+    "ipynb: outputs": (
+        ".ipynb",
+        lambda size: repeated(
+            '{"text":"a"},', size, '{"cells":[{"cell_type":"code","outputs":[', "{}]}]}"
+        ),
+    ),
+    "eml: a long header": (".eml", lambda size: repeated("=?utf-8?q?a?= ", size, "Subject: ")),
+    "eml: headers": (".eml", lambda size: repeated("A: b\n", size)),
+    "eml: parts": (
+        ".eml",
+        lambda size: repeated(
+            "--x\n\na\n", size, 'Content-Type: multipart/mixed; boundary="x"\n\n'
+        ),
+    ),
+    "eml: nested messages": (
+        ".eml",
+        lambda size: repeated("Content-Type: message/rfc822\n\n", size),
+    ),
+    "epub: pages many times": (".epub", one_page_many_times),
+    "odt: nested lists": (
+        ".odt",
+        lambda size: open_document(
+            nested("<text:list><text:list-item>", "</text:list-item></text:list>", size)
+        ),
+    ),
+    "odt: blanks": (".odt", lambda size: open_document('<text:s text:c="9"/>' * (size // 20))),
+    "odt: nested tables": (
+        ".odt",
+        lambda size: open_document(
+            nested(
+                "<table:table><table:table-row><table:table-cell>",
+                "</table:table-cell></table:table-row></table:table>",
+                size,
+            )
+        ),
+    ),
+    "py: brackets": (".py", lambda size: repeated("(", size)),
+    "py: quotes": (".py", lambda size: repeated("\"'", size)),
+    "py: nested classes": (
+        ".py",
+        lambda size: "".join(f"{' ' * n}class a:\n" for n in range(int(size**0.5))).encode(),
+    ),
+    "py: definitions": (".py", lambda size: repeated("def a():\n", size)),
+    "py: typed lines": (".pyx", lambda size: repeated("cdef a ", size)),
+    "py: decorators": (".py", lambda size: repeated("@a\n", size)),
+    "c: braces": (".c", lambda size: repeated("{", size)),
+    "c: classes": (".cpp", lambda size: repeated("class a {", size)),
+    "c: groups": (".c", lambda size: repeated("((<", size, "", "{")),
+    "c: many groups": (".c", lambda size: repeated("int f(a<b>) {}", size)),
+    "c: open comments": (".c", lambda size: repeated("/*", size)),
+    "c: raw strings": (".cpp", lambda size: repeated('R"a(', size)),
+    "c: heads": (".c", lambda size: repeated("class ", size, "", "{")),
+    "c: paragraphs": (".c", lambda size: repeated("a\n\n", size, "", "{")),
+    "c: paragraphs and braces": (".c", lambda size: repeated("= a\n\n{}", size)),
+    "rust: hashes": (".rs", lambda size: repeated('r#"', size)),
+    "rust: lifetimes": (".rs", lambda size: repeated("'", size)),
+    "go: ticks": (".go", lambda size: repeated("`\\", size)),
+    "js: arrows": (".js", lambda size: repeated("a: b = ", size, "", "=> {")),
+    "js: templates": (".js", lambda size: repeated("`${", size)),
+    "sh: functions": (".sh", lambda size: repeated("a() {\n", size)),
+    "java: notes": (".java", lambda size: repeated("@a(", size, "", "{")),
+    "txt: no encoding": (".txt", lambda size: bytes(range(1, 256)) * (size // 255)),
     "pptx: notes many times": (".pptx", one_page_of_notes_many_times),
     "pptx: empty shapes": (".pptx", lambda size: slides("<p:sp/>" * (size // 7))),
     "pptx: nested shapes": (

@@ -105,3 +105,13 @@ def pptx():
             "ppt/notesSlides/notesSlide1.xml": slide(shape("body", "Say hello."), tag="p:notes"),
         }
     )
+
+
+def stored(kind, parts):
+    """A zip container whose first member says what it is, as OpenDocument wants it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("mimetype", kind)
+        for name, text in parts.items():
+            file.writestr(name, text, compress_type=zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

@@ -9,7 +9,7 @@ from sharding import collections
 
 import ragfile
 from ragfile import dataset
-from ragfile.ingest.loading import find
+from ragfile.ingest.finding import find
 from ragfile.sharding import assigning, building, places
 
 

@@ -7,14 +7,29 @@ text and those that users register.
 
 Everything but PDF is read with the standard library alone, on purpose: the same file then gives the
 same text whatever else is installed, and there is no parser below us to bring its own limits and
-surprises.
+surprises. What is not plain text becomes Markdown, so that chunks get header paths; source code
+stays as it is and is cut by its definitions.
 """
 
 import io
 import re
 import zipfile
 
-from ragfile.ingest.loaders import html, office, pdf, plain
+from ragfile.ingest.loaders import (
+    asciidoc,
+    encodings,
+    html,
+    mail,
+    manual,
+    notebook,
+    office,
+    opened,
+    org,
+    pdf,
+    plain,
+    restructured,
+    tex,
+)
 from ragfile.ingest.loaders.contract import (
     Extracted,
     LimitError,
@@ -55,26 +70,37 @@ def suffixes():
     return {suffix for one in _LOADERS.values() for suffix in one.suffixes}
 
 
+def _text(kind, mime, suffixes, parse):
+    return Loader(kind, mime, tuple(suffixes.split()), parse, is_text=True)
+
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
 _LOADERS = {}
 for _loader in (
-    Loader("txt", "text/plain", (".txt", ".text", ".rst", ".log"), plain.text),
-    Loader("md", "text/markdown", (".md", ".markdown", ".mdx"), plain.markdown),
-    Loader("html", "text/html", (".html", ".htm", ".xhtml"), html.parse),
-    Loader("csv", "text/csv", (".csv", ".tsv"), plain.table),
-    Loader("jsonl", "application/jsonl", (".jsonl", ".ndjson"), plain.json_lines),
+    _text("txt", "text/plain", ".txt .text .log", plain.text),
+    _text("md", "text/markdown", ".md .markdown .mdx", plain.markdown),
+    _text("rst", "text/x-rst", ".rst .rest", restructured.parse),
+    _text("adoc", "text/asciidoc", ".adoc .asciidoc .asc", asciidoc.parse),
+    _text("org", "text/org", ".org", org.parse),
+    _text("tex", "text/x-tex", ".tex .ltx", tex.parse),
+    _text("man", "text/troff", ".1 .2 .3 .4 .5 .6 .7 .8 .man .mdoc", manual.parse),
+    _text("ipynb", "application/x-ipynb+json", ".ipynb", notebook.parse),
+    _text("html", "text/html", ".html .htm .xhtml", html.parse),
+    _text("csv", "text/csv", ".csv .tsv", plain.table),
+    _text("jsonl", "application/jsonl", ".jsonl .ndjson", plain.json_lines),
+    _text("python", "text/x-python", ".py .pyi .pyx .pxd .pyw", plain.code("python")),
+    _text("c", "text/x-c", ".c .h .cc .cpp .cxx .hh .hpp .hxx .c++ .h++", plain.code("c")),
+    _text("java", "text/x-java", ".java", plain.code("java")),
+    _text("go", "text/x-go", ".go", plain.code("go")),
+    _text("rust", "text/x-rust", ".rs", plain.code("rust")),
+    _text("js", "text/javascript", ".js .mjs .cjs .jsx .ts .tsx .mts .cts", plain.code("js")),
+    _text("shell", "text/x-shellscript", ".sh .bash .zsh .ksh", plain.code("shell")),
+    Loader("eml", "message/rfc822", (".eml",), mail.parse),
     Loader("pdf", "application/pdf", (".pdf",), pdf.parse),
-    Loader(
-        "docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        (".docx",),
-        office.word,
-    ),
-    Loader(
-        "pptx",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        (".pptx",),
-        office.slides,
-    ),
+    Loader("docx", f"{_OFFICE}.wordprocessingml.document", (".docx",), office.word),
+    Loader("pptx", f"{_OFFICE}.presentationml.presentation", (".pptx",), office.slides),
+    Loader("odt", "application/vnd.oasis.opendocument.text", (".odt",), opened.odt),
+    Loader("epub", "application/epub+zip", (".epub",), opened.epub),
 ):
     register(_loader)
 
@@ -101,6 +127,12 @@ _FOREIGN = {
     b"ID3": "MP3 audio",
     b"RIFF": "RIFF media",
 }
+_MEMBERS = (
+    ("docx", "word/document.xml"),
+    ("pptx", "ppt/presentation.xml"),
+    ("epub", "META-INF/container.xml"),
+    ("odt", "content.xml"),
+)
 _HTML = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE,
@@ -130,11 +162,16 @@ def sniff(raw, suffix=""):
         raise UnsupportedType("binary data of an unknown kind")
     if _HTML.match(raw):
         return "html"
-    return by_suffix if by_suffix in ("md", "html", "csv", "jsonl") else "txt"
+    is_known = by_suffix and (_LOADERS[by_suffix].is_text or by_suffix == "eml")
+    return by_suffix if is_known else "txt"
 
 
 def _binary(raw):
-    return b"\0" in raw[: 1 << 16] and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return (
+        b"\0" in raw[: 1 << 16]
+        and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+        and not encodings.wide(raw)
+    )
 
 
 def _sniff_zip(raw, suffix):
@@ -142,8 +179,8 @@ def _sniff_zip(raw, suffix):
         names = set(zipfile.ZipFile(io.BytesIO(raw)).namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise LoadError(f"a damaged zip container: {error}") from error
-    for kind, member in (("docx", "word/document.xml"), ("pptx", "ppt/presentation.xml")):
-        if member in names:
+    for kind, member in _MEMBERS:
+        if member in names and (kind != "odt" or b"opendocument.text" in raw[:200]):
             return kind
     for one in reversed(_LOADERS.values()):
         if suffix in one.suffixes and one.kind not in _BUILT_IN:

@@ -44,6 +44,7 @@ class Extracted:
     problem: str = ""
     has_front: bool = False
     tags: tuple = ()
+    outline: Callable | None = None  # of source code: its (start, end, name) in the normalised text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +58,4 @@ class Loader:
     suffixes: tuple
     parse: Callable
     magic: bytes = b""
+    is_text: bool = False  # parse takes `errors`, and bytes in UTF-8 or with a byte order mark

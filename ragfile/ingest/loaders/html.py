@@ -65,6 +65,11 @@ def parse(raw, limits, errors="strict"):
     yield Extracted(out.finished(), metadata={"title": title} if title else {})
 
 
+def declares(raw):
+    """Whether a page names an encoding."""
+    return _CHARSET.search(raw[:4096]) is not None
+
+
 def _decoded(raw, errors):
     """UTF-8 first; else as the file declares itself, which for the Web's old half is
     windows-1252.

@@ -9,6 +9,7 @@ of these formats makes one.
 from __future__ import annotations
 
 import io
+import itertools
 import posixpath
 import re
 import zipfile
@@ -26,6 +27,8 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _DC = "{http://purl.org/dc/elements/1.1/}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+SERIES = 100  # of one chart
 PIECE = 1 << 16  # bytes of XML that are read at once
 HELD = 256 << 20  # bytes of XML in memory at once, about
 ELEMENT = 128  # bytes that an element takes, or an attribute
@@ -33,7 +36,7 @@ ELEMENT = 128  # bytes that an element takes, or an attribute
 _HEADING = re.compile(r"heading ([1-9])$|(title)$", re.IGNORECASE)
 
 
-class _Package:
+class Package:
     """The parts of an Office file, read within the limits."""
 
     def __init__(self, raw, limits):
@@ -42,6 +45,10 @@ class _Package:
         if expanded > limits.max_expanded:
             raise LimitError(f"unpacks to {expanded} bytes, the limit is {limits.max_expanded}")
         self._names = set(self._zip.namelist())
+
+    def read(self, name):
+        """The bytes of a part, or None."""
+        return self._zip.read(name) if name in self._names else None
 
     def xml(self, name) -> Any:
         """The part as a tree, or None."""
@@ -98,7 +105,7 @@ class _Package:
 
 class _Builder(ElementTree.TreeBuilder):
     """A tree without a document type, of which no more than HELD bytes are in memory (see
-    _Package.children).
+    Package.children).
     """
 
     def __init__(self, parent=None):
@@ -128,16 +135,31 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 def word(raw, limits):
-    """Paragraphs and tables in order; headings by their style's name, English in every language's
-    Word.
+    """Paragraphs and tables in order, between the headers and the footers of the pages; headings by
+    their style's name, English in every language's Word. Notes come last.
     """
-    package = _Package(raw, limits)
+    package = Package(raw, limits)
     levels = _heading_levels(package.xml("word/styles.xml"))
     blocks = _blocks(package.children("word/document.xml", f"{_W}body"), levels)
-    yield Extracted("\n\n".join(_bounded(blocks, limits)), metadata=package.title())
+    around = [_beside(package, kind) for kind in ("header", "footer", "footnote", "endnote")]
+    whole = itertools.chain(around[0], blocks, *around[1:])
+    yield Extracted("\n\n".join(bounded(whole, limits)), metadata=package.title())
 
 
-def _bounded(blocks, limits):
+def _beside(package, kind):
+    """The different texts of a document's headers, footers or notes."""
+    said = {}
+    for name in sorted(package.relations("word/document.xml").values()):
+        if re.fullmatch(rf"word/{kind}s?\d*\.xml", name):
+            tree = package.xml(name)
+            parts = (
+                tree.iter(f"{_W}{kind}") if kind.endswith("note") and tree is not None else [tree]
+            )
+            said |= {" ".join(_runs(part).split()): None for part in parts if part is not None}
+    return [text for text in said if text]
+
+
+def bounded(blocks, limits):
     size = 0
     for block in blocks:
         size += len(block)
@@ -212,7 +234,7 @@ def slides(raw, limits):
     """A slide is a segment, numbered from 1 in the presentation's own order; its notes come last in
     it.
     """
-    package = _Package(raw, limits)
+    package = Package(raw, limits)
     relations = package.relations("ppt/presentation.xml")
     ids = [node.get(f"{_R}id") for node in package.xml("ppt/presentation.xml").iter(f"{_P}sldId")]
     if len(ids) > limits.max_pages:
@@ -232,12 +254,44 @@ def _slide(package, name, taken):
     tree = package.xml(name)
     blocks = [_shape(shape) for shape in _outermost(tree, f"{_P}sp")]
     blocks += [_table(table) for table in _outermost(tree, f"{_A}tbl")]
-    for target in package.relations(name).values():
-        if "/notesSlides/" in f"/{target}" and target not in taken:
+    targets = [target for target in package.relations(name).values() if target not in taken]
+    for target in targets:
+        if "/charts/" in f"/{target}" and target.endswith(".xml"):
+            taken.add(target)
+            blocks.append(_chart(package.xml(target)))
+    for target in targets:
+        if "/notesSlides/" in f"/{target}":
             taken.add(target)
             shapes = _outermost(package.xml(target), f"{_P}sp")
             blocks += [_shape(shape) for shape in shapes if _role(shape) == "body"]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _chart(tree):
+    """A chart as its title and a table: a row for each category, a column for each series."""
+    if tree is None:
+        return ""
+    title = tree.find(f".//{_C}title")
+    said = " ".join(_line(title).split()) if title is not None else ""
+    series = [_points(one) for one in tree.iter(f"{_C}ser")][:SERIES]
+    names = [name for name, _, _ in series]
+    categories = max((found for _, found, _ in series), key=len, default=[])
+    rows = [" | ".join(["", *names])] if any(names) else []
+    for i, category in enumerate(categories):
+        values = [found[i] if i < len(found) else "" for _, _, found in series]
+        rows.append(" | ".join([category, *values]))
+    return "\n\n".join(part for part in (said, "\n".join(rows)) if part)
+
+
+def _points(series):
+    """(name, categories, values) of a series."""
+    found = []
+    for tag in ("tx", "cat", "val"):
+        holder = series.find(f"{_C}{tag}")
+        values = holder.iter(f"{_C}v") if holder is not None else ()
+        found.append([" ".join((value.text or "").split()) for value in values])
+    name, categories, values = found
+    return " ".join(name), categories or [str(n) for n in range(1, len(values) + 1)], values
 
 
 def _outermost(element, tag):

@@ -7,6 +7,7 @@ import itertools
 import json
 
 from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.definitions import outline
 from ragfile.ingest.loaders.front import tags_of
 from ragfile.ingest.titles import markdown_title
 
@@ -35,6 +36,15 @@ def whole(raw, errors):
 
 def text(raw, limits, errors="strict"):
     yield Extracted(whole(raw, errors))
+
+
+def code(language):
+    """What parses source code: the text as it is, cut by its definitions."""
+
+    def parse(raw, limits, errors="strict"):
+        yield Extracted(whole(raw, errors), outline=outline(language))
+
+    return parse
 
 
 def markdown(raw, limits, errors="strict"):

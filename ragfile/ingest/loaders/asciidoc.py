@@ -1,0 +1,67 @@
+"""AsciiDoc: titles, listings, links and tables made into Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.plain import decode
+
+_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]++(\S.*)$")
+_VERBATIM = re.compile(r"(?:-{4,}|\.{4,}|`{3,})\w*$")
+_COMMENT = re.compile(r"/{4,}$")
+_EDGE = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--|[|,:!]={3,})$")
+_ATTRIBUTES = re.compile(r"\[(?:source|listing)?(?:%\w++)*+,?[ \t]*+([\w+-]*+)[^\n]*\]$")
+_DROPPED = re.compile(
+    r"(?::!?[\w-]++!?:|//|(?:include|ifdef|ifndef|ifeval|endif|image|video|audio|toc)::|'{3,}$|<{3,}$|\+$)"
+)
+_LINK = re.compile(r"(?:link:|xref:|mailto:|https?://)([^\s\[\]]{1,500}+)\[([^\]\n]{0,500}+)\]")
+_CROSS = re.compile(r"<<([^,>\n]{1,200}+)(?:,[ \t]*+([^>\n]{1,300}+))?>>")
+_MACRO = re.compile(
+    r"\[\[[^\]\n]{1,200}\]\]|\[#[^\]\n]{1,200}\]|(?:kbd|btn|menu|icon|image|footnote|pass):[^\s\[]{0,200}\["
+)
+_INDEX = re.compile(r"\(\(\([^()\n]{0,200}\)\)\)")
+
+
+def parse(raw, limits, errors="strict"):
+    """`=` is the document's title, `==` a section below it."""
+    out = Lines()
+    lines = iter(decode(raw, errors).splitlines())
+    language = ""
+    for line in lines:
+        line = line.rstrip()
+        if _VERBATIM.match(line):
+            out.code(_until(lines, line.rstrip("abcdefghijklmnopqrstuvwxyz")), language)
+        elif _COMMENT.match(line):
+            _until(lines, line)
+        elif m := _TITLE.match(line):
+            out.header(len(m[1]), _inline(m[2]))
+        elif m := _ATTRIBUTES.match(line):
+            language = m[1] if line.startswith(("[source", "[,")) else ""
+            continue
+        elif not (_EDGE.match(line) or _DROPPED.match(line)):
+            out.line(_inline(line.lstrip(".") if _names(line) else line))
+        language = ""
+    yield Extracted(out.text(), metadata=out.metadata())
+
+
+def _names(line):
+    """Whether a line is the title of the block below it."""
+    return line.startswith(".") and len(line) > 1 and line[1] not in ". "
+
+
+def _until(lines, end):
+    """The lines before the one that closes a block; to the end where none does."""
+    found = []
+    for line in lines:
+        if line.rstrip() == end:
+            break
+        found.append(line)
+    return found
+
+
+def _inline(line):
+    line = _LINK.sub(lambda m: m[2] or m[1], line)
+    line = _CROSS.sub(lambda m: m[2] or m[1], line)
+    return _INDEX.sub("", _MACRO.sub("", line))

@@ -1,0 +1,190 @@
+"""The definitions of languages with braces: C, C++, Java, Go, Rust, JavaScript and TypeScript.
+
+What stands before an opening brace, back to the empty line, semicolon or brace before it, says
+whether the braces hold a class or the like (which is searched), a function (which is not), or
+something else. Groups in parentheses and angle brackets are taken out of it first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragfile.ingest.loaders.scopes import Scope
+from ragfile.ingest.windows import always
+
+HEAD = 2000  # characters before a brace that are looked at
+
+_COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
+_QUOTED = r'"(?:[^"\\\n]++|\\.)*+"?'
+_ONE = r"'(?:[^'\\\n]|\\[^\n']{0,9}\\?.)'"  # a character, and no lifetime
+_MARKS = r"[{};]"
+_TOKENS = {
+    "c": rf"{_COMMENT}|R\"(?P<raw>[^()\\\s]{{0,16}})\(|{_QUOTED}|{_ONE}|^[ \t]*+\#(?:[^\\\n]++|\\.)*+|{_MARKS}",
+    "java": rf'{_COMMENT}|(?P<block>""")|{_QUOTED}|{_ONE}|{_MARKS}',
+    "go": rf"{_COMMENT}|(?P<tick>`)|{_QUOTED}|{_ONE}|{_MARKS}",
+    "rust": rf'{_COMMENT}|\br(?P<hashes>\#{{0,16}})"|"(?:[^"\\]++|\\.)*+"?|{_ONE}|{_MARKS}',
+    "js": rf"{_COMMENT}|(?P<tick>`)|{_QUOTED}|'(?:[^'\\\n]++|\\.)*+'?|{_MARKS}",
+}
+_TICKED = re.compile(r"(?:[^`\\]++|\\.)*+`", re.DOTALL)
+_TAIL = always(r"[ \t]*+[;,)]?+")
+_PARAGRAPH = re.compile(r"\n[ \t]*+\n")
+
+_WORDS_OF_CONTROL = frozenset(
+    """
+    if for while switch catch else do try return synchronized using lock when match loop defer go
+    select sizeof alignas decltype noexcept throw new await yield case default unsafe static
+    """.split()  # noqa: SIM905 - a list of words is easier to read
+)
+_HOLDER = re.compile(
+    r"\b(class|interface|trait|namespace|record|mod|module|enum|struct|union|impl)(?![\w.$])"
+    r"[ \t\n]*+([^\n{(:=;]{0,200})"
+)
+_CALLED = re.compile(r"([~\w$#:]++)[ \t\n]*+\(\)")
+_OPERATOR = re.compile(r"\boperator[ \t]*+[^\s\w(]{1,3}")
+_GO = re.compile(
+    r"^func[ \t]++(?:\([ \t]*+(?:\w++[ \t]++)?+\*?+(\w++)[^)\n]{0,100}\)[ \t]*+)?+(\w++)", re.M
+)
+_GO_TYPE = re.compile(r"^type[ \t]++(\w++)", re.M)
+_RUST = re.compile(r"\b(?:fn[ \t]++|macro_rules![ \t]*+)(\w++)")
+_ARROW = re.compile(
+    r"([\w$.#]++)[ \t]*+(?::[^=\n]{0,200})?[=:][ \t]*+(?:async\b[ \t]*+)?"
+    r"(?:function\b[ \t*]*+[\w$]*+[ \t]*+\(\)|(?:\(\)|[\w$]++)[^=\n]{0,200}=>)"
+)
+_PAST = ")],; \t\n"  # what the statement before may have left
+_COMMENTS = re.compile(rf"{_COMMENT}|{_QUOTED}|{_ONE}|^[ \t]*+\#[^\n]*+|->", re.M)
+_COMMENTS_JS = re.compile(rf"{_COMMENT}|{_QUOTED}|'[^'\n]*+'", re.M)
+_GROUPS = re.compile(r"\([^()]*+\)"), re.compile(r"<[^<>()=]*+>"), re.compile(r"\[[^\[\]]*+\]")
+_NOTES = re.compile(r"@[\w.]++(?:[ \t]*+\(\))?+|\b__\w++(?:[ \t]*+\(\))?+")
+
+
+def braced(language):
+    """What finds the Scope of a whole text in that language."""
+    token = re.compile(_TOKENS[language], re.MULTILINE | re.DOTALL)
+
+    def find(text):
+        top = Scope("", 0, len(text))
+        # (scope, whether it is searched, whether the brace ends it)
+        stack, since, at = [(top, True, False)], 0, 0
+        while m := token.search(text, at):
+            at, mark = _ended(text, m), m[0]
+            if mark == "{":
+                stack.append(_opened(text, since, m.start(), stack[-1], language))
+            elif mark == "}" and len(stack) > 1:
+                scope, _, ends = stack.pop()
+                if ends:
+                    at = scope.end = _TAIL.match(text, at).end()
+            elif mark not in ("}", ";") and not mark.lstrip().startswith("#"):
+                continue
+            since = at
+        return top
+
+    return find
+
+
+def _ended(text, m):
+    """Where a token ends, however long a string it begins."""
+    groups = m.groupdict()
+    if groups.get("raw") is not None:
+        return _after(text, f'){m["raw"]}"', m.end())
+    if groups.get("hashes") is not None:
+        return _after(text, f'"{m["hashes"]}', m.end())
+    if groups.get("block"):
+        return _after(text, '"""', m.end())
+    if groups.get("tick"):
+        closed = _TICKED.match(text, m.end())
+        return closed.end() if closed else len(text)
+    return m.end()
+
+
+def _after(text, mark, at):
+    found = text.find(mark, at)
+    return len(text) if found < 0 else found + len(mark)
+
+
+def _opened(text, since, brace, outer, language):
+    """What a brace opens in the scope around it."""
+    scope, is_searched, _ = outer
+    if not is_searched:
+        return scope, False, False
+    start = since
+    for m in _PARAGRAPH.finditer(text, max(since, brace - HEAD), brace):
+        start = m.end()
+    if text[start:brace].isspace():
+        start = since
+    name, holds = _said(text[max(start, brace - HEAD) : brace], language)
+    if name is None:
+        return scope, False, False
+    if not name:  # such as extern "C": what it holds belongs to the scope around
+        return scope, holds, False
+    start = _line_start(text, start, since)
+    scope.inner.append(made := Scope(name, start, len(text)))
+    return made, holds, True
+
+
+def _line_start(text, start, since):
+    """The beginning of the line at which a definition starts, after what the line ended before."""
+    while start < len(text) and text[start] in " \t\n":
+        start += 1
+    line = text.rfind("\n", since, start) + 1
+    return max(line, since)
+
+
+def _said(head, language):
+    """(name, whether definitions lie inside) of what stands before a brace; None for no definition."""
+    raw = head
+    if language == "go":
+        return _in_go(raw)
+    head = (_COMMENTS_JS if language == "js" else _COMMENTS).sub(" ", head).lstrip(_PAST)
+    for pattern in _GROUPS:
+        for _ in range(6):
+            head, count = pattern.subn("()" if pattern is _GROUPS[0] else "", head)
+            head = head.replace("()", "\1\2") if count and pattern is _GROUPS[0] else head
+            if not count:
+                break
+        head = head.replace("\1\2", "()")
+    head = _NOTES.sub(" ", head)
+    if "(" in head.replace("()", "") or ")" in head.replace("()", ""):
+        return None, False
+    return _reduced(head.strip(), language)
+
+
+def _in_go(raw):
+    found = None
+    for m in _GO.finditer(raw):
+        found = f"{m[1]}.{m[2]}" if m[1] else m[2]
+    if found is None:
+        for m in _GO_TYPE.finditer(raw):
+            found = m[1]
+    return found, False
+
+
+def _reduced(head, language):
+    if language == "rust" and (m := _RUST.search(head)):
+        return m[1], False
+    m = _HOLDER.search(head)
+    if m and not (m[1] in ("struct", "union", "enum") and "()" in head[m.end() :]):
+        words = m[2].split()
+        holds = m[1] not in ("enum",) or language == "java"
+        if m[1] == "impl":
+            return " ".join(words) or None, True
+        return (words[0] if words else ""), holds
+    if language == "c" and head.startswith("extern") and "()" not in head:
+        return "", True
+    if language == "js":
+        return _in_js(head)
+    if operator := _OPERATOR.search(head):
+        return operator[0], False
+    called = _CALLED.search(head)
+    if called is None or "=" in head[: called.start()]:
+        return None, False
+    return (None if called[1] in _WORDS_OF_CONTROL else called[1]), False
+
+
+def _in_js(head):
+    last = head.rpartition("\n")[2]
+    if m := _ARROW.search(last):
+        return m[1], False
+    called = _CALLED.search(last)
+    if called is None or "=" in last[: called.start()] or called[1] in _WORDS_OF_CONTROL:
+        return None, False
+    return ("default" if called[1] == "function" else called[1]), False

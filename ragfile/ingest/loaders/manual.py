@@ -1,0 +1,218 @@
+"""Manual pages: the macros man and mdoc, made into Markdown.
+
+Only what says something is kept: sections, paragraphs, examples, names of options. Conditions,
+fonts, sizes and definitions of macros are left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.plain import decode, text
+
+_IS_MANUAL = re.compile(
+    r"(?:(?:[.'][ \t]*\\\"|'\\\").*\n|\n)*+\.(?:TH|Dd|so|Dt|SH|if|ie|de|mso|nr|ds)\b"
+)
+_ESCAPE = re.compile(
+    r"\\(?:\*?\((?P<two>..)|[fFgkmMnOVYz*](?:\((?:..)|\[[^\]\n]{0,50}\]|.)|\[(?P<named>[^\]\n]{0,50})\]"
+    r"|[hvwlLDXbBAZRSNoH]'[^'\n]{0,200}'|s(?:[-+]?\d{1,2}|\([-+]?..)|(?P<one>.))"
+)
+_NAMED = {"em": "—", "en": "–", "bu": "•", "aq": "'", "dq": '"', "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "co": "©",
+          "rg": "®", "tm": "™", "mu": "µ", "<=": "≤", ">=": "≥", "->": "→", "<-": "←", "ha": "^", "ti": "~", "rs": "\\",
+          "ga": "`", "de": "°", "mc": "µ", "+-": "±", "mi": "-", "hy": "-", "Bu": "•", "ci": "○", "sl": "/", "at": "@",
+          "sh": "#", "lB": "[", "rB": "]", "lC": "{", "rC": "}", "la": "⟨", "ra": "⟩", "bv": "|", "ba": "|"}  # fmt: skip
+_ONES = {
+    "-": "-",
+    "e": "\\",
+    "\\": "\\",
+    " ": " ",
+    "0": " ",
+    "~": " ",
+    "t": "\t",
+    "'": "´",
+    "`": "`",
+    ".": ".",
+    '"': "",
+}
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*+)"?|(\S++)')
+_FONTS = {"B", "I", "SB", "SM"}
+_MIXED = {"BR", "RB", "BI", "IB", "IR", "RI", "SY", "OP"}
+_ENDS = {
+    "PP",
+    "P",
+    "LP",
+    "HP",
+    "sp",
+    "br",
+    "Pp",
+    "RS",
+    "RE",
+    "Lp",
+    "TQ",
+    "fi",
+    "EE",
+    "Ve",
+    "Bl",
+    "El",
+    "Bd",
+    "Ed",
+}
+_SHOWN = {"nf", "EX", "Vb"}
+_PHRASES = {"Fl", "Ar", "Op", "Xr", "Nm", "Cm", "Ic", "Pa", "Va", "Ev", "Dv", "Li", "Em", "Sy", "Fn", "Fa", "Ft", "In",
+            "Dq", "Sq", "Qq", "Ql", "Pq", "Aq", "Bq", "Brq", "Er", "Cd", "Ad", "An", "Lk", "Mt", "No", "Oo", "Oc", "Ns",
+            "Tn", "St", "Bx", "Fx", "Nx", "Ox", "Ux", "At", "Vt", "Qo", "Qc", "Do", "Dc", "Po", "Pc", "Ap", "It", "Nd",
+            "Rs", "Re", "%T", "%A", "%B", "%J", "%D", "%U", "%O", "Dl", "D1", "Fo", "Fc", "Ms", "Eo", "Ec", "Sm",
+            "Bsx", "Xo", "Xc", "So", "Sc"}  # fmt: skip
+_AROUND = {
+    "Op": "[]",
+    "Dq": "“”",
+    "Sq": "‘’",
+    "Qq": '""',
+    "Ql": "‘’",
+    "Pq": "()",
+    "Aq": "<>",
+    "Bq": "[]",
+    "Brq": "{}",
+}
+_SILENT = {"Oo", "Oc", "Xo", "Xc", "Rs", "Re", "Sm", "Ns", "No", "Ap"}
+
+
+def parse(raw, limits, errors="strict"):
+    """A manual page; a file of that suffix that is none, such as an old log, is plain text."""
+    source = decode(raw, errors)
+    if not _IS_MANUAL.match(source):
+        yield from text(raw, limits, errors)
+        return
+    page = _Page()
+    for line in source.replace("\\\n", "").splitlines():
+        page.take(line)
+    page.end()
+    yield Extracted(page.out.text(), metadata=page.out.metadata())
+
+
+class _Page:
+    def __init__(self):
+        self.out, self.name, self.awaits = Lines(), "", ""
+        self.example, self.paragraph, self.skips = None, [], ""
+
+    def take(self, line):
+        """One line of the source."""
+        if self.skips:
+            self.skips = "" if line.strip() == self.skips else self.skips
+        elif line[:1] in (".", "'") and len(line) > 1:
+            self._macro(line[1:].lstrip())
+        elif self.example is not None:
+            self.example.append(_plain(line))
+        elif not line.strip():
+            self.end()
+        else:
+            self._say(_plain(line))
+
+    def _macro(self, line):
+        name, _, rest = line.partition(" ")
+        if line.startswith('\\"') or not name:
+            return
+        arguments = [
+            (a.replace('""', '"') or b) for a, b in _ARGUMENT.findall(rest.partition('\\"')[0])
+        ]
+        if name in ("TH", "Dt"):
+            self._titled(arguments)
+        elif name in ("SH", "Sh", "SS", "Ss"):
+            self._headed(3 if name in ("SS", "Ss") else 2, arguments)
+        elif name in ("de", "ig", "am"):
+            self.skips = f".{arguments[-1] if name != 'ig' and len(arguments) > 1 else '.'}"
+        elif name in _SHOWN or (name == "Bd" and {"-literal", "-unfilled"} & set(arguments)):
+            self.end()
+            self.example = []
+        elif name in _ENDS:
+            self.end()
+        else:
+            self._words(name, arguments)
+
+    def _words(self, name, arguments):
+        said = [_plain(a) for a in arguments]
+        if name in ("TP", "IP", "It"):
+            self.end()
+            self.awaits = "tag" if name == "TP" else ""
+            line = _phrases(arguments) if name == "It" else said[0] if said and name == "IP" else ""
+            if line:
+                self._say(f"**{line}**" if line not in "•-*o" else "-")
+        elif name in _FONTS:
+            self._say(" ".join(said))
+        elif name in _MIXED:
+            self._say("".join(said))
+        elif name in ("UR", "MT", "UE", "ME"):
+            self._say(" ".join(said))
+        elif name in _PHRASES:
+            self._say(("— " if name == "Nd" else "") + _phrases([name, *arguments], self))
+
+    def _titled(self, arguments):
+        if arguments and not self.out.title:
+            section = f"({arguments[1]})" if len(arguments) > 1 else ""
+            self.out.title = _plain(arguments[0]).lower() + section
+
+    def _headed(self, level, arguments):
+        self.end()
+        words = _plain(" ".join(arguments))
+        title = self.out.title
+        self.out.header(level, words.capitalize() if words.isupper() else words)
+        self.out.title = title
+
+    def _say(self, words):
+        if not words.strip():
+            return
+        if self.example is not None:
+            self.example.append(words)
+        elif self.awaits:
+            self.awaits = ""
+            self.out.line(f"**{words.strip()}**")
+        else:
+            self.paragraph.append(words.strip())
+
+    def end(self):
+        """Ends a paragraph or an example."""
+        if self.example is not None:
+            self.out.code(self.example)
+            self.example = None
+        if self.paragraph:
+            self.out.line(" ".join(self.paragraph))
+            self.paragraph = []
+        self.out.blank()
+
+
+def _plain(text):
+    return _ESCAPE.sub(_escaped, text) if "\\" in text else text
+
+
+def _escaped(m):
+    name = m["two"] or m["named"]
+    if name:
+        return _NAMED.get(name, "")
+    return _ONES.get(m["one"], "") if m["one"] else ""
+
+
+def _phrases(arguments, page=None):
+    """The words of an mdoc line, whose macros stand among them."""
+    words, closing, flag, glue = [], [], "", False
+    for argument in arguments:
+        if argument == "Ns":
+            glue = True
+        elif argument == "Fl":
+            flag = "-"
+        elif argument == "Nm" and page is not None and len(arguments) == 1:
+            words.append(page.name)
+        elif argument in _AROUND:
+            words.append(_AROUND[argument][0] + "\0")
+            closing.append(_AROUND[argument][1])
+        elif argument not in _PHRASES:
+            word = flag + _plain(argument)
+            words.append(("\0" if glue else "") + word)
+            flag, glue = "", False
+            if page is not None and arguments[0] == "Nm" and not page.name:
+                page.name = word
+    if arguments[:1] == ["Xr"] and len(words) > 1:
+        words[1:2] = [f"\0({words[1]})"]
+    text = " ".join([*words, *("\0" + mark for mark in reversed(closing))])
+    return re.sub(r"[ ]?\0[ ]?", "", text).strip()

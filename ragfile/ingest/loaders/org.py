@@ -1,0 +1,66 @@
+"""Org mode: headings, source blocks and links made into Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.front import tags_of
+from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.plain import decode
+
+_HEADING = re.compile(
+    r"(\*{1,20})[ \t]++(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]++)?(?:\[#[A-Z]\][ \t]++)?(.*)$"
+)
+_TAGS = re.compile(r"[ \t]++:[\w@#%:]+:[ \t]*$")
+_BEGIN = re.compile(r"[ \t]*+#\+begin_(\w++)[ \t]*+([\w+-]*+)", re.IGNORECASE)
+_KEYWORD = re.compile(r"[ \t]*+#\+(\w++):[ \t]*+(.*)$")
+_VERBATIM = {"src", "example", "export", "verse"}
+_DRAWER = re.compile(r"[ \t]*+:(?!END:)[\w-]++:[ \t]*$", re.IGNORECASE)
+_END = re.compile(r"[ \t]*+:END:[ \t]*$", re.IGNORECASE)
+_DROPPED = re.compile(r"[ \t]*+(?:#(?:[ \t]|$|\+)|\|[-+]++\|?$|(?:SCHEDULED|DEADLINE|CLOSED):)")
+_LINK = re.compile(r"\[\[([^\[\]\n]{1,500}+)\](?:\[([^\[\]\n]{1,500}+)\])?\]")
+
+
+def parse(raw, limits, errors="strict"):
+    """`#+TITLE:` is the title and `#+FILETAGS:` are tags."""
+    out, said = Lines(), {}
+    lines = iter(decode(raw, errors).splitlines())
+    for line in lines:
+        if m := _HEADING.match(line):
+            out.header(len(m[1]), _inline(_TAGS.sub("", m[2][:1000])))
+        elif m := _BEGIN.match(line):
+            _block(lines, m[1].lower(), m[2], out)
+        elif m := _KEYWORD.match(line):
+            said.setdefault(m[1].lower(), m[2].strip())
+        elif _DRAWER.match(line):
+            _skip_drawer(lines)
+        elif not (_END.match(line) or _DROPPED.match(line)):
+            out.line(_inline(line))
+    metadata = {"title": said["title"]} if said.get("title") else out.metadata()
+    yield Extracted(
+        out.text(), metadata=metadata, tags=tags_of(said.get("filetags", "").replace(":", ","))
+    )
+
+
+def _block(lines, kind, language, out):
+    found, end = [], re.compile(rf"[ \t]*+#\+end_{re.escape(kind)}\b", re.IGNORECASE)
+    for line in lines:
+        if end.match(line):
+            break
+        found.append(line)
+    if kind in _VERBATIM:
+        out.code(found, language if kind == "src" else "")
+    elif kind != "comment":
+        for line in found:
+            out.line(_inline(line))
+
+
+def _skip_drawer(lines):
+    for line in lines:
+        if _END.match(line):
+            return
+
+
+def _inline(line):
+    return _LINK.sub(lambda m: m[2] or m[1], line) if "[[" in line else line

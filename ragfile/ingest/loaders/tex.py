@@ -1,0 +1,101 @@
+"""LaTeX: its sections, lists and verbatim text made into Markdown; formulas stay as they are written."""
+
+from __future__ import annotations
+
+import re
+
+from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.plain import decode
+
+_LEVELS = {
+    "part": 1,
+    "chapter": 1,
+    "section": 2,
+    "subsection": 3,
+    "subsubsection": 4,
+    "paragraph": 5,
+    "frametitle": 3,
+}
+_SECTION = re.compile(
+    r"\\(part|chapter|section|subsection|subsubsection|paragraph|frametitle)\*?(?:\[[^\]\n]{0,300}\])?\{([^{}\n]{0,400}+(?:\{[^{}\n]{0,400}+\}[^{}\n]{0,400}+){0,8}+)\}"
+)
+_TITLE = re.compile(
+    r"\\title(?:\[[^\]\n]{0,300}\])?\{([^{}]{0,500}+(?:\{[^{}]{0,300}+\}[^{}]{0,300}+){0,8}+)\}"
+)
+_VERBATIM = re.compile(
+    r"[ \t]*+\\begin\{(verbatim|Verbatim|lstlisting|minted|alltt)\*?\}(?:\[[^\]\n]{0,300}\])?(?:\{([\w+-]{1,30})\})?"
+)
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_DROPPED = re.compile(
+    r"\\(?:label|ref|eqref|pageref|autoref|[cC]ref|cite\w{0,10}|index|input|include|includegraphics|bibliography\w{0,10}"
+    r"|usepackage|documentclass|vspace\*?|hspace\*?|setlength|begin|end|pagestyle|thispagestyle|newcommand|renewcommand)"
+    r"(?:\[[^\]\n]{0,300}\]){0,3}(?:\{[^{}\n]{0,300}\}){0,2}"
+)
+_COMMAND = re.compile(r"\\([A-Za-z@]++)\*?[ \t]*+(?:\[[^\]\n]{0,100}\])?")
+_KEPT = {"ldots": "…", "dots": "…", "textbackslash": "\\", "LaTeX": "LaTeX", "TeX": "TeX", "item": "- ", "footnote": " ",
+         "textasciitilde": "~", "ss": "ß", "ae": "æ", "oe": "œ", "aa": "å", "copyright": "©", "S": "§"}  # fmt: skip
+_ACCENT = re.compile(r"\\([`'^\"~=.cuvHr])(?:\{(\w)\}|[ ]?(\w))")
+_MARKS = {"`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u0303", "c": "\u0327", "v": "\u030c",
+          "=": "\u0304", ".": "\u0307", "u": "\u0306", "H": "\u030b", "r": "\u030a"}  # fmt: skip
+_SYMBOLS = re.compile(r"\\([%&_#$ {},;!@/\\-])")
+_MATH = re.compile(r"(\$[^$\n]{1,500}\$)")
+
+
+def parse(raw, limits, errors="strict"):
+    """The body of a document; a file without one, such as a chapter, is body from its first line."""
+    source, out = decode(raw, errors), Lines()
+    if title := _TITLE.search(source):
+        out.title = " ".join(_inline(title[1]).split())
+    _, begun, body = source.partition("\\begin{document}")
+    lines = iter((body if begun else source).splitlines())
+    for line in lines:
+        if m := _VERBATIM.match(line):
+            out.code(_verbatim(lines, m[1]), (m[2] or "") if m[1] == "minted" else "")
+        elif "\\end{document}" in line:
+            break
+        else:
+            _take(_COMMENT.sub("", line) if "%" in line else line, out)
+    yield Extracted(out.text(), metadata=out.metadata())
+
+
+def _verbatim(lines, kind):
+    found = []
+    for line in lines:
+        if f"\\end{{{kind}" in line:
+            break
+        found.append(line)
+    return found
+
+
+def _take(line, out):
+    at = 0
+    for m in _SECTION.finditer(line):
+        _say(line[at : m.start()], out)
+        out.header(_LEVELS[m[1]], _inline(m[2]))
+        at = m.end()
+    if at == 0 or line[at:].strip():
+        _say(line[at:], out)
+
+
+def _say(text, out):
+    said = _inline(text)
+    if said.strip() or not text.strip():
+        out.line(said.strip())
+
+
+def _inline(text):
+    """What a typesetter would show of a line, about."""
+    if "\\" not in text and "{" not in text and "~" not in text:
+        return text
+    pieces = _MATH.split(text)
+    return "".join(piece if i % 2 else _without_commands(piece) for i, piece in enumerate(pieces))
+
+
+def _without_commands(text):
+    text = _DROPPED.sub("", text)
+    text = _ACCENT.sub(lambda m: (m[2] or m[3]) + _MARKS[m[1]], text)
+    text = text.replace("\\\\", " ").replace("~", " ").replace("``", "“").replace("''", "”")
+    text = _COMMAND.sub(lambda m: _KEPT.get(m[1], ""), text)
+    text = _SYMBOLS.sub(lambda m: "" if m[1] in ",;!/-@" else m[1], text)
+    return text.replace("{", "").replace("}", "").replace(" & ", " | ")
