@@ -84,14 +84,14 @@ def _parsed(line: str) -> _Pattern | None:
     is_negative = line.startswith("!")
     line = line[is_negative:]
     only_folders, line = line.endswith("/"), line.rstrip("/")
-    names = [name for name in line.split("/") if name]
+    names = line.removeprefix("/").split("/")
+    if "" in names:
+        return None  # git matches two slashes with nothing
     try:
         made = [
             None if name == "**" else re.compile(_expression(name), re.DOTALL) for name in names
         ]
     except re.error:
-        return None
-    if not made:
         return None
     return _Pattern(made, is_negative, only_folders, "/" not in line, names[-1] not in ("*", "**"))
 
