@@ -86,9 +86,6 @@ static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length
 }
 static inline double rag_bm25_tf_part(double tf, double norm) { return tf / (tf + norm); }
 
-/* From the four operations alone, so that a score has the same bits whatever the C library. */
-double rag_bm25_idf(uint64_t rows, uint64_t df);
-
 /* The code of a tf part: a whole number in 0..255, scale being 255 * 256 / (m + 1). */
 static inline uint32_t rag_bm25_code(double part, double scale) {
     const double x = part * scale;

@@ -941,6 +941,10 @@ typedef void rag_word_sink(void *context, const struct rag_word *word);
 void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
                  void *context);
 
+/* The weight of a term that df of so many rows hold, from the four operations alone: the same bits
+ * whatever the C library. */
+double rag_bm25_idf(uint64_t rows, uint64_t df);
+
 /* The Unicode version of the analyzer's tables. */
 const char *rag_unicode_version(void);
 

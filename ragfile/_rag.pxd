@@ -515,6 +515,7 @@ cdef extern from "rag.h" nogil:
                      void (*sink)(void *context, const rag_word *word) noexcept nogil,
                      void *context)
     const char *rag_unicode_version()
+    double rag_bm25_idf(uint64_t rows, uint64_t df)
 
     struct rag_vocabulary:
         pass

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import CorruptError
@@ -296,6 +297,12 @@ class Hit(_Unread):
     def __reduce__(self) -> Any:
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
+    def read(self) -> Self:
+        """The hit itself, with all that it has to say read from the file."""
+        for name in PARTS:
+            self.part(name)
+        return self
+
     def part(self, name: str) -> tuple[Any, ...]:
         """The fields of one of the PARTS."""
         return tuple(getattr(self, field_name) for field_name in PARTS[name])
@@ -318,13 +325,14 @@ class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
-    Of a dataset, `failed` are the shards that could not be asked, each with the reason, and `skipped` is how often a
+    `generation` is the commit that was searched. Of a dataset, `failed` are the shards that could not be asked, each with the reason, and `skipped` is how often a
     shard was ruled out without being asked.
     """
 
-    __slots__ = ("degraded", "failed", "request_id", "skipped", "timings")
+    __slots__ = ("degraded", "failed", "generation", "request_id", "skipped", "timings")
 
     degraded: str
+    generation: int
     request_id: str
     timings: dict[str, float]
     failed: tuple[str, ...]
@@ -338,7 +346,7 @@ class Hits(list[Hit]):
         timings: dict[str, float] | None = None,
     ) -> None:
         super().__init__(hits)
-        self.degraded, self.request_id = degraded, ""
+        self.degraded, self.request_id, self.generation = degraded, "", 0
         self.timings = {} if timings is None else timings
         self.failed, self.skipped = (), 0
 
@@ -346,3 +354,7 @@ class Hits(list[Hit]):
     def complete(self) -> bool:
         """Whether all of the collection was searched."""
         return not self.failed
+
+    def groups(self) -> list[list[Hit]]:
+        """Neighbours of one document put together: what group= found, document by document."""
+        return [list(hits) for _, hits in groupby(self, key=lambda hit: hit.doc_id)]

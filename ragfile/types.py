@@ -161,17 +161,50 @@ FusionChoice: TypeAlias = Fusion | tuple[Fusion, Mapping[str, float]]
 """A fusion, or one with its parameters: `("rrf", {"rrf_k": 30})`."""
 
 
-class SearchOptions(TypedDict, total=False):
-    """The options of `KnowledgeBase.search`, for functions that pass them on."""
+class Boost(TypedDict):
+    """Raises scores by `weight * 0.5 ** (|value - origin| / half)`, value being a number or an ISO date under `field` in
+    the metadata. A date's half is in days. Passages without such a value stay as they are."""
+
+    field: str
+    weight: float
+    origin: float | str
+    half: float
+
+
+Variants: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
+"""Other wordings of a question, or a function that makes them of it."""
+
+
+class SharedOptions(TypedDict, total=False):
+    """The options that one question and a batch have in common."""
 
     mode: Mode
-    where: RowFilter | None
     tags_any: TagFilter
     tags_all: TagFilter
     pool: int
     fusion: FusionChoice | None
-    vector: Vector | None
     distinct: bool
+    offset: int
+    least: float | None
+    diversity: float
+    boost: Boost | Sequence[Boost]
     threads: int | None
-    cache: bool
     request_id: str | None
+
+
+class SearchOptions(SharedOptions, total=False):
+    """The options of `KnowledgeBase.search`, for functions that pass them on."""
+
+    where: RowFilter | None
+    vector: Vector | Vectors | None
+    like: str | int | None
+    variants: Variants
+    group: int
+    cache: bool
+
+
+class BatchOptions(SharedOptions, total=False):
+    """The options of `KnowledgeBase.search_batch`, for functions that pass them on."""
+
+    where: RowFilters | None
+    vectors: Vectors | None

@@ -67,6 +67,11 @@ def word_places(text, *, bint strip_accents=False):
     return [(word, is_whole, points[start], points[end]) for word, is_whole, start, end in found]
 
 
+def bm25_idf(uint64_t rows, uint64_t df):
+    """The weight of a term that df of so many rows hold."""
+    return rag_bm25_idf(rows, df)
+
+
 def unicode_version():
     """The Unicode version of the analyzer's tables."""
     return rag_unicode_version().decode()
@@ -479,6 +484,22 @@ cdef class Lexicon:
             check(rag_lexicon_rows(self.lexicon, at, len(raw), &rows[0], &tfs[0], count, &count,
                                    &fault), &fault)
         return found, counts
+
+    def tf(self, term, uint64_t row):
+        """How often a row holds a term."""
+        import numpy
+
+        rows, counts = self.rows(term)
+        at = int(numpy.searchsorted(rows, row))
+        return int(counts[at]) if at < len(rows) and rows[at] == row else 0
+
+    def norm_of(self, uint64_t row, uint64_t rows, uint64_t total_length):
+        """(what tf is weighed against in a row, the row's length in words), by the statistics of a
+        whole file."""
+        cdef double average = <double>total_length / <double>rows if rows and total_length else 1.0
+        length = int(self.lengths()[row])
+        base, slope = self.info.k1 * (1.0 - self.info.b), self.info.k1 * self.info.b / average
+        return base + slope * length, length
 
     def vocabulary(self):
         """All terms in order of their bytes."""

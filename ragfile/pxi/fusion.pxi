@@ -41,6 +41,20 @@ cdef class Calibration:
                                       <double *>address_of(scores), &fault), &fault)
         return order, scores
 
+    def scores(self, const float[::1] bm25 not None, const float[::1] dense not None, double best):
+        """The fused scores of rows, float64, where best is the best BM25 score of all."""
+        import numpy
+
+        cdef Py_ssize_t i
+        if bm25.shape[0] != dense.shape[0]:
+            raise ValueError("every row has both scores")
+        found = numpy.empty(bm25.shape[0])
+        cdef double[::1] view = found
+        self.by.best = best
+        for i in range(bm25.shape[0]):
+            view[i] = rag_calibrated_score(&self.by, bm25[i], dense[i])
+        return found
+
     def least(self, const float[::1] bm25 not None, const float[::1] dense not None, size_t k,
               float rest):
         """What a row's vector must score to be one of the k best, when these rows are and its BM25

@@ -40,10 +40,13 @@ class Ranked(NamedTuple):
     scores: NDArray[np.float64]
     parts: dict[str, NDArray[np.float32]]
 
-    def cut(self, k: int) -> Ranked:
-        """The first k of each."""
-        parts = {name: part[:, :k] for name, part in self.parts.items()}
-        return Ranked(self.score_type, self.rows[:, :k], self.scores[:, :k], parts)
+    def page(self, first: int, k: int) -> Ranked:
+        """The places from `first` on, k of them."""
+        if first == 0 and self.rows.shape[1] <= k:
+            return self
+        places = slice(first, first + k)
+        parts = {name: part[:, places] for name, part in self.parts.items()}
+        return Ranked(self.score_type, self.rows[:, places], self.scores[:, places], parts)
 
     def taken(self, kept: list[NDArray[np.intp]], k: int) -> Ranked:
         """For each question the k first of the places that are kept, in their order."""
@@ -65,11 +68,34 @@ def nothing(score_type: str, count: int, k: int, names=()) -> Ranked:
     )
 
 
+def together(count: int, parts) -> Ranked:
+    """The answers of parts, (places, answers, …) each, as one; several retrievers can have answered different parts."""
+    if len(parts) == 1:
+        return parts[0][1]
+    width = max((ranked.rows.shape[1] for _, ranked, _ in parts), default=0)
+    kinds = dict.fromkeys(ranked.score_type for _, ranked, _ in parts)
+    names = dict.fromkeys(name for _, ranked, _ in parts for name in ranked.parts)
+    out = nothing(next(iter(kinds), "none"), count, width, names)
+    for places, ranked, _ in parts:
+        at = np.array(places, np.intp), slice(ranked.rows.shape[1])
+        out.rows[at], out.scores[at] = ranked.rows, ranked.scores
+        for name, part in ranked.parts.items():
+            out.parts[name][at] = part
+    return out
+
+
 def one_leg(name: str, found) -> Ranked:
     """The answers of a retriever that was asked alone."""
     rows, scores = found
     part = np.where(rows < 0, np.float32(np.nan), scores)
     return Ranked(name, rows, scores.astype(np.float64), {name: part})
+
+
+class Silent:
+    """In the place of a clock, where nobody wants to know."""
+
+    def note(self, stage):
+        pass
 
 
 class Fusing:
@@ -91,7 +117,7 @@ class Fusing:
         question = self.question
         wants = self.how[0] == "calibrated" and not question.looks_beyond
         self.near, self.moments, least = self.core.near(
-            queries, self.vectors, words, question.k, self.how, self.sample,
+            queries, self.vectors, words, question.wanted, self.how, self.sample,
             wants_least=wants, threads=self.threads,
         )  # fmt: skip
         return least

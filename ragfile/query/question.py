@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragfile.query import refining
 from ragfile.store import row_sets
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ class Question:
     vectors: Any = None  # an array once they are checked
     distinct: bool = False
     threads: int | None = None
+    offset: int = 0
+    least: float | None = None
+    diversity: float = 0.0
+    boost: Any = ()  # a list of boosts once they are checked
+    without: int | None = None  # a row that is not to be found
+    group: int = 0
+    is_whole: bool = False  # the answer is all candidates
 
     def __post_init__(self):
         if self.mode not in MODES:
@@ -47,11 +55,22 @@ class Question:
         self.k, self.pool = index(self.k), index(self.pool)
         if self.k < 0 or self.pool < 0:
             raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
+        self._check_refining()
         self.texts = _checked_texts(self.texts)
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
         if self.has_filters and len(self.where) != len(self.texts):
             raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
+
+    def _check_refining(self):
+        self.offset = index(self.offset)
+        if self.offset < 0:
+            raise ValueError(f"offset must not be negative, not {self.offset}")
+        if not 0 <= self.diversity <= 1:
+            raise ValueError(f"diversity lies between 0 and 1, not {self.diversity}")
+        if self.least is not None and not self.least < float("inf"):
+            raise ValueError(f"least is a score that passages can reach, not {self.least}")
+        self.boost = refining.checked_boosts(self.boost) if self.boost else ()
 
     @property
     def has_filters(self) -> bool:
@@ -60,13 +79,22 @@ class Question:
 
     def limited(self, rows: int) -> Question:
         """The same question of a file of so many rows: asking for more would only take memory."""
-        self.k, self.pool = min(self.k, rows), min(self.pool, rows)
+        self.k, self.pool, self.offset = (
+            min(self.k, rows),
+            min(self.pool, rows),
+            min(self.offset, rows),
+        )
         return self
 
     @property
     def looks_beyond(self) -> bool:
         """Whether rows after the k best can come into the answer."""
-        return self.distinct
+        return bool(self.distinct or self.diversity or self.boost or self.is_whole)
+
+    @property
+    def wanted(self) -> int:
+        """How many places the answer has, with those before its page."""
+        return self.offset + self.k
 
     @property
     def depth(self) -> int:
@@ -79,13 +107,17 @@ class Question:
             return None
         raw = None if self.vectors is None else self.vectors.tobytes()
         options: Any = self.fusion
-        if self.where is not None or self.tags_any or self.tags_all or isinstance(options, tuple):
+        has_more = self.boost or self.tags_any or self.tags_all or isinstance(options, tuple)
+        if self.where is not None or has_more:
             told = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
+            told += [dict(boost) for boost in self.boost]
             try:
                 options = json.dumps(told, sort_keys=True)
             except (TypeError, ValueError):
                 return None
-        return *self.texts, self.k, self.mode, self.pool, options, raw, self.distinct
+        rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
+        rest = *rest, self.group
+        return *self.texts, self.k, self.mode, self.pool, options, *rest
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
         """Where each text has a filter of its own: which texts share one, and the question with it."""

@@ -9,41 +9,41 @@ says why.
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
-from ragfile import _core
 from ragfile.ground import request_id as tracing
 from ragfile.ground.lru import Recent
-from ragfile.query import fusing_legs
+from ragfile.query import fusing_legs, grouping, widening
+from ragfile.query.columns import Columns
 from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
-from ragfile.records import PARTS, Hits
-from ragfile.store import filters, prefetch, sampling
-from ragfile.store.archive import Archive, of_one_commit
+from ragfile.query.retrieving import Clock, Retrieval
+from ragfile.records import Hits
+from ragfile.store.archive import of_one_commit
 from ragfile.store.passages import copy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, Literal, Unpack
 
-    from numpy.typing import NDArray
-
     from ragfile.embedding.protocol import Embedder
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
-    from ragfile.query.fusing_legs import Ranked
+    from ragfile.query.explaining import Explanation
+    from ragfile.query.tooling import Tool
     from ragfile.records import Candidate, Chunk, Hit, Span
     from ragfile.types import (
+        BatchOptions,
+        Boost,
         FusionChoice,
         Mode,
         RowFilter,
         RowFilters,
+        SearchOptions,
         StrPath,
         TagFilter,
+        Variants,
         Vector,
         Vectors,
     )
@@ -53,7 +53,7 @@ REMEMBERED = 256  # whole answers
 log = logging.getLogger("ragfile.search")
 
 
-class KnowledgeBase(Archive):
+class KnowledgeBase(Retrieval):
     """A 1.0 file opened for asking; see the package's open()."""
 
     counters: dict[str, int]
@@ -104,8 +104,11 @@ class KnowledgeBase(Archive):
     def search(
         self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: RowFilter | None = None,
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
-        fusion: FusionChoice | None = None, vector: Vector | None = None, distinct: bool = False,
-        threads: int | None = None, cache: bool = True, request_id: str | None = None,
+        fusion: FusionChoice | None = None, vector: Vector | Vectors | None = None,
+        distinct: bool = False, offset: int = 0, least: float | None = None,
+        like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
+        boost: Boost | Sequence[Boost] = (), group: int = 0, threads: int | None = None,
+        cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
@@ -114,22 +117,122 @@ class KnowledgeBase(Archive):
         or such a name with a dict of parameters. vector is the question's own vector, where it is known. distinct
         leaves out passages that nearly repeat a better one. cache=False makes the answer anew; a commit that
         refresh() finds forgets all answers. request_id names the request in the log and to the embedding provider.
+
+        offset is how many places to pass over. least leaves out passages that score less. like is a row or the id of a
+        chunk: passages like that one, without it. variants are other wordings, or a function that makes them of the
+        question; their answers are fused by ranks, and vector then has a row for each. diversity (0 to 1) prefers
+        passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
+        best documents with their n best passages each. docs/searching.md explains all of them.
         """
-        question = Question(
-            [query], k, mode, where, tags_any, tags_all, pool, fusion,
-            None if vector is None else [vector], distinct, 1 if threads is None else threads,
-        )  # fmt: skip
+        query, vector, without = self._likeness(query, vector, like)
+        options: Any = {
+            "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
+            "fusion": fusion, "distinct": distinct, "threads": 1 if threads is None else threads,
+            "offset": offset, "least": least, "diversity": diversity, "boost": boost, "without": without,
+        }  # fmt: skip
+        texts = [query, *widening.worded(variants, query)]
+        if len(texts) == 1:
+            vectors: Any = None if vector is None else [vector]
+            question = Question(texts, k, vectors=vectors, **options)
+        else:
+            question = Question(texts, k, vectors=vector, **options)
         if question.has_filters:
             raise TypeError("where is one filter for one question; a list is for search_batch")
+        question.group = grouping.checked(group, question)
         key = question.key() if cache else None
         known = None if key is None else self._answers.get(key)
         if known is not None:
             return self._kept(known, question, request_id or tracing.new())
-        hits = self._answered(question, request_id)[0]
+        hits = self._answered(question, request_id)
         if key is not None and not hits.degraded:
             self._answers.put(key, hits)
             return _given(hits)
         return hits
+
+    @overload
+    def search_batch(
+        self, queries: Iterable[str], k: int = 12, *, columns: Literal[False] = False,
+        **options: Unpack[BatchOptions],
+    ) -> list[Hits]: ...  # fmt: skip
+    @overload
+    def search_batch(
+        self, queries: Iterable[str], k: int = 12, *, columns: Literal[True],
+        **options: Unpack[BatchOptions],
+    ) -> Columns: ...  # fmt: skip
+    @of_one_commit
+    def search_batch(
+        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: RowFilters | None = None,
+        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
+        fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
+        offset: int = 0, least: float | None = None, diversity: float = 0.0,
+        boost: Boost | Sequence[Boost] = (), threads: int | None = None,
+        request_id: str | None = None, columns: bool = False,
+    ) -> list[Hits] | Columns:  # fmt: skip
+        """As search, for many questions: each retriever is one call into the core. Answers are not kept.
+
+        where can also be a list with a filter for each question. columns=True gives Columns, arrays of all answers,
+        in place of a list of Hits.
+        """
+        question = Question(
+            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads,
+            offset, least, diversity, boost,
+        )  # fmt: skip
+        clock = Clock()
+        with tracing.request(request_id or tracing.new()) as request_id:
+            parts = self._found(question.limited(len(self)), clock)
+        if columns:
+            return self._columns(question, parts, clock, request_id)
+        found: list[Hits] = [Hits()] * len(question.texts)
+        for places, ranked, degraded in parts:
+            for i, hits in zip(places, self._hits(ranked, degraded), strict=True):
+                found[i] = hits
+        clock.note("fetch")
+        for i, hits in enumerate(found):
+            self._sign(question, i, hits, clock, request_id)
+        return found
+
+    def _columns(self, question, parts, clock, request_id):
+        """The answers of a batch as arrays."""
+        ranked = fusing_legs.together(len(question.texts), parts)
+        why = next((why for _, _, why in parts if why), "")
+        self.counters["searches"] += len(question.texts)
+        clock.note("fetch")
+        return Columns(
+            ranked, self.passages(), degraded=why, timings=clock.spent, request_id=request_id,
+            generation=self.generation,
+        )  # fmt: skip
+
+    def _likeness(self, query, vector, like):
+        """(text, vector, row that is left out) of a question for passages like one that is there."""
+        if like is None:
+            return query, vector, None
+        row = self.row(like) if isinstance(like, str) else like
+        if row is None:
+            raise KeyError(f"{self.path} has no chunk {like!r}, which like= names")
+        text = query or self.chunk(row).content
+        if vector is None and self.has_vectors:
+            vector = self.vector(row)
+        return text, vector, row
+
+    def _answered(self, question, request_id) -> Hits:
+        """The answer to one question."""
+        clock = Clock()
+        with tracing.request(request_id or tracing.new()) as request_id:
+            if question.group:
+                ranked, degraded = grouping.grouped(self, question.limited(len(self)), clock)
+            elif len(question.texts) > 1:
+                ranked, degraded = widening.widened(self, question.limited(len(self)), clock)
+            else:
+                ((_, ranked, degraded),) = self._found(question.limited(len(self)), clock)
+        hits = self._hits(ranked, degraded)[0]
+        clock.note("fetch")
+        self._sign(question, 0, hits, clock, request_id)
+        return hits
+
+    def _sign(self, question, i, hits, clock, request_id):
+        """What an answer says of how it was made, and the log's record of it."""
+        hits.timings, hits.request_id, hits.generation = clock.spent, request_id, self.generation
+        self._log(question, i, hits)
 
     @overload
     def ask(
@@ -150,22 +253,6 @@ class KnowledgeBase(Archive):
         return ask(self, question, stream=stream, **options)
 
     @of_one_commit
-    def search_batch(
-        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: RowFilters | None = None,
-        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
-        fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
-        threads: int | None = None, request_id: str | None = None,
-    ) -> list[Hits]:  # fmt: skip
-        """As search, for many questions: each retriever is one call into the core. Answers are not kept.
-
-        where can also be a list with a filter for each question.
-        """
-        question = Question(
-            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads
-        )
-        return self._answered(question, request_id)
-
-    @of_one_commit
     def highlights(self, query: str, passage: Hit | Chunk | Candidate | int) -> list[Span]:
         """Where the text of a passage has the question's words, stems included: in order, without overlaps.
 
@@ -180,148 +267,70 @@ class KnowledgeBase(Archive):
         lexicon = self._searched("rag.terms")[0].lexicon
         return highlighting.spans(lexicon, {term for term, _ in lexicon.terms(query)}, text)
 
+    @of_one_commit
+    def explain(
+        self, query: str, passage: int | str, k: int = 12, *, vector: Vector | None = None,
+        mode: Mode = "hybrid", where: RowFilter | None = None, tags_any: TagFilter = (),
+        tags_all: TagFilter = (), pool: int = 50, fusion: FusionChoice | None = None,
+    ) -> Explanation:  # fmt: skip
+        """Why a row, or the chunk of an id, has its place in the answer to a question: see Explanation."""
+        from ragfile.query.explaining import explained
+
+        row = self.row(passage) if isinstance(passage, str) else passage
+        if row is None:
+            raise KeyError(f"{self.path} has no chunk {passage!r}")
+        options = {
+            "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
+            "fusion": fusion,
+        }  # fmt: skip
+        return explained(self, query, row, k, vector, options)
+
+    async def asearch(self, query: str, k: int = 12, **options: Unpack[SearchOptions]) -> Hits:
+        """As search, for programs that must not wait: it runs on a thread of a small pool. A cancelled question that
+        has not begun is never asked. On that thread the texts of the hits are read, too."""
+        from ragfile.query.awaiting import asked
+
+        return await asked(self._read_search, query, k, **options)
+
+    async def asearch_batch(
+        self, queries: Iterable[str], k: int = 12, **options: Unpack[BatchOptions]
+    ) -> list[Hits]:
+        """As search_batch, in the way of asearch; texts are read when they are looked at."""
+        from ragfile.query.awaiting import asked
+
+        return await asked(self.search_batch, queries, k, **options)
+
+    async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """As ask, whole, in the way of asearch."""
+        from ragfile.query.awaiting import asked
+
+        answer: Any = self.ask
+        return await asked(answer, question, **options)
+
+    def _read_search(self, query, k, **options):
+        """A search whose hits are read."""
+        hits = self.search(query, k, **options)
+        for hit in hits:
+            hit.read()
+        return hits
+
+    def as_tool(
+        self, *, name: str = "search", description: str = "Find passages by words and meaning.",
+        k: int = 5, **options: Unpack[SearchOptions],
+    ) -> Tool:  # fmt: skip
+        """(schema, call) for a language model: a JSON schema, and a function of its arguments. The options are those of
+        every search of the tool."""
+        from ragfile.query.tooling import tool
+
+        return tool(self, name, description, k, dict(options))
+
     def _kept(self, known, question, request_id):
         """An answer that was given before."""
         self.counters["cached"] += 1
-        clock, hits = _Clock(), _copied(known)
+        clock, hits = Clock(), _copied(known)
         clock.note("cache")
-        hits.timings, hits.request_id = clock.spent, request_id
-        self._log(question, 0, hits)
+        self._sign(question, 0, hits, clock, request_id)
         return hits
-
-    def _answered(self, question, request_id) -> list[Hits]:
-        clock = _Clock()
-        with tracing.request(request_id or tracing.new()) as request_id:
-            parts = self._found(question.limited(len(self)), clock)
-        found = [Hits()] * len(question.texts)
-        for places, ranked, degraded in parts:
-            for i, hits in zip(places, self._hits(ranked, degraded), strict=True):
-                found[i] = hits
-        clock.note("fetch")
-        for i, hits in enumerate(found):
-            hits.timings, hits.request_id = clock.spent, request_id
-            self._log(question, i, hits)
-        return found
-
-    def _found(self, question, clock) -> list[tuple[Sequence[int], Ranked, str]]:
-        """What was found, in parts: (which questions, their answers, what was left out and why). Questions that have
-        filters of their own are asked filter by filter."""
-        asked = [(range(len(question.texts)), question)]
-        if question.has_filters:
-            asked = question.by_filter()
-        ask = self._by_name if question.mode == "keyword" else self._by_content
-        answers = [ask(part, clock) for _, part in asked]
-        return [
-            (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
-        ]
-
-    def _by_content(self, question, clock):
-        rows = self.row_set(question.where, question.tags_any, question.tags_all)
-        clock.note("filter")
-        vectors, has_words, degraded = self._retrievers(question)
-        clock.note("embed")
-        fusing_legs.check(question.fusion)
-        if has_words and vectors is not None:
-            ranked = self._fused(question, vectors, rows, clock)
-        else:
-            ranked = self._by_one(question, vectors, has_words, rows, clock)
-        if question.distinct:
-            ranked = fusing_legs.distinct(self, ranked, question.k)
-        clock.note("fuse")
-        return ranked, degraded
-
-    def _fused(self, question, vectors, rows, clock):
-        """The answer of both retrievers."""
-        fusing = fusing_legs.Fusing(self, question, vectors)
-        depth, threads = question.depth, question.threads
-        segments = self._searched("rag.terms")
-        prefetch.terms(segments)
-        prefetch.lists(segments, question.texts)
-        queries = segments.questions(question.texts)
-        words = self._matched(question.texts, depth, rows, threads, queries=queries)
-        clock.note("bm25")
-        least = fusing.least(queries, words)
-        clock.note("fuse")
-        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
-        clock.note("vector")
-        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.k)
-
-    def _by_one(self, question, vectors, has_words, rows, clock):
-        """The answer of one retriever, or of none."""
-        depth, threads = question.depth, question.threads
-        if vectors is None and not has_words:
-            return fusing_legs.nothing("none", len(question.texts), 0)
-        if has_words:
-            found = "bm25", self._matched(question.texts, depth, rows, threads)
-        else:
-            near: Any = vectors
-            found = "vector", self.nearest(near, depth, where=rows, threads=threads)
-        clock.note(found[0])
-        ranked = fusing_legs.one_leg(*found)
-        return ranked if question.looks_beyond else ranked.cut(question.k)
-
-    def _retrievers(self, question):
-        """(the questions' vectors or None, whether BM25 is asked, why a retriever of this mode is left out or "")."""
-        vectors, degraded = question.vectors, ""
-        if not len(self):  # nothing to find, and nothing amiss
-            return None, False, ""
-        if question.mode == "bm25":
-            vectors = None
-        elif not self.has_vectors:
-            vectors, degraded = None, "the file has no vectors"
-        elif vectors is None:
-            vectors, degraded = self._question_vectors.of(question.texts)
-        has_words = question.mode != "vector" or vectors is None
-        if has_words and not self.has_bm25:
-            has_words, degraded = False, degraded or "the file has no BM25 index"
-        return vectors, has_words, degraded
-
-    def _by_name(self, question, clock):
-        chosen = self.mask(question.where, question.tags_any, question.tags_all)
-        named = [self._named(text, question.k, chosen) for text in question.texts]
-        ranked = fusing_legs.nothing(
-            "keyword", len(named), max(map(len, named), default=0), ["keyword"]
-        )
-        for i, rows in enumerate(named):
-            ranked.rows[i, : len(rows)] = rows
-            ranked.scores[i, : len(rows)] = ranked.parts["keyword"][i, : len(rows)] = 1.0
-        return ranked, ""
-
-    def _named(self, name, k, chosen):
-        """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
-        listed = filters.compile({"keywords": {"$contains": name}})
-        mask = self.alive(listed.mask(self.columns))
-        if (there := self.find(name)) is not None:
-            mask[there.file_rows.start : there.file_rows.stop] = True
-        if (row := self.row(name)) is not None:
-            mask[row] = True
-        return np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
-
-    def _hits(self, ranked, degraded) -> list[Hits]:
-        """The hits of some answers. Those of a file that is elsewhere are read now, in few requests; others on first look."""
-        passages, names = self.passages(), list(ranked.parts)
-        columns = [ranked.rows.tolist(), ranked.scores.tolist()]
-        columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
-        found = []
-        for rows, scores, parts in zip(*columns, strict=True) if names else ():
-            each = zip(rows, scores, zip(*parts, strict=True), strict=True)
-            hits = [
-                passages.hit(row, score, ranked.score_type, dict(zip(names, part, strict=True)))
-                for row, score, part in each
-                if row >= 0
-            ]
-            found.append(Hits(hits, degraded=degraded))
-        if self.is_elsewhere:
-            self._read_now(ranked, found)
-        return found or [Hits(degraded=degraded) for _ in ranked.rows]
-
-    def _read_now(self, ranked, found):
-        """All that hits of a file that is elsewhere have to say, in few requests for each answer."""
-        for rows, hits in zip(ranked.rows, found, strict=True):
-            prefetch.passages(self.segments, rows[rows >= 0].tolist())
-            for hit in hits:
-                for part in PARTS:
-                    hit.part(part)
 
     def _log(self, question, i, hits):
         self.counters["searches"] += 1
@@ -329,59 +338,12 @@ class KnowledgeBase(Archive):
             record = _record(self, question, i, hits)
             log.info("%s", _said(record), extra={"ragfile": record})
 
-    # -------------------------------------------------------------------------------------------------- the sample --
-
-    @property
-    def sample(self) -> NDArray[np.int64]:
-        """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
-        return sampling.sample(self.segments, with_vectors=False).rows
-
-    @property
-    def sample_vectors(self) -> _core.Sample:
-        """The vectors of the sample, kept together in memory."""
-        sample = self._made.get("sample")
-        if sample is None:
-            rows = sampling.sample(self.segments).vectors
-            vectors = (
-                np.array(rows, np.float32) if rows else np.empty((0, self.dim or 0), np.float32)
-            )
-            sample = self._made["sample"] = _core.Sample(
-                vectors, self.config.get("metric", "cosine")
-            )
-        return sample
-
-    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
-        """(mean, deviation) of a question's exact scores over the sample."""
-        return self.sample_vectors.moments(vector)
-
-    @property
-    def fusion_core(self) -> _core.Fusion:
-        """What fuses the answers of both retrievers; made on first use."""
-        core = self._made.get("fusion")
-        if core is None:
-            near, words = self._searched("vector"), self._searched("rag.terms")
-            lexicon = words.lexicons or words[0].lexicon
-            core = self._made["fusion"] = _core.Fusion(near.parts, lexicon, near[0].matrix)
-        return core
-
 
 def _given(hits):
     """An answer for its first taker, while the kept one stays as it is."""
     copies = _copied(hits)
-    copies.request_id = hits.request_id
+    copies.request_id, copies.generation = hits.request_id, hits.generation
     return copies
-
-
-class _Clock:
-    """Milliseconds by stage."""
-
-    def __init__(self):
-        self._last, self.spent = time.perf_counter(), {}
-
-    def note(self, stage):
-        now = time.perf_counter()
-        self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
-        self._last = now
 
 
 def _copied(hits):

@@ -557,6 +557,11 @@ class Archive:
         hit._source = self.passages(), row
         return hit
 
+    def metadata_of(self, row: int) -> dict[str, Any]:
+        """The metadata of a row, with its document's; its text is not read."""
+        segment, local = self._live_place(row)
+        return segment.labels(local)[1]
+
     def passages(self) -> Passages:
         """What reads the rows of the commit that is open now, for as long as somebody needs them."""
         view = object.__new__(Archive)
@@ -754,18 +759,26 @@ class Archive:
 
     @of_one_commit
     def nearest(
-        self, vectors: Vector | Vectors, k: int = 10, *, where: RowFilters | RowSet | None = None,
-        threads: int | None = None, least: Vector | None = None,
+        self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | None = None,
+        threads: int | None = None, least: Vector | float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
         where is a filter, a bool for each row, row numbers, ids, or a list with one of these for each query. k is at
-        most the number of live rows. least is a score for each query that rows must reach: the
-        search is faster for knowing it. What is left over is row -1 with score -inf.
+        most the number of live rows. least is a score that rows must reach, one for all queries or one for each: the
+        search is faster for knowing it. What is left over is row -1 with score -inf. With k=None, all rows that reach
+        least are found, and the arrays are as wide as the longest answer.
         """
-        queries, k = np.asarray(vectors), self._at_most(k)
+        queries = np.asarray(vectors)
+        if least is not None:
+            least = row_sets.one_for_each(least, 1 if queries.ndim == 1 else len(queries))
+        if k is None:
+            return exact.all_reaching(
+                lambda k: self.nearest(vectors, k, where=where, threads=threads, least=least),
+                len(self),
+            )
+        k = self._at_most(k)
         if row_sets.is_one_each(where):
-            least = None if least is None else np.asarray(least, np.float32).reshape(-1)
             return self._one_each(
                 np.atleast_2d(queries), k, where,
                 lambda places, part, one: self.nearest(
@@ -782,11 +795,21 @@ class Archive:
 
     @of_one_commit
     def match(
-        self, texts: str | Iterable[str], k: int = 10, *, where: RowFilters | RowSet | None = None,
+        self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
+        least: Vector | float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found."""
-        texts, k = [texts] if isinstance(texts, str) else list(texts), self._at_most(k)
+        texts = [texts] if isinstance(texts, str) else list(texts)
+        if least is not None or k is None:
+            floors = row_sets.one_for_each(-np.inf if least is None else least, len(texts))
+            return exact.all_reaching(
+                lambda k: exact.reaching(
+                    self.match(texts, k, where=where, threads=threads, k1=k1, b=b), floors
+                ),
+                len(self) if k is None else self._at_most(k),
+            )
+        k = self._at_most(k)
         if row_sets.is_one_each(where):
             return self._one_each(
                 np.array(texts, object), k, where,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NOTHING = -np.inf
 BATCH_ROWS = 1 << 20  # of all segments' answers together, before they are merged
+FIRST_OF_ALL = 256  # rows; eight times as many where those were not all
 QUESTIONS = 64  # whose statistics are kept
 
 
@@ -85,6 +86,25 @@ def nearest(segments, queries, k, sets, threads, least=None) -> Any:
     return segments.parts.merge(
         np.where(found < 0, found, found + bases), scores, k, _threads(threads)
     )
+
+
+def all_reaching(ask, most) -> Any:
+    """ask(k) with k as large as an answer needs it, `most` at most: until no answer is full."""
+    k = min(FIRST_OF_ALL, most)
+    while True:
+        rows, scores = ask(k)
+        if k >= most or not (rows[:, -1:] >= 0).any():
+            width = int((rows >= 0).sum(axis=1).max(initial=0))
+            return rows[:, :width], scores[:, :width]
+        k = min(8 * k, most)
+
+
+def reaching(found, floors) -> Any:
+    """Answers without the rows below a floor."""
+    rows, scores = found
+    is_below = scores < floors[:, None]
+    rows[is_below], scores[is_below] = -1, NOTHING
+    return rows, scores
 
 
 def vector_scores(segments, rows, query):

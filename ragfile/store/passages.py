@@ -43,6 +43,10 @@ class Passages:
             error.name_file(self.archive.path)
             raise
 
+    def ids(self, rows: list[int]) -> list[str]:
+        """The ids of rows."""
+        return [self.read(row, "identity")[0] for row in rows]
+
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
         """The stored vector of a row, or None in a file without vectors."""
         self.archive.check_unchanged()

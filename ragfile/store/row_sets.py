@@ -51,6 +51,16 @@ def is_one_each(where) -> bool:
     return isinstance(where, np.ndarray) and where.ndim == 2
 
 
+def one_for_each(value, count: int) -> np.ndarray:
+    """A number for each of some questions, from one for all of them or a list."""
+    found = np.asarray(value, np.float32).reshape(-1)
+    if found.size == 1 and count != 1:
+        found = np.repeat(found, count)
+    if found.size != count or np.isnan(found).any():
+        raise ValueError(f"least is a number for each of {count} queries, not {value!r:.80}")
+    return found
+
+
 def grouped(wheres: Sequence) -> list[tuple[list[int], object]]:
     """(which questions, their filter) of each different one."""
     groups: dict = {}

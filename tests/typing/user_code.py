@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 import ragfile
 from ragfile.answering import prepare
 from ragfile.embedding import Model as ModelByItsModule
-from ragfile.types import Mode, SearchOptions, Where
+from ragfile.types import Boost, Mode, SearchOptions, Where
 
 CREATED = 1_700_000_000_000_000_000
 
@@ -126,6 +127,22 @@ def every_mode(rf: ragfile.KnowledgeBase, question: str) -> Iterator[tuple[str, 
         yield mode, len(rf.search(question, 3, **options))
 
 
+def asked_in_every_way(rf: ragfile.KnowledgeBase) -> list[str]:
+    newer: Boost = {"field": "year", "weight": 0.1, "origin": 2026, "half": 2}
+    hits = rf.search("pods", 3, boost=newer, offset=1, least=-9.0, diversity=0.2, variants=["pod"])
+    grouped = rf.search("pods", 2, group=1).groups()
+    found = rf.search_batch(["pods", "keys"], 2, columns=True)
+    rows: NDArray[np.int64] = found.rows
+    listed: list[ragfile.Hits] = rf.search_batch(["pods"], 2)
+    alike = rf.search("", like=listed[0][0].id)
+    why = rf.explain("pods", int(rows[0, 0]))
+    awaited = asyncio.run(rf.asearch("pods", 2, mode="bm25"))
+    schema, call = rf.as_tool(k=2)
+    every, _ = rf.match("pods", None, least=0.1)
+    said = [str(why), str(schema), str(call("pods")), str(every.shape), str(found.ids), str(alike)]
+    return [*said, *(hit.id for hit in [*hits, *awaited, *grouped[0]])]
+
+
 class Parrot:
     """A chat model: it says one thing."""
 
@@ -146,7 +163,8 @@ def answered(path: Path) -> str:
         ready: ragfile.Ready = prepare(
             rf, "When does a pod restart?", k=4, budget=500, mode="hybrid"
         )
-        print(dict(every_mode(rf, "pods")), ready.tokens, len(ready.dropped))
+        print(dict(every_mode(rf, "pods")), asked_in_every_way(rf))
+        print(ready.tokens, len(ready.dropped))
         print(written_answer(rf, Parrot()))
         return ready.prompt + "".join(str(source["file_id"]) for source in ready.sources)
 

@@ -1,0 +1,47 @@
+"""Questions for programs that must not wait: a small pool of threads of the process asks them.
+
+The core lets go of Python's lock while it scans and fuses, so an event loop goes on meanwhile. The
+pool starts with the first question, has a thread for each processor, and is made anew after a fork.
+A question that is cancelled before its turn is never asked; one that is under way is finished, and
+its answer dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ragfile import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+
+class _Pool:
+    """The threads of this process."""
+
+    def __init__(self):
+        self._threads, self._owner = None, 0
+
+    def threads(self) -> ThreadPoolExecutor:
+        if self._threads is None or self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._threads = ThreadPoolExecutor(_core.cpu_count(), thread_name_prefix="ragfile")
+        return self._threads
+
+
+_pool = _Pool()
+
+
+async def asked(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """What call(*args, **kwargs) returns, from a thread of the pool."""
+    loop, waiting = asyncio.get_running_loop(), partial(call, *args, **kwargs)
+    found: Any = await loop.run_in_executor(_pool.threads(), waiting)
+    return found

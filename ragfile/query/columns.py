@@ -1,0 +1,76 @@
+"""The answers to a batch as arrays, for programs that rank, judge or join them: no hit is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.ground.extras import optional
+from ragfile.records import Hits
+
+if TYPE_CHECKING:
+    import pyarrow
+    from numpy.typing import NDArray
+
+    from ragfile.query.fusing_legs import Ranked
+    from ragfile.store.passages import Passages
+
+
+class Columns:
+    """The answers to m questions, best first: `rows` (int64) and `scores` (float64) are [m, k].
+
+    `parts` has the scores of each retriever, float32 [m, k], by its name. Shorter answers are filled
+    up with row -1, score -inf and parts NaN. `score_type` says what the scores are, `degraded` why a
+    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's.
+    """
+
+    def __init__(
+        self, ranked: Ranked, passages: Passages, *, degraded: str = "",
+        timings: dict[str, float] | None = None, request_id: str = "", generation: int = 0,
+    ) -> None:  # fmt: skip
+        self.rows: NDArray[np.int64] = ranked.rows
+        self.scores: NDArray[np.float64] = ranked.scores
+        self.parts: dict[str, NDArray[np.float32]] = ranked.parts
+        self.score_type, self.degraded, self.request_id = ranked.score_type, degraded, request_id
+        self.timings, self.generation = timings or {}, generation
+        self._passages = passages
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Columns of {len(self)} answers, {self.rows.shape[1]} places each>"
+
+    @property
+    def ids(self) -> list[list[str]]:
+        """The ids of the passages, without what fills answers up; read when it is asked for."""
+        return [self._passages.ids(rows[rows >= 0].tolist()) for rows in self.rows]
+
+    def hits(self, i: int) -> Hits:
+        """The answer to question i as hits, which are read on first look."""
+        named = {name: part[i].tolist() for name, part in self.parts.items()}
+        found = Hits(degraded=self.degraded, timings=dict(self.timings))
+        for at, (row, score) in enumerate(
+            zip(self.rows[i].tolist(), self.scores[i].tolist(), strict=True)
+        ):
+            if row >= 0:
+                parts = {name: part[at] for name, part in named.items()}
+                found.append(self._passages.hit(row, score, self.score_type, parts))
+        found.request_id, found.generation = self.request_id, self.generation
+        return found
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow.Table with a line for each passage: question, rank, row, id, score, and a column for each retriever."""
+        arrow = optional("pyarrow", "answers as Arrow tables")
+        questions, places = np.nonzero(self.rows >= 0)
+        flat = {
+            "question": questions,
+            "rank": places + 1,
+            "row": self.rows[questions, places],
+            "id": arrow.array([one for ids in self.ids for one in ids], arrow.string()),
+            "score": self.scores[questions, places],
+        }
+        return arrow.table(
+            flat | {name: part[questions, places] for name, part in self.parts.items()}
+        )

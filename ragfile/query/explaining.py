@@ -1,0 +1,197 @@
+"""Why a passage has its place: every number that ranked it, from the terms up.
+
+The contributions of the terms are added in the order of the question, in binary64, and rounded once:
+their sum is the BM25 score to the bit. Ranks are those among all rows that pass, not those of a pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.query import fusing_legs
+from ragfile.query.question import Question
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@dataclass(slots=True)
+class TermShare:
+    """What a term of the question gives to a passage's BM25 score:
+
+    count * idf * tf / (tf + norm), where count says how often the question has it, tf how often the
+    passage, and norm follows from the passage's length.
+    """
+
+    term: str
+    count: int
+    tf: int
+    df: int
+    idf: float
+    norm: float
+    contribution: float
+
+
+@dataclass(slots=True)
+class Explanation:
+    """Why a row has its place in the answer to a question.
+
+    `score` and `rank` (from 1) are those of the ranking that `score_type` names; rank is None where
+    the row is not among the candidates of the pool. `ranks` are by retriever, among all rows that
+    pass. `scale` holds the numbers of calibrated fusion: best (the best BM25 score), mean and
+    deviation (of the question's vector scores over the sample), weight, and least, the vector score
+    that a row which no word found needs for the answer. `excluded_by` names what keeps the row out.
+    """
+
+    row: int
+    id: str
+    score_type: str
+    score: float | None
+    rank: int | None
+    scores: dict[str, float]
+    ranks: dict[str, int | None]
+    terms: list[TermShare]
+    length: int | None
+    scale: dict[str, float]
+    excluded_by: list[str]
+    degraded: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.id} (row {self.row}): {self.score_type} {_said(self.score)}, rank {self.rank or '-'}"
+        ]
+        lines += [
+            f"  {name:8} {_said(score)}, rank {self.ranks[name] or '-'}"
+            for name, score in self.scores.items()
+        ]
+        lines += [
+            f"    {t.contribution:10.4f}  {t.term}  ({t.tf} here, in {t.df} passages, idf {t.idf:.3f})"
+            for t in self.terms
+        ]
+        lines += [f"  {name:9} {_said(value)}" for name, value in self.scale.items()]
+        lines += [f"  left out by {name}" for name in self.excluded_by]
+        lines += [f"  degraded: {self.degraded}"] * bool(self.degraded)
+        return "\n".join(lines)
+
+
+def _said(score):
+    return "-" if score is None else f"{score:.6g}"
+
+
+def explained(
+    base: Any, query: str, row: int, k: int, vector: Any, options: Mapping[str, Any]
+) -> Explanation:
+    """The Explanation of a live row; options are those of a search."""
+    question = Question(
+        [query], k, vectors=None if vector is None else [vector], threads=1, **options
+    )
+    if question.mode == "keyword" or question.has_filters:
+        raise ValueError("explain takes one filter, and not keyword mode")
+    vectors, has_words, degraded = base._retrievers(question.limited(len(base)))
+    asked: dict[str, Any] = {"bm25": {"text": query}} if has_words else {}
+    if vectors is not None:
+        asked["vector"] = {"vector": vectors[0]}
+    rows = base._rows_for(question)
+    scores = {name: float(base.scores_of(np.array([row]), **how)[0]) for name, how in asked.items()}
+    terms, length = _terms(base, query, row) if has_words else ([], None)
+    rank, ranked, score = _place(base, question, row, scores)
+    return Explanation(
+        row, base.hit(row).id, ranked.score_type, score, rank, scores,
+        {name: _rank(base, row, scores[name], how, rows) for name, how in asked.items()},
+        terms, length, _scale(base, question, asked, ranked, rows, k), _excluded(base, question, row), degraded,
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------------------- words
+
+
+def _terms(base, query, row):
+    """(the share of each term, the length of the row)."""
+    segments = base._searched("rag.terms")
+    segment, local = base.place(row)
+    statistics = _statistics(segments, query)
+    norm, length = segment.lexicon.norm_of(local, statistics.rows, statistics.total_length)
+    found = []
+    for term, count in segments[0].lexicon.terms(query):
+        df = statistics.df[term]
+        idf = _core.bm25_idf(statistics.rows, df) if df else 0.0
+        tf = segment.lexicon.tf(term, local)
+        share = (count * idf) * (tf / (tf + norm)) if tf else 0.0
+        found.append(TermShare(term, count, tf, df, idf, norm, share))
+    return found, length
+
+
+def _statistics(segments, query):
+    from ragfile.ingest.analysis import Statistics
+
+    pairs = [(segment.lexicon, segment.alive) for segment in segments]
+    return Statistics.over(pairs, segments[0].lexicon.queries([query]))
+
+
+# ------------------------------------------------------------------------------------------------------ ranks and fusion
+
+
+def _rank(base, row, score, how, rows):
+    """The row's place among all that pass, or None for one that the retriever does not find."""
+    if not np.isfinite(score) or (score <= 0 and "text" in how):
+        return None
+    if "text" in how:
+        better, _ = base.match(how["text"], None, where=rows, threads=1, least=score)
+    else:
+        better, _ = base.nearest(how["vector"], None, where=rows, threads=1, least=score)
+    places = np.flatnonzero(better[0] == row)
+    return int(places[0]) + 1 if len(places) else None
+
+
+def _place(base, question, row, scores):
+    """(rank, the ranking, score) of the row among the candidates."""
+    wide = replace(question, is_whole=True)
+    ranked, _ = base._by_content(wide, fusing_legs.Silent())
+    places = np.flatnonzero(ranked.rows[0] == row) if len(ranked.rows) else []
+    if len(places):
+        return int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]])
+    return None, ranked, scores.get(ranked.score_type)
+
+
+def _scale(base, question, asked, ranked, rows, k):
+    """The numbers of calibrated fusion."""
+    if len(asked) < 2 or ranked.score_type != "calibrated":
+        return {}
+    weight = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})[1]
+    mean, deviation = base.sample_statistics(asked["vector"]["vector"])
+    found, bm25 = base.match(asked["bm25"]["text"], question.depth, where=rows, threads=1)
+    best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
+    fusing = fusing_legs.Fusing(base, question, asked["vector"]["vector"][None])
+    queries = base._searched("rag.terms").questions(question.texts)
+    least = fusing.least(queries, (found, bm25))
+    scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
+    return (
+        scale if least is None or not np.isfinite(least[0]) else scale | {"least": float(least[0])}
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- filters
+
+
+def _excluded(base, question, row):
+    """Which parts of the filters the row does not pass."""
+    parts: dict[str, Any] = {}
+    if isinstance(question.where, Mapping):
+        for name, condition in question.where.items():
+            parts[f"where: {name}"] = {"where": {name: condition}}
+    elif question.where is not None:
+        parts["where"] = {"where": question.where}
+    for name in ("tags_any", "tags_all"):
+        if getattr(question, name):
+            parts[name] = {name: getattr(question, name)}
+    masks = {name: base.mask(**how) for name, how in parts.items()}
+    return [name for name, mask in masks.items() if mask is not None and not mask[row]]

@@ -1,0 +1,222 @@
+"""The k best documents with their n best passages each, exactly: not what one pool happens to hold.
+
+A document is as good as its best passage. The retrievers are asked deeper and deeper until enough
+documents are found whose best passage beats whatever was not seen: a row that no retriever listed
+scores at most what the last ones of their lists score together. Then every passage of the chosen
+documents is scored. RRF and blend are defined by their pool alone, so their groups are the pool's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.query import fusing_legs
+from ragfile.store import exact
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.query.fusing_legs import Ranked
+    from ragfile.query.question import Question
+
+DEEPER = 4
+
+
+def checked(group: int, question: Question) -> int:
+    """How many passages a document has, 0 for no groups."""
+    if group < 0:
+        raise ValueError(f"group is how many passages a document has, not {group}")
+    if group and (len(question.texts) > 1 or question.looks_beyond or question.mode == "keyword"):
+        raise ValueError(
+            "group goes with one wording, without boost, distinct or diversity, and not with keyword mode"
+        )
+    return group
+
+
+class Scored(NamedTuple):
+    """Rows with their scores, and what no other row can reach."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    parts: dict[str, NDArray[np.float32]]
+    beyond: float  # -inf when all rows that can be found are there
+
+
+def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
+    """(the answer, what was left out and why)."""
+    vectors, has_words, degraded = base._retrievers(question)
+    clock.note("embed")
+    rows = base._rows_for(question)
+    clock.note("filter")
+    asking = _Asking(base, question, vectors, has_words, rows)
+    ranked = (
+        asking.answer() if vectors is not None or has_words else fusing_legs.nothing("none", 1, 0)
+    )
+    clock.note("group")
+    return ranked, degraded
+
+
+class _Asking:
+    """One question whose passages are put together by document."""
+
+    def __init__(self, base, question, vectors, has_words, rows):
+        self.base, self.question, self.rows = base, question, rows
+        self.text, self.vector = question.texts[0], None if vectors is None else vectors[0]
+        self.has_words = has_words
+        self.how = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})
+        self.is_hybrid = has_words and vectors is not None
+        self.scale: Any = None  # of calibrated fusion, once the words' best score is known
+        self.name = self.how[0] if self.is_hybrid else "bm25" if has_words else "vector"
+
+    def answer(self) -> Ranked:
+        if self.is_hybrid and self.name != "calibrated":
+            return self._of_pool()
+        found, best = self._deep_enough()
+        chosen = best[self.question.offset : self.question.wanted]
+        passages = self._passages(chosen)
+        if self.question.least is not None:
+            passages = [row for row in passages if row[1] >= self.question.least]
+        return self._ranked(passages, found.parts)
+
+    # ------------------------------------------------------------------------------------------------- documents --
+
+    def _deep_enough(self):
+        """(rows seen, documents by their best passage) once no other document can come among them."""
+        depth = max(self.question.pool, DEEPER * self.question.wanted, 1)
+        while True:
+            found = self._seen(min(depth, len(self.base)))
+            best = self._documents(found)
+            sure = sum(score > found.beyond for score, *_ in best)
+            if sure >= self.question.wanted or found.beyond == -np.inf or depth >= len(self.base):
+                return found, best
+            depth *= DEEPER
+
+    def _documents(self, found):
+        """[(score, key, document)] best first."""
+        best: dict[Any, Any] = {}
+        for row, score in zip(found.rows.tolist(), found.scores.tolist(), strict=True):
+            document = self._document(row)
+            if (
+                document not in best
+                or score > best[document][0]
+                or (score == best[document][0] and row < best[document][1])
+            ):
+                best[document] = score, row
+        ranked = [
+            (score, exact.key(self.base.segments, row), document)
+            for document, (score, row) in best.items()
+        ]
+        return sorted(ranked, key=lambda one: (-one[0], one[1]))
+
+    def _document(self, row):
+        segment, local = self.base.place(row)
+        return segment, segment.records.chunk(local).document
+
+    # ---------------------------------------------------------------------------------------------------- scores --
+
+    def _seen(self, depth) -> Scored:
+        """The rows that retrievers list to some depth, with what an unlisted row can score at most."""
+        words = (
+            self._leg(self.base._matched([self.text], depth, self.rows, 1))
+            if self.has_words
+            else None
+        )
+        dense = None
+        if self.vector is not None:
+            dense = self._leg(
+                self.base.nearest(self.vector[None], depth, where=self.rows, threads=1)
+            )
+        if words is None or dense is None:
+            alone: Any = words or dense
+            rows, scores = alone
+            beyond = float(scores[-1]) if len(rows) == depth else -np.inf
+            return Scored(rows, scores.astype(np.float64), {self.name: scores}, beyond)
+        rows = np.array(list(dict.fromkeys([*words[0].tolist(), *dense[0].tolist()])), np.int64)
+        self._calibrate(words)
+        scores, parts = self._fused(rows)
+        is_all = len(dense[0]) < depth and len(rows) >= self._passing()
+        return Scored(rows, scores, parts, -np.inf if is_all else self._bound(words, dense, depth))
+
+    def _leg(self, found):
+        rows, scores = found[0][0], found[1][0]
+        return rows[rows >= 0], scores[rows >= 0]
+
+    def _passing(self):
+        return len(self.base) if self.rows.mask is None else int(self.rows.mask.sum())
+
+    def _calibrate(self, words):
+        if self.scale is None:
+            self.mean, deviation = self.base.sample_statistics(self.vector)
+            self.best = float(words[1][0]) if len(words[1]) else 0.0
+            self.scale = _core.Calibration(self.mean, deviation, self.how[1])
+
+    def _bound(self, words, dense, depth):
+        """The fused score of a row that is at the end of both lists; one that is not full has nothing below it but
+        rows without words, or without a vector, which counts as the mean."""
+        bm25 = words[1][-1] if len(words[0]) == depth else np.float32(0)
+        near = np.float32(self.mean)
+        if len(dense[0]) == depth:
+            near = max(near, dense[1][-1])
+        return float(self.scale.scores(np.array([bm25]), np.array([near]), self.best)[0])
+
+    def _fused(self, rows):
+        """(scores, parts) of rows by both retrievers."""
+        bm25 = self.base.scores_of(rows, text=self.text)
+        near = self.base.scores_of(rows, vector=self.vector)
+        near = np.where(np.isnan(near), np.float32(self.mean), near)
+        return self.scale.scores(bm25, near, self.best), {"bm25": bm25, "vector": near}
+
+    # -------------------------------------------------------------------------------------------------- passages --
+
+    def _passages(self, documents):
+        """[(row, score, parts)]: the best of each document, in the order of the documents."""
+        found = []
+        for _, _, (segment, number) in documents:
+            there = segment.document(number).file_rows
+            rows = np.arange(there.start, there.stop)
+            if self.rows.mask is not None:
+                rows = rows[self.rows.mask[rows]]
+            found += self._best(rows)
+        return found
+
+    def _best(self, rows):
+        scores, parts = self._scores(rows)
+        is_found = np.isfinite(scores) & ((scores > 0) if self.name == "bm25" else True)
+        order = [i for i in np.lexsort((rows, -scores)).tolist() if is_found[i]]
+        return [
+            (int(rows[i]), float(scores[i]), {name: part[i] for name, part in parts.items()})
+            for i in order[: self.question.group]
+        ]
+
+    def _scores(self, rows):
+        if self.name == "calibrated":
+            return self._fused(rows)
+        asked = {"text": self.text} if self.has_words else {"vector": self.vector}
+        scores = self.base.scores_of(rows, **asked)
+        return scores.astype(np.float64), {self.name: scores}
+
+    def _ranked(self, passages, names) -> Ranked:
+        out = fusing_legs.nothing(self.name, 1, len(passages), names)
+        for i, (row, score, parts) in enumerate(passages):
+            out.rows[0, i], out.scores[0, i] = row, score
+            for name, value in parts.items():
+                out.parts[name][0, i] = value
+        return out
+
+    def _of_pool(self) -> Ranked:
+        """The groups of what the pool holds."""
+        plain = replace(self.question, group=0, is_whole=True)
+        ranked, _ = self.base._by_content(plain, fusing_legs.Silent())
+        by_document: dict[Any, list[int]] = {}
+        for at, row in enumerate(ranked.rows[0].tolist()):
+            if row >= 0:
+                by_document.setdefault(self._document(row), []).append(at)
+        chosen = list(by_document.values())[self.question.offset : self.question.wanted]
+        places = [at for places in chosen for at in places[: self.question.group]]
+        return ranked.taken([np.array(places, np.intp)], len(places))

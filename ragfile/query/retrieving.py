@@ -1,0 +1,212 @@
+"""The way of a question through the retrievers of an open file:
+
+    rows that pass ─ [bm25 ─ vector] ─ both exact scores for every row ─ fusion ─ refining ─ hits
+
+A retriever that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and the
+reason goes along.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.query import fusing_legs, refining
+from ragfile.records import Hits
+from ragfile.store import filters, prefetch, sampling
+from ragfile.store.archive import Archive
+from ragfile.store.row_sets import RowSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.query.fusing_legs import Ranked
+    from ragfile.query.question_vectors import QuestionVectors
+    from ragfile.types import Vector
+
+
+class Clock:
+    """Milliseconds by stage."""
+
+    def __init__(self):
+        self._last, self.spent = time.perf_counter(), {}
+
+    def note(self, stage):
+        now = time.perf_counter()
+        self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
+        self._last = now
+
+
+class Retrieval(Archive):
+    """A 1.0 file whose retrievers can be asked together."""
+
+    _question_vectors: QuestionVectors
+
+    def _found(self, question, clock) -> list[tuple[Sequence[int], Ranked, str]]:
+        """What was found, in parts: (which questions, their answers, what was left out and why). Questions that have
+        filters of their own are asked filter by filter."""
+        asked = [(range(len(question.texts)), question)]
+        if question.has_filters:
+            asked = question.by_filter()
+        ask = self._by_name if question.mode == "keyword" else self._by_content
+        answers = [ask(part, clock) for _, part in asked]
+        return [
+            (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
+        ]
+
+    def _rows_for(self, question):
+        """The rows that a question may find."""
+        rows = self.row_set(question.where, question.tags_any, question.tags_all)
+        if question.without is None:
+            return rows
+        mask = np.ones(self.rows, bool) if rows.mask is None else rows.mask.copy()
+        mask[question.without] = False
+        return RowSet(self.alive(mask))
+
+    def _by_content(self, question, clock):
+        rows = self._rows_for(question)
+        clock.note("filter")
+        vectors, has_words, degraded = self._retrievers(question)
+        clock.note("embed")
+        fusing_legs.check(question.fusion)
+        if has_words and vectors is not None:
+            ranked = self._fused(question, vectors, rows, clock)
+        else:
+            ranked = self._by_one(question, vectors, has_words, rows, clock)
+        ranked = refining.refined(self, question, ranked)
+        clock.note("fuse")
+        return ranked, degraded
+
+    def _fused(self, question, vectors, rows, clock):
+        """The answer of both retrievers."""
+        fusing = fusing_legs.Fusing(self, question, vectors)
+        depth, threads = question.depth, question.threads
+        segments = self._searched("rag.terms")
+        prefetch.terms(segments)
+        prefetch.lists(segments, question.texts)
+        queries = segments.questions(question.texts)
+        words = self._matched(question.texts, depth, rows, threads, queries=queries)
+        clock.note("bm25")
+        least = fusing.least(queries, words)
+        clock.note("fuse")
+        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
+        clock.note("vector")
+        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+
+    def _by_one(self, question, vectors, has_words, rows, clock):
+        """The answer of one retriever, or of none."""
+        depth, threads = max(question.depth, question.wanted), question.threads
+        if vectors is None and not has_words:
+            return fusing_legs.nothing("none", len(question.texts), 0)
+        if has_words:
+            found = "bm25", self._matched(question.texts, depth, rows, threads)
+        else:
+            near: Any = vectors
+            found = "vector", self.nearest(near, depth, where=rows, threads=threads)
+        clock.note(found[0])
+        return fusing_legs.one_leg(*found)
+
+    def _retrievers(self, question):
+        """(the questions' vectors or None, whether BM25 is asked, why a retriever of this mode is left out or "")."""
+        vectors, degraded = question.vectors, ""
+        if not len(self):  # nothing to find, and nothing amiss
+            return None, False, ""
+        if question.mode == "bm25":
+            vectors = None
+        elif not self.has_vectors:
+            vectors, degraded = None, "the file has no vectors"
+        elif vectors is None:
+            vectors, degraded = self._question_vectors.of(question.texts)
+        has_words = question.mode != "vector" or vectors is None
+        if has_words and not self.has_bm25:
+            has_words, degraded = False, degraded or "the file has no BM25 index"
+        return vectors, has_words, degraded
+
+    def _by_name(self, question, clock):
+        chosen = self.mask(question.where, question.tags_any, question.tags_all)
+        named = [
+            self._named(text, question.wanted, chosen)[question.offset :] for text in question.texts
+        ]
+        ranked = fusing_legs.nothing(
+            "keyword", len(named), max(map(len, named), default=0), ["keyword"]
+        )
+        for i, rows in enumerate(named):
+            ranked.rows[i, : len(rows)] = rows
+            ranked.scores[i, : len(rows)] = ranked.parts["keyword"][i, : len(rows)] = 1.0
+        return ranked, ""
+
+    def _named(self, name, k, chosen):
+        """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
+        listed = filters.compile({"keywords": {"$contains": name}})
+        mask = self.alive(listed.mask(self.columns))
+        if (there := self.find(name)) is not None:
+            mask[there.file_rows.start : there.file_rows.stop] = True
+        if (row := self.row(name)) is not None:
+            mask[row] = True
+        return np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
+
+    def _hits(self, ranked, degraded) -> list[Hits]:
+        """The hits of some answers. Those of a file that is elsewhere are read now, in few requests; others on first look."""
+        passages, names = self.passages(), list(ranked.parts)
+        columns = [ranked.rows.tolist(), ranked.scores.tolist()]
+        columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
+        found = []
+        for rows, scores, parts in zip(*columns, strict=True) if names else ():
+            each = zip(rows, scores, zip(*parts, strict=True), strict=True)
+            hits = [
+                passages.hit(row, score, ranked.score_type, dict(zip(names, part, strict=True)))
+                for row, score, part in each
+                if row >= 0
+            ]
+            found.append(Hits(hits, degraded=degraded))
+        if self.is_elsewhere:
+            self._read_now(ranked, found)
+        return found or [Hits(degraded=degraded) for _ in ranked.rows]
+
+    def _read_now(self, ranked, found):
+        """All that hits of a file that is elsewhere have to say, in few requests for each answer."""
+        for rows, hits in zip(ranked.rows, found, strict=True):
+            prefetch.passages(self.segments, rows[rows >= 0].tolist())
+            for hit in hits:
+                hit.read()
+
+    # -------------------------------------------------------------------------------------------------- the sample --
+
+    @property
+    def sample(self) -> NDArray[np.int64]:
+        """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
+        return sampling.sample(self.segments, with_vectors=False).rows
+
+    @property
+    def sample_vectors(self) -> _core.Sample:
+        """The vectors of the sample, kept together in memory."""
+        sample = self._made.get("sample")
+        if sample is None:
+            rows = sampling.sample(self.segments).vectors
+            vectors = (
+                np.array(rows, np.float32) if rows else np.empty((0, self.dim or 0), np.float32)
+            )
+            sample = self._made["sample"] = _core.Sample(
+                vectors, self.config.get("metric", "cosine")
+            )
+        return sample
+
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
+        """(mean, deviation) of a question's exact scores over the sample."""
+        return self.sample_vectors.moments(vector)
+
+    @property
+    def fusion_core(self) -> _core.Fusion:
+        """What fuses the answers of both retrievers; made on first use."""
+        core = self._made.get("fusion")
+        if core is None:
+            near, words = self._searched("vector"), self._searched("rag.terms")
+            lexicon = words.lexicons or words[0].lexicon
+            core = self._made["fusion"] = _core.Fusion(near.parts, lexicon, near[0].matrix)
+        return core

@@ -1,0 +1,61 @@
+"""A question in several wordings: each is answered on its own, and the answers are fused by ranks (RRF).
+
+The scores by retriever are those of the question itself, which comes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.query import fusing_legs, fusion, refining
+from ragfile.store import exact
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.query.fusing_legs import Ranked
+    from ragfile.query.question import Question
+
+
+def worded(variants: Any, query: str) -> list[str]:
+    """The other wordings of a question: a list, or what a function makes of it."""
+    found: Any = variants(query) if callable(variants) else variants
+    if isinstance(found, str):
+        raise TypeError("variants are a list of texts, not one text")
+    return list(found)
+
+
+def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
+    """(the answer to all wordings together, what was left out and why)."""
+    plain = replace(
+        question, k=question.depth, offset=0, least=None, distinct=False, diversity=0.0, boost=()
+    )
+    ((_, each, degraded),) = base._found(plain, clock)
+    ranked = _fused(base, question, each)
+    clock.note("fuse")
+    return refining.refined(base, question, ranked), degraded
+
+
+def _fused(base, question, each):
+    """The rows of all answers by the sum of 1 / (60 + rank), ties by key."""
+    rows = sorted(
+        {*each.rows[each.rows >= 0].tolist()}, key=lambda row: exact.key(base.segments, row)
+    )
+    places = {row: place for place, row in enumerate(rows)}
+    legs = [([places[row] for row in found[found >= 0].tolist()], None) for found in each.rows]
+    order, scores = fusion.rrf(legs)
+    ranked = fusing_legs.nothing("rrf", 1, len(rows), each.parts)
+    ranked.rows[0], ranked.scores[0] = np.array(rows, np.int64)[order], scores
+    for name, part in ranked.parts.items():
+        part[0] = base.scores_of(ranked.rows[0], **_asked(base, question, name))
+    return ranked
+
+
+def _asked(base, question, name):
+    """What a retriever is asked by the question itself."""
+    if name == "bm25":
+        return {"text": question.texts[0]}
+    return {"vector": base._retrievers(question)[0][0]}
