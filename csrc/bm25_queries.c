@@ -68,6 +68,18 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
     return RAG_OK;
 }
 
+enum rag_status rag_queries_term(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                 const uint8_t *term, size_t size, struct rag_fault *fault) {
+    const uint32_t id = rag_bm25_vocabulary_term(vocabulary, term, size);
+    if (queries->count == 0) return rag_fail(fault, RAG_ARGUMENT, 0, "no query to add a term to");
+    if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,
+                                         queries->word_count + 1, sizeof *queries->words))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
+    queries->words[queries->word_count++] = id;
+    queries->ends[queries->count - 1] = queries->word_count;
+    return RAG_OK;
+}
+
 /* Places of a query's terms by their number in the vocabulary; open addressing, 0 for empty. */
 struct places {
     struct place {

@@ -194,6 +194,23 @@ uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8
     return id;
 }
 
+/* Terms are looked up as words that no text has: a byte 1 goes before them. */
+uint32_t rag_bm25_vocabulary_term(struct rag_vocabulary *vocabulary, const uint8_t *term,
+                                  size_t size) {
+    uint8_t marked[LEX_TERM_MAX + 1] = {1};
+    bool is_new, is_new_term;
+    if (size == 0 || size >= LEX_TERM_MAX) return LEX_NO_STRING;
+    memcpy(marked + 1, term, size);
+    const uint32_t id = strings_add(&vocabulary->words, marked, size + 1, &is_new);
+    if (id == LEX_NO_STRING || !is_new) return id;
+    if (!rag_grow(&vocabulary->term_of, &vocabulary->term_capacity, (size_t)id + 1,
+                  sizeof *vocabulary->term_of))
+        return LEX_NO_STRING;
+    const uint32_t number = strings_add(&vocabulary->terms, term, size, &is_new_term);
+    vocabulary->term_of[id] = number == LEX_NO_STRING ? LEX_DROPPED : number | LEX_WHOLE;
+    return number == LEX_NO_STRING ? LEX_NO_STRING : id;
+}
+
 const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, size_t *size) {
     *size = vocabulary->pending.size;
     return vocabulary->pending.bytes;

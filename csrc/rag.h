@@ -1039,6 +1039,16 @@ enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_
  * last block. */
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block,
                                   uint8_t out[4096], size_t *size, struct rag_fault *fault);
+/* Calls sink with each term that begins with prefix, in order; or with each that is `edits` or fewer
+ * code points away from a word, inserted, deleted, replaced, or two neighbours swapped. A term's
+ * bytes are valid until sink returns. */
+typedef void rag_term_sink(void *context, const uint8_t *term, size_t size);
+enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
+                                      size_t count, rag_term_sink *sink, void *context,
+                                      struct rag_fault *fault);
+enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
+                                 size_t count, unsigned edits, rag_term_sink *sink, void *context,
+                                 struct rag_fault *fault);
 /* The lengths of all rows. */
 enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t *lengths,
                                     struct rag_fault *fault);
@@ -1065,6 +1075,9 @@ void rag_queries_free(struct rag_queries *queries);
 enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
                                 const uint8_t *text, size_t size, bool strip_accents,
                                 struct rag_fault *fault);
+/* Adds a term as it stands to the query that was added last. */
+enum rag_status rag_queries_term(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                 const uint8_t *term, size_t size, struct rag_fault *fault);
 enum rag_status rag_queries_finish(struct rag_queries *queries,
                                    const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault);

@@ -584,6 +584,18 @@ cdef extern from "rag.h" nogil:
 
     struct rag_queries:
         pass
+    rag_status rag_lexicon_beginning(const rag_lexicon *lexicon, const uint8_t *prefix,
+                                     size_t count,
+                                     void (*sink)(void *context, const uint8_t *term,
+                                                  size_t size) noexcept nogil,
+                                     void *context, rag_fault *fault) nogil
+    rag_status rag_lexicon_near(const rag_lexicon *lexicon, const uint8_t *word, size_t count,
+                                unsigned edits,
+                                void (*sink)(void *context, const uint8_t *term,
+                                             size_t size) noexcept nogil,
+                                void *context, rag_fault *fault) nogil
+    rag_status rag_queries_term(rag_queries *queries, rag_vocabulary *vocabulary,
+                                const uint8_t *term, size_t size, rag_fault *fault)
     rag_queries *rag_queries_new()
     void rag_queries_free(rag_queries *queries)
     rag_status rag_queries_add(rag_queries *queries, rag_vocabulary *vocabulary,

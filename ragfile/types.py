@@ -188,6 +188,7 @@ class SharedOptions(TypedDict, total=False):
     least: float | None
     diversity: float
     boost: Boost | Sequence[Boost]
+    operators: bool
     threads: int | None
     request_id: str | None
 

@@ -563,9 +563,24 @@ def _with_errors(failures):
 )
 @click.option("--embedder", help="The embedder for the question, if the file does not record one.")
 @click.option("--distinct", is_flag=True, help="Skip passages that nearly repeat a better one.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Pass over so many places.")
+@click.option("--least", type=float, help="Leave out passages that score less.")
 @click.option(
-    "--explain", is_flag=True, help="Show the score of each retriever and where the time went."
-)
+    "--group", type=click.IntRange(min=1), metavar="N",
+    help="The best documents, with the N best passages of each.",
+)  # fmt: skip
+@click.option(
+    "--diversity", type=click.FloatRange(0, 1), default=0.0,
+    help="Prefer passages unlike those before: 0 (not at all) to 1.",
+)  # fmt: skip
+@click.option(
+    "--operators", is_flag=True,
+    help='Read "phrases", +word, -word, begin* and speling~ in the question.',
+)  # fmt: skip
+@click.option(
+    "--explain", is_flag=True,
+    help="Show what each retriever and each word gave to the score, and where the time went.",
+)  # fmt: skip
 @cache_option
 @generation_option
 @url_cache_option
@@ -580,6 +595,11 @@ def search(
     tags,
     embedder,
     distinct,
+    offset,
+    least,
+    group,
+    diversity,
+    operators,
     explain,
     embedding_cache,
     generation,
@@ -598,24 +618,39 @@ def search(
         file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
     ) as rf:
         hits = passages(rf).search(
-            question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct
-        )
+            question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct, offset=offset,
+            least=least, group=group or 0, diversity=diversity, operators=operators,
+        )  # fmt: skip
+        reasons = [None] * len(hits)
+        if explain and mode != "keyword":
+            asked = {"mode": mode, "where": chosen, "tags_any": tags}
+            reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
     if as_json:
+        explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(
             {
                 "hits": [asdict(hit) for hit in hits],
                 "degraded": hits.degraded,
                 "timings": hits.timings,
+                **explained,
             }
         )
     if hits.degraded:
         click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
     if not hits:
         click.echo("ragfile: nothing found", err=True)
-    for place, hit in enumerate(hits, 1):
+    for place, (hit, reason) in enumerate(zip(hits, reasons, strict=True), offset + 1):
         _show_hit(place, hit, explain)
+        if reason is not None:
+            click.echo(_words_of(reason))
     if explain:
         click.echo("  ".join(f"{stage} {ms:.2f} ms" for stage, ms in hits.timings.items()))
+
+
+def _words_of(reason):
+    """What each word of the question gave to a passage's score."""
+    shares = (f"{printable(t.term)} {t.contribution:.3f} ({t.tf}×)" for t in reason.terms if t.tf)
+    return f"   words: {', '.join(shares) or 'none'}\n"
 
 
 def _show_hit(place, hit, explain):

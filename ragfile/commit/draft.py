@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from ragfile.types import Vectors
 
+BATCH = 1024  # chunks of a generator that are held at a time
 Embed = Callable[[list[Hashable]], "np.ndarray | None"]
 
 
@@ -36,6 +38,19 @@ def creation_time() -> int:
     """Nanoseconds since 1970 from SOURCE_DATE_EPOCH, else 0: a file does not record the clock."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     return int(epoch) * 10**9 if epoch else 0
+
+
+def batches(chunks, vectors):
+    """Chunks with their vectors, some at a time, so that a generator of either is never held whole. Vectors that come as
+    one array belong to chunks of one list."""
+    if vectors is not None and hasattr(vectors, "__len__"):
+        yield [Chunk.of(chunk) for chunk in chunks], vectors
+        return
+    chunks, given = iter(chunks), None if vectors is None else iter(vectors)
+    while batch := [Chunk.of(chunk) for chunk in islice(chunks, BATCH)]:
+        yield batch, None if given is None else list(islice(given, len(batch)))
+    if given is not None and next(given, None) is not None:
+        raise ValueError("there are more vectors than chunks")
 
 
 def no_vectors(keys: list[Hashable]) -> None:

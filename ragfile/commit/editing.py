@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
-from ragfile.commit.draft import Draft, Transaction, creation_time
+from ragfile.commit.draft import Draft, Transaction, batches, creation_time
 from ragfile.commit.fields import plain_metadata, to_utf8
 from ragfile.commit.file_vectors import FileVectors
 from ragfile.commit.removals import Removals
@@ -40,7 +40,7 @@ from ragfile.store.archive import Archive
 from ragfile.store.row_segment import StoredDocument
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Rows, StrPath, Tags, Vectors, Where
+    from ragfile.types import Fields, Metadata, Rows, StrPath, Tags, Vector, Vectors, Where
 
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.
@@ -119,9 +119,14 @@ class Editor(Transaction):
 
     # ------------------------------------------------------------------------------------ adding --
 
-    def add(self, chunks: Iterable[Chunk | Fields], vectors: Vectors | None = None) -> None:
-        """Chunks, of new documents or more of old ones."""
-        chunks = [Chunk.of(chunk) for chunk in chunks]
+    def add(
+        self, chunks: Iterable[Chunk | Fields], vectors: Vectors | Iterable[Vector] | None = None
+    ) -> None:
+        """Chunks, of new documents or more of old ones. They and their vectors can come from generators."""
+        for batch, given in batches(chunks, vectors):
+            self._add_batch(batch, given)
+
+    def _add_batch(self, chunks, vectors):
         for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
             if (old := self.take(doc_id)) is None:
                 self.report["inserted"] += doc_id not in self.draft.staging.documents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
-from ragfile.commit.draft import Draft, Transaction, no_vectors
+from ragfile.commit.draft import Draft, Transaction, batches, no_vectors
 from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.ground.atomic_replace import spare_unless_ragfile
@@ -19,7 +19,7 @@ from ragfile.records import Chunk, Document
 from ragfile.store.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Metric, Precision, StrPath, Vectors
+    from ragfile.types import Fields, Metadata, Metric, Precision, StrPath, Vector, Vectors
 
 DEFAULT = Analysis()
 
@@ -75,12 +75,16 @@ class Writer(Transaction):
         assert self.embedder is not None
         return self.context.embed(self.embedder, keys)
 
-    def add(self, chunks: Iterable[Chunk | Fields], vectors: Vectors | None = None) -> None:
+    def add(
+        self, chunks: Iterable[Chunk | Fields], vectors: Vectors | Iterable[Vector] | None = None
+    ) -> None:
         """Chunk objects, or mappings with their fields, of any documents.
 
-        Each has a vector, given here or made by the embedder, or none has.
+        Each has a vector, given here or made by the embedder, or none has. Chunks, and vectors beside them,
+        can come from generators, of which some thousand are held at a time.
         """
-        self.draft.add_chunks([Chunk.of(chunk) for chunk in chunks], vectors)
+        for batch, given in batches(chunks, vectors):
+            self.draft.add_chunks(batch, given)
 
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: Vectors | None = None

@@ -50,6 +50,10 @@ def words(text, *, bint strip_accents=False):
     return found
 
 
+cdef void collect_term(void *context, const uint8_t *term, size_t size) noexcept with gil:
+    (<list>context).append((<const char *>term)[:size].decode("utf-8", "replace"))
+
+
 def word_places(text, *, bint strip_accents=False):
     """The same words, each with where it stands: (word, whether it is a whole, start, end), in code
     points of a str, in bytes of bytes."""
@@ -345,12 +349,17 @@ cdef class Asker:
         with self.lock:
             return self.analysed(texts)
 
+    def queries_with(self, text, terms):
+        """Queries of one text, with terms as they stand after its own."""
+        with self.lock:
+            return self.analysed([text], terms)
+
     def terms_of(self, words):
         """The terms of words that are parts, in their order; "" for a stop word."""
         with self.lock:
             return list(self.reduce(list(words)))
 
-    cdef Queries analysed(self, texts):
+    cdef Queries analysed(self, texts, terms=()):
         cdef rag_fault fault
         cdef Queries queries = Queries()
         cdef list kept = []
@@ -366,6 +375,9 @@ cdef class Asker:
             check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents,
                                   &fault), &fault)
             queries.count += 1
+        for term in terms:
+            at = utf8(term, &size, kept)
+            check(rag_queries_term(queries.queries, self.vocabulary, at, size, &fault), &fault)
         resolve(self.vocabulary, self.reduce)
         check(rag_queries_finish(queries.queries, self.vocabulary, &fault), &fault)
         return queries
@@ -484,6 +496,32 @@ cdef class Lexicon:
             check(rag_lexicon_rows(self.lexicon, at, len(raw), &rows[0], &tfs[0], count, &count,
                                    &fault), &fault)
         return found, counts
+
+    def beginning(self, prefix):
+        """The terms that begin with a text, in order of their bytes."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list found = [], kept = []
+        cdef size_t size
+        cdef const uint8_t *at = utf8(prefix, &size, kept)
+        with nogil:
+            status = rag_lexicon_beginning(self.lexicon, at, size, collect_term, <void *>found,
+                                           &fault)
+        check(status, &fault)
+        return found
+
+    def near(self, word, unsigned edits):
+        """The terms that are so many edits of a word or fewer away, in order of their bytes."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list found = [], kept = []
+        cdef size_t size
+        cdef const uint8_t *at = utf8(word, &size, kept)
+        with nogil:
+            status = rag_lexicon_near(self.lexicon, at, size, edits, collect_term, <void *>found,
+                                      &fault)
+        check(status, &fault)
+        return found
 
     def tf(self, term, uint64_t row):
         """How often a row holds a term."""
@@ -639,11 +677,17 @@ cdef class Lexicons:
     def __dealloc__(self):
         free(self.legs)
 
-    def queries(self, texts):
-        """Queries with the statistics of all segments' live rows."""
+    def queries(self, texts, terms=()):
+        """Queries with the statistics of all segments' live rows; terms go to the one text that
+        there is."""
         cdef rag_fault fault
         cdef rag_status status
-        cdef Queries queries = self.lexicons[0].queries(texts)
+        cdef Lexicon first = self.lexicons[0]
+        cdef Queries queries
+        if terms:
+            queries = first.asker.queries_with(texts[0], terms)
+        else:
+            queries = first.queries(texts)
         with nogil:
             status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count,
                                         &fault)

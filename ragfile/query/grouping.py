@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.query import fusing_legs
+from ragfile.query import fusing_legs, operators
 from ragfile.store import exact
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class Scored(NamedTuple):
 
 def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     """(the answer, what was left out and why)."""
+    if question.operators:
+        question = operators.applied(base, question)
+    if question.queries is not None:
+        raise ValueError("group does not go with words that have a star or a tilde")
     vectors, has_words, degraded = base._retrievers(question)
     clock.note("embed")
     rows = base._rows_for(question)

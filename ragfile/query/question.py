@@ -48,6 +48,8 @@ class Question:
     without: int | None = None  # a row that is not to be found
     group: int = 0
     is_whole: bool = False  # the answer is all candidates
+    operators: bool = False
+    queries: Any = None  # the texts as terms, where they are more than their words
 
     def __post_init__(self):
         if self.mode not in MODES:
@@ -116,13 +118,18 @@ class Question:
             except (TypeError, ValueError):
                 return None
         rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
-        rest = *rest, self.group
+        rest = *rest, self.group, self.operators
         return *self.texts, self.k, self.mode, self.pool, options, *rest
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
         """Where each text has a filter of its own: which texts share one, and the question with it."""
         parts = row_sets.grouped(self.where)
         return [(places, self._part(places, where)) for places, where in parts]
+
+    def one_by_one(self) -> list[tuple[list[int], Question]]:
+        """Each text as a question of its own, with its filter and vector."""
+        filters = self.where if self.has_filters else [self.where] * len(self.texts)
+        return [([i], self._part([i], where)) for i, where in enumerate(filters)]
 
     def _part(self, places, where):
         vectors = None if self.vectors is None else self.vectors[places]

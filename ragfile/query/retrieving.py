@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.query import fusing_legs, refining
+from ragfile.query import fusing_legs, operators, refining
 from ragfile.records import Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive
@@ -52,7 +52,11 @@ class Retrieval(Archive):
         """What was found, in parts: (which questions, their answers, what was left out and why). Questions that have
         filters of their own are asked filter by filter."""
         asked = [(range(len(question.texts)), question)]
-        if question.has_filters:
+        if question.operators and question.mode != "keyword":
+            asked = [
+                (places, operators.applied(self, part)) for places, part in question.one_by_one()
+            ]
+        elif question.has_filters:
             asked = question.by_filter()
         ask = self._by_name if question.mode == "keyword" else self._by_content
         answers = [ask(part, clock) for _, part in asked]
@@ -90,7 +94,7 @@ class Retrieval(Archive):
         segments = self._searched("rag.terms")
         prefetch.terms(segments)
         prefetch.lists(segments, question.texts)
-        queries = segments.questions(question.texts)
+        queries = question.queries or segments.questions(question.texts)
         words = self._matched(question.texts, depth, rows, threads, queries=queries)
         clock.note("bm25")
         least = fusing.least(queries, words)
@@ -105,7 +109,10 @@ class Retrieval(Archive):
         if vectors is None and not has_words:
             return fusing_legs.nothing("none", len(question.texts), 0)
         if has_words:
-            found = "bm25", self._matched(question.texts, depth, rows, threads)
+            found = (
+                "bm25",
+                self._matched(question.texts, depth, rows, threads, queries=question.queries),
+            )
         else:
             near: Any = vectors
             found = "vector", self.nearest(near, depth, where=rows, threads=threads)

@@ -107,8 +107,8 @@ class KnowledgeBase(Retrieval):
         fusion: FusionChoice | None = None, vector: Vector | Vectors | None = None,
         distinct: bool = False, offset: int = 0, least: float | None = None,
         like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), group: int = 0, threads: int | None = None,
-        cache: bool = True, request_id: str | None = None,
+        boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False,
+        threads: int | None = None,        cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
@@ -122,13 +122,15 @@ class KnowledgeBase(Retrieval):
         chunk: passages like that one, without it. variants are other wordings, or a function that makes them of the
         question; their answers are fused by ranks, and vector then has a row for each. diversity (0 to 1) prefers
         passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
-        best documents with their n best passages each. docs/searching.md explains all of them.
+        best documents with their n best passages each. operators=True reads "phrases", +word, -word, begin* and
+        speling~ in the question. docs/searching.md explains all of them.
         """
         query, vector, without = self._likeness(query, vector, like)
         options: Any = {
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
             "fusion": fusion, "distinct": distinct, "threads": 1 if threads is None else threads,
             "offset": offset, "least": least, "diversity": diversity, "boost": boost, "without": without,
+            "operators": operators,
         }  # fmt: skip
         texts = [query, *widening.worded(variants, query)]
         if len(texts) == 1:
@@ -165,7 +167,7 @@ class KnowledgeBase(Retrieval):
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
         fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
         offset: int = 0, least: float | None = None, diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), threads: int | None = None,
+        boost: Boost | Sequence[Boost] = (), operators: bool = False, threads: int | None = None,
         request_id: str | None = None, columns: bool = False,
     ) -> list[Hits] | Columns:  # fmt: skip
         """As search, for many questions: each retriever is one call into the core. Answers are not kept.
@@ -175,7 +177,7 @@ class KnowledgeBase(Retrieval):
         """
         question = Question(
             queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads,
-            offset, least, diversity, boost,
+            offset, least, diversity, boost, operators=operators,
         )  # fmt: skip
         clock = Clock()
         with tracing.request(request_id or tracing.new()) as request_id:

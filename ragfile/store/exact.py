@@ -63,8 +63,12 @@ class Segments(list):
             )
         return self._parts
 
-    def questions(self, texts):
+    def questions(self, texts, terms=()):
         """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""
+        if terms:  # beside the words of the one text
+            if self.lexicons is None:
+                return self[0].lexicon.asker.queries_with(texts[0], terms)
+            return self.lexicons.queries(texts, terms)
         if self.lexicons is None:
             return self[0].lexicon.queries(texts)
         if len(texts) != 1:

@@ -1,0 +1,198 @@
+"""Signs in a question against a reading of every passage."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragfile
+from ragfile.ingest.analysis import Analysis
+
+WORDS = [
+    "key",
+    "keys",
+    "rotate",
+    "rotating",
+    "pod",
+    "the",
+    "of",
+    "kube",
+    "kubelet",
+    "kubernetes",
+    "state",
+    "art",
+]
+
+
+@pytest.fixture(scope="module")
+def rf(tmp_path_factory):
+    path, rng = tmp_path_factory.mktemp("operators") / "kb.ragfile", np.random.default_rng(1)
+    texts = [" ".join(rng.choice(WORDS, size=int(rng.integers(1, 9)))) for _ in range(240)]
+    texts += [
+        "State-of-the-art, they say.",
+        "art of state",
+        "C++ and foo.bar",
+        "foo bar, C",
+        "東京都 key",
+    ]
+
+    def chunks(first):
+        return [
+            {"doc_id": f"d{i}", "chunk_index": 0, "content": t}
+            for i, t in enumerate(texts)
+            if i % 2 == first
+        ]
+
+    with ragfile.create(path) as w:
+        w.add(chunks(0))
+    with ragfile.edit(path) as w:
+        w.add([*chunks(1), {"doc_id": "gone", "chunk_index": 0, "content": "rotate the key"}])
+    with ragfile.edit(path) as w:
+        w.delete(["gone"])
+    with ragfile.open(path) as rf:
+        yield rf
+
+
+STEMS = {
+    "keys": "key",
+    "rotate": "rotat",
+    "rotating": "rotat",
+    "kubernetes": "kubernet",
+    "state": "state",
+}
+
+
+def stems(text):
+    return [STEMS.get(word, word) for word in re.findall("[a-z]+", text.lower())]
+
+
+def passing(rf, test):
+    rows = rf.live_rows().tolist()
+    return {rf.hit(row).id for row in rows if test(stems(rf.hit(row).text))}
+
+
+def side_by_side(found, wanted):
+    return any(found[i : i + len(wanted)] == wanted for i in range(len(found)))
+
+
+def ids(rf, question, **options):
+    hits = rf.search(question, len(rf), mode="bm25", operators=True, cache=False, **options)
+    return {hit.id for hit in hits}
+
+
+PHRASES = ["rotate the keys", "key rotating", "state of the art", "pod", "the of", "kube kube"]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_phrase_stands_side_by_side(rf, phrase):
+    expected = passing(rf, lambda found: side_by_side(found, stems(phrase)))
+    assert ids(rf, f'"{phrase}" key pod state rotate kube art') == {
+        one for one in expected if ids_with_words(rf, one)
+    }
+    rest = passing(rf, lambda found: not side_by_side(found, stems(phrase)))
+    assert ids(rf, f'-"{phrase}" key pod state rotate kube art') == {
+        one for one in rest if ids_with_words(rf, one)
+    }
+
+
+def ids_with_words(rf, one):
+    asked = {"key", "pod", "state", "rotat", "kube", "art"}
+    return bool(asked & set(stems(rf.hit(rf.row(one)).text)))
+
+
+def test_words_are_required_and_excluded(rf):
+    both = passing(rf, lambda found: "key" in found and "pod" not in found)
+    assert ids(rf, "+keys -pod") == both != set()
+    assert ids(rf, "+key rotate") == passing(rf, lambda found: "key" in found)
+    assert ids(rf, "key -key") == set()
+    assert ids(rf, "the +the key") == ids(rf, "key")
+
+
+def test_a_star_is_words_that_begin_so(rf):
+    expected = passing(rf, lambda found: any(word.startswith("kube") for word in found))
+    assert ids(rf, "kube*") == expected
+    assert ids(rf, "+kubel* key") == passing(rf, lambda found: "kubelet" in found)
+    assert ids(rf, "key -kube*") == passing(rf, lambda found: "key" in found) - expected
+    assert ids(rf, "zzz*") == set()
+
+
+def test_a_tilde_is_words_spelled_nearly_so(rf):
+    assert ids(rf, "kuve~") == passing(rf, lambda found: "kube" in found)
+    assert ids(rf, "kuvelt~") == set()
+    assert ids(rf, "kuvelt~2") == passing(rf, lambda found: "kubelet" in found)
+
+
+def test_scores_are_those_of_all_the_words_that_are_meant(rf):
+    found = rf.search("kube* key", len(rf), mode="bm25", operators=True)
+    plain = rf.search("key kube kubelet kubernetes", len(rf), mode="bm25")
+    assert {h.id: pytest.approx(h.score, rel=1e-6) for h in found} == {h.id: h.score for h in plain}
+
+
+def test_signs_inside_words_and_alone_are_no_signs(rf):
+    assert ids(rf, "+c++") == {"d242#0"}
+    assert ids(rf, "+foo.bar") == {"d242#0"}
+    assert ids(rf, "key + pod - art") == ids(rf, "key pod art")
+    assert ids(rf, '"東京都"') == {"d244#0"}
+    assert ids(rf, '"" key') == ids(rf, "key")
+
+
+def test_without_the_option_signs_are_punctuation(rf):
+    assert rf.search('"rotate the key" -pod', 9, mode="bm25") == rf.search(
+        "rotate the key pod", 9, mode="bm25"
+    )
+
+
+def test_signs_hold_for_every_mode_and_in_batches(rf):
+    asked = ['+key -"rotating key"', "kube* -pod", "plain words key"]
+    one_by_one = [rf.search(text, 7, operators=True, cache=False) for text in asked]
+    assert [list(h) for h in rf.search_batch(asked, 7, operators=True)] == [
+        list(h) for h in one_by_one
+    ]
+    where = [{"id": {"$ne": "d1#0"}}, None, ["d1", "d2"]]
+    each = [rf.search(t, 7, operators=True, where=w) for t, w in zip(asked, where, strict=True)]
+    assert [list(h) for h in rf.search_batch(asked, 7, operators=True, where=where)] == [
+        list(h) for h in each
+    ]
+
+
+def test_groups_take_signs_but_not_spellings(rf):
+    found = rf.search("+key rotate -pod", 5, mode="bm25", operators=True, group=1)
+    plain = rf.search("+key rotate -pod", 5, mode="bm25", operators=True)
+    assert [hit.id for hit in found] == [hit.id for hit in plain]
+    with pytest.raises(ValueError, match="a star or a tilde"):
+        rf.search("kube*", 5, operators=True, group=1)
+
+
+def distance(a, b):
+    """Restricted edit distance, by its definition."""
+    d = {(i, 0): i for i in range(len(a) + 1)} | {(0, j): j for j in range(len(b) + 1)}
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            d[i, j] = min(
+                d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + (a[i - 1] != b[j - 1])
+            )
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                d[i, j] = min(d[i, j], d[i - 2, j - 2] + 1)
+    return d[len(a), len(b)]
+
+
+TERMS = st.lists(st.text(alphabet="abcé東", min_size=1, max_size=7), min_size=1, max_size=60)
+
+
+@given(
+    terms=TERMS, word=st.text(alphabet="abcé東", min_size=1, max_size=7), edits=st.integers(0, 2)
+)
+def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, terms, word, edits):
+    path = tmp_path_factory.mktemp("terms") / "kb.ragfile"
+    with ragfile.create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
+        w.add([{"doc_id": "a", "chunk_index": 0, "content": " ".join(terms)}])
+    with ragfile.open(path) as rf:
+        lexicon = rf._searched("rag.terms")[0].lexicon if rf.has_bm25 else None
+        if lexicon is None:
+            return
+        all_terms = list(lexicon.vocabulary())
+        assert lexicon.beginning(word) == [t for t in all_terms if t.startswith(word)]
+        assert lexicon.beginning("") == all_terms
+        assert lexicon.near(word, edits) == [t for t in all_terms if distance(word, t) <= edits]
