@@ -68,8 +68,8 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
     return RAG_OK;
 }
 
-enum rag_status rag_queries_term(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
-                                 const uint8_t *term, size_t size, struct rag_fault *fault) {
+enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                  const uint8_t *term, size_t size, struct rag_fault *fault) {
     const uint32_t id = rag_bm25_vocabulary_term(vocabulary, term, size);
     if (queries->count == 0) return rag_fail(fault, RAG_ARGUMENT, 0, "no query to add a term to");
     if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,

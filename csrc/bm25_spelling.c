@@ -103,8 +103,7 @@ static bool is_near(const struct points *a, const struct points *b, unsigned edi
     for (size_t j = 0; j <= b->count; j++) rows[2][j] = (unsigned)j;
     unsigned least_before = 0;
     for (size_t i = 0; i < a->count; i++) {
-        const unsigned least =
-            next_row(a, b, i, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
+        const unsigned least = next_row(a, b, i, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
         if (least > edits && least_before > edits) return false;
         least_before = least;
     }

@@ -1076,8 +1076,8 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
                                 const uint8_t *text, size_t size, bool strip_accents,
                                 struct rag_fault *fault);
 /* Adds a term as it stands to the query that was added last. */
-enum rag_status rag_queries_term(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
-                                 const uint8_t *term, size_t size, struct rag_fault *fault);
+enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                  const uint8_t *term, size_t size, struct rag_fault *fault);
 enum rag_status rag_queries_finish(struct rag_queries *queries,
                                    const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault);

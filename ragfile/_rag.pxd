@@ -594,8 +594,8 @@ cdef extern from "rag.h" nogil:
                                 void (*sink)(void *context, const uint8_t *term,
                                              size_t size) noexcept nogil,
                                 void *context, rag_fault *fault) nogil
-    rag_status rag_queries_term(rag_queries *queries, rag_vocabulary *vocabulary,
-                                const uint8_t *term, size_t size, rag_fault *fault)
+    rag_status rag_queries_whole(rag_queries *queries, rag_vocabulary *vocabulary,
+                                 const uint8_t *term, size_t size, rag_fault *fault)
     rag_queries *rag_queries_new()
     void rag_queries_free(rag_queries *queries)
     rag_status rag_queries_add(rag_queries *queries, rag_vocabulary *vocabulary,

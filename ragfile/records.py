@@ -325,8 +325,8 @@ class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
-    `generation` is the commit that was searched. Of a dataset, `failed` are the shards that could not be asked, each with the reason, and `skipped` is how often a
-    shard was ruled out without being asked.
+    `generation` is the commit that was searched. Of a dataset, `failed` are the shards that could not be asked, each
+    with the reason, and `skipped` is how often a shard was ruled out without being asked.
     """
 
     __slots__ = ("degraded", "failed", "generation", "request_id", "skipped", "timings")

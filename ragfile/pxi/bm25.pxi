@@ -377,7 +377,7 @@ cdef class Asker:
             queries.count += 1
         for term in terms:
             at = utf8(term, &size, kept)
-            check(rag_queries_term(queries.queries, self.vocabulary, at, size, &fault), &fault)
+            check(rag_queries_whole(queries.queries, self.vocabulary, at, size, &fault), &fault)
         resolve(self.vocabulary, self.reduce)
         check(rag_queries_finish(queries.queries, self.vocabulary, &fault), &fault)
         return queries

@@ -118,7 +118,7 @@ def _terms(base, query, row):
     """(the share of each term, the length of the row)."""
     segments = base._searched("rag.terms")
     segment, local = base.place(row)
-    statistics = _statistics(segments, query)
+    statistics: Any = _statistics(segments, query)
     norm, length = segment.lexicon.norm_of(local, statistics.rows, statistics.total_length)
     found = []
     for term, count in segments[0].lexicon.terms(query):

@@ -71,6 +71,7 @@ class _Asking:
 
     def __init__(self, base, question, vectors, has_words, rows):
         self.base, self.question, self.rows = base, question, rows
+        self.mask = base._passing(question)
         self.text, self.vector = question.texts[0], None if vectors is None else vectors[0]
         self.has_words = has_words
         self.how = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})
@@ -152,7 +153,7 @@ class _Asking:
         return rows[rows >= 0], scores[rows >= 0]
 
     def _passing(self):
-        return len(self.base) if self.rows.mask is None else int(self.rows.mask.sum())
+        return len(self.base) if self.mask is None else int(self.mask.sum())
 
     def _calibrate(self, words):
         if self.scale is None:
@@ -184,8 +185,8 @@ class _Asking:
         for _, _, (segment, number) in documents:
             there = segment.document(number).file_rows
             rows = np.arange(there.start, there.stop)
-            if self.rows.mask is not None:
-                rows = rows[self.rows.mask[rows]]
+            if self.mask is not None:
+                rows = rows[self.mask[rows]]
             found += self._best(rows)
         return found
 

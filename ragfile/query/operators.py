@@ -51,15 +51,14 @@ def applied(base: Any, question: Question) -> Question:
     if not base.has_bm25:
         raise ValueError(f"{base.path} has no BM25 index, which operators= looks words up in")
     parsed = _read(_Reader(base), question.texts[0])
-    rows = base._rows_for(question)
-    mask = base.alive(np.ones(base.rows, bool)) if rows.mask is None else rows.mask.copy()
+    passing = base._passing(question)
+    mask = base.alive(np.ones(base.rows, bool)) if passing is None else passing.copy()
     for required in parsed.required:
         mask &= required
     for excluded in parsed.excluded:
         mask &= ~excluded
-    has_signs = bool(parsed.required or parsed.excluded)
     found = replace(
-        question, texts=[" ".join(parsed.meaning)], where=RowSet(mask) if has_signs else rows, tags_any=(),
+        question, texts=[" ".join(parsed.meaning)], where=RowSet(mask), tags_any=(),
         tags_all=(), without=None, operators=False,
     )  # fmt: skip
     if parsed.terms:

@@ -18,7 +18,6 @@ from ragfile.query import fusing_legs, operators, refining
 from ragfile.records import Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive
-from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,12 +65,18 @@ class Retrieval(Archive):
 
     def _rows_for(self, question):
         """The rows that a question may find."""
-        rows = self.row_set(question.where, question.tags_any, question.tags_all)
         if question.without is None:
-            return rows
-        mask = np.ones(self.rows, bool) if rows.mask is None else rows.mask.copy()
+            return self.row_set(question.where, question.tags_any, question.tags_all)
+        return self.row_set(self._passing(question))
+
+    def _passing(self, question) -> NDArray[np.bool_] | None:
+        """The same as a bool for each row, or None for all of them."""
+        mask = self.mask(question.where, question.tags_any, question.tags_all)
+        if question.without is None:
+            return mask
+        mask = np.ones(self.rows, bool) if mask is None else mask.copy()
         mask[question.without] = False
-        return RowSet(self.alive(mask))
+        return self.alive(mask)
 
     def _by_content(self, question, clock):
         rows = self._rows_for(question)

@@ -65,7 +65,7 @@ class Fusing:
     def _least(self, i, leg):
         """A leg that is full leaves out rows with as much as its last one has, any other only rows with nothing."""
         rest = leg.scores[-1] if len(leg.rows) == self.question.depth > 0 else 0.0
-        return self.scales[i].least(leg.scores, self.near[i], self.question.k, rest)
+        return self.scales[i].least(leg.scores, self.near[i], self.question.wanted, rest)
 
     def ranked(self, dense: Any, width: int) -> Ranked:
         """The first `width` of the union of both legs, each row with both exact scores."""

@@ -352,9 +352,14 @@ class Dataset(KnowledgeBase):
 
     @of_one_commit
     def match(
-        self, texts: str | Iterable[str], k: int = 10, *, where: RowFilters | RowSet | None = None,
+        self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
+        least: Vector | float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
+        if least is not None or k is None:
+            return KnowledgeBase.match(
+                self, texts, k, where=where, threads=threads, k1=k1, b=b, least=least
+            )
         texts, k = [texts] if isinstance(texts, str) else list(texts), self._at_most(k)
         if row_sets.is_one_each(where):
             return self._one_each(
@@ -373,12 +378,18 @@ class Dataset(KnowledgeBase):
 
     @of_one_commit
     def nearest(
-        self, vectors: Vector | Vectors, k: int = 10, *, where: RowFilters | RowSet | None = None,
-        threads: int | None = None, least: Vector | None = None,
+        self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | None = None,
+        threads: int | None = None, least: Vector | float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
+        if k is None:
+            return KnowledgeBase.nearest(
+                self, vectors, None, where=where, threads=threads, least=least
+            )
         queries, k = np.asarray(vectors), self._at_most(k)
+        if least is not None:
+            least = row_sets.one_for_each(least, 1 if queries.ndim == 1 else len(queries))
         if row_sets.is_one_each(where):
-            floors = None if least is None else np.asarray(least, np.float32).reshape(-1)
+            floors: Any = least
             return self._one_each(
                 np.atleast_2d(queries), k, where,
                 lambda places, part, one: self.nearest(
@@ -468,19 +479,21 @@ class Dataset(KnowledgeBase):
         return self.whole.moments(vector)
 
     def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
+        if queries is not None:
+            raise ValueError("a dataset takes no words with a star or a tilde: ask its files")
         return self.match(texts, k, where=rows, threads=threads, k1=k1, b=b)
 
     def _fused(self, question, vectors, rows, clock):
         """The answer of both retrievers."""
         depth, threads = question.depth, question.threads
-        words = self.match(question.texts, depth, where=rows, threads=threads)
+        words = self._matched(question.texts, depth, rows, threads, queries=question.queries)
         clock.note("bm25")
         fusing = Fusing(self, question, vectors, words)
         least = fusing.least()
         clock.note("fuse")
         dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
         clock.note("vector")
-        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.k)
+        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
 
     # ------------------------------------------------------------------------------------ hits --
 
