@@ -30,7 +30,7 @@ from ragfile.query.fusion import fuse
 from ragfile.query.packing import compress
 from ragfile.query.reranking import rerank
 from ragfile.query.searching import KnowledgeBase
-from ragfile.records import Candidate, Chunk, Document, Plan, Segment
+from ragfile.records import Candidate, Candidates, Chunk, Document, Plan, Segment
 from ragfile.text import normalize
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def chunk(
 ) -> list[Chunk]:
     """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
 
-    A segment is a text or a mapping with `text` (or `content`) and `metadata`; no chunk crosses one. Text and
+    A segment is a text or a mapping with `text` (or `content`) and `metadata`; what else it says, such as
+    `page` or `t_start`, is metadata, too. No chunk crosses a segment. Text and
     segments are normalised first; a Document is taken to be so already. What has no id gets one from its text: the same
     text is the same document, and can be indexed as it is. Metadata is the document's, then the
     segment's, then the chunk's own, the later winning.
@@ -70,11 +71,9 @@ def _document(value):
         return Document("", normalize(value).text)
     pieces, segments, at = [], [], 0
     for one in value:
-        text, metadata = (
-            (one, {}) if isinstance(one, str) else (_content(one), one.get("metadata") or {})
-        )
+        text, metadata = (one, {}) if isinstance(one, str) else (_content(one), _said(one))
         text = normalize(text).text
-        segments.append(Segment(at, at + len(text), dict(metadata)))
+        segments.append(Segment(at, at + len(text), metadata))
         pieces.append(text)
         at += len(text) + len(_GAP)
     return Document("", _GAP.join(pieces), segments=tuple(segments))
@@ -85,6 +84,13 @@ def _content(segment):
         if name in segment:
             return segment[name]
     raise ValueError("a segment has a text")
+
+
+def _said(segment):
+    """The metadata of a segment: its own, and every key that has no other meaning."""
+    known = ("text" if "text" in segment else "content", "metadata")
+    more = {name: value for name, value in segment.items() if name not in known}
+    return {**more, **(segment.get("metadata") or {})}
 
 
 def index(
@@ -117,10 +123,12 @@ def index(
     return {**told, "generation": generation}
 
 
-def retrieve(
-    query: str, plan: Plan | Fields | None, store: StrPath | KnowledgeBase
-) -> list[Candidate]:
-    """The candidates that a plan finds, best first, ties by (doc_id, chunk_index). A plan may be a mapping; None is the default."""
+def retrieve(query: str, plan: Plan | Fields | None, store: StrPath | KnowledgeBase) -> Candidates:
+    """The candidates that a plan finds, best first, ties by (doc_id, chunk_index). A plan may be a mapping; None is the default.
+
+    A plan with one leg that cannot be asked raises ModelError. With both, the other answers alone, and the list's
+    `degraded` has the reason.
+    """
     plan = plan if isinstance(plan, Plan) else Plan(**(plan or {}))
     if not (plan.vector or plan.lexical):
         raise ValueError("a plan asks the vector leg, the lexical one, or both")
@@ -133,19 +141,17 @@ def retrieve(
         query, plan.k, mode=mode, where=plan.where, tags_any=plan.tags_any, tags_all=plan.tags_all, pool=plan.pool,
         fusion=(plan.fusion, params),
     )  # fmt: skip
-    return [
-        Candidate(
-            hit.doc_id,
-            hit.chunk_index,
-            hit.text,
-            hit.score,
-            hit.tags,
-            hit.metadata,
-            hit.start,
-            hit.end,
+    if hits.degraded and mode != "hybrid":
+        raise ModelError(
+            f"{store.path}: the plan asks one leg, and it has no answer: {hits.degraded}"
         )
-        for hit in hits
-    ]
+    return Candidates(map(_candidate, hits), degraded=hits.degraded)
+
+
+def _candidate(hit):
+    return Candidate(
+        hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.tags, hit.metadata, hit.start, hit.end
+    )  # fmt: skip
 
 
 def _check_keys(chunks):

@@ -209,6 +209,18 @@ def chunk_uuid(doc_id: str, chunk_index: int, collection: str = "") -> str:
     return str(UUID(bytes=hashlib.sha1(UUID_NAMESPACE + name).digest()[:16], version=5))
 
 
+class Candidates(list[Candidate]):
+    """A list of Candidate, best first. `degraded` is the reason why a leg was left out, or ""."""
+
+    __slots__ = ("degraded",)
+
+    degraded: str
+
+    def __init__(self, candidates: Iterable[Candidate] = (), *, degraded: str = "") -> None:
+        super().__init__(candidates)
+        self.degraded = degraded
+
+
 @dataclass(slots=True)
 class Plan:
     """How to retrieve: which legs, how deep, through which filters, and how the legs are put together."""

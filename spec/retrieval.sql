@@ -56,7 +56,19 @@ CREATE INDEX chunks_by_word ON canonical.chunks USING gin (words);
 CREATE INDEX chunks_by_tag ON canonical.chunks USING gin (tags);
 
 -- Lines of `ragfile export`, until canonical.index() takes them in.
-CREATE TABLE canonical.arriving (line jsonb NOT NULL);
+CREATE TABLE canonical.arriving (line text NOT NULL);
+
+-- A line as jsonb. What PostgreSQL cannot hold, U+0000 and halves of surrogate pairs, becomes U+FFFD: one such character in a
+-- chunk is no reason to refuse the file.
+CREATE FUNCTION canonical.readable(line text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN line::jsonb;
+EXCEPTION WHEN untranslatable_character OR invalid_text_representation THEN
+    line := regexp_replace(line, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g');
+    line := regexp_replace(line, '(?<!\\)((?:\\\\)*)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])', '\1\\ufffd', 'g');
+    line := regexp_replace(line, '(?<!\\ud[89ab][0-9a-f][0-9a-f])(?<!\\)((?:\\\\)*)\\ud[c-f][0-9a-f]{2}', '\1\\ufffd', 'g');
+    RETURN line::jsonb;
+END $$;
 
 -- Upserts the rows that arrived. The same rows again change nothing. Another model than the collection's is an error.
 CREATE FUNCTION canonical.index(into_collection text, model text) RETURNS TABLE (inserted bigint, updated bigint, unchanged bigint)
@@ -66,12 +78,14 @@ BEGIN
     IF model <> (SELECT embed_model FROM canonical.collections WHERE name = into_collection) THEN
         RAISE 'collection % has vectors of another model than %', into_collection, model;
     END IF;
+    CREATE TEMP TABLE coming ON COMMIT DROP AS SELECT canonical.readable(arriving.line) AS line FROM canonical.arriving;
+    DELETE FROM canonical.arriving;
     INSERT INTO canonical.documents
-        SELECT DISTINCT ON (line->>'doc_id') into_collection, line->>'doc_id', coalesce(line->>'source', '') FROM canonical.arriving
+        SELECT DISTINCT ON (line->>'doc_id') into_collection, line->>'doc_id', coalesce(line->>'source', '') FROM coming
         ON CONFLICT (collection, doc_id) DO UPDATE SET source = excluded.source;
     RETURN QUERY
         WITH come AS (
-            DELETE FROM canonical.arriving RETURNING line
+            SELECT line FROM coming
         ), written AS (
             INSERT INTO canonical.chunks AS old (collection, doc_id, chunk_index, id, content, tags, metadata, embedding)
                 SELECT into_collection, line->>'doc_id', (line->>'chunk_index')::int, (line->>'uuid')::uuid, line->>'text',
@@ -84,6 +98,7 @@ BEGIN
                 RETURNING xmax = 0 AS is_new
         )
         SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new), (SELECT count(*) FROM come) - count(*) FROM written;
+    DROP TABLE coming;
 END $$;
 
 -- tags_any: one of them; tags_all: all; an empty list does not restrict. metadata: equality of top-level keys, by type and value.

@@ -240,7 +240,7 @@ def test_retrieving_both_legs_is_fusing_what_each_retrieves(path):
         retrieve("rotate keys", Plan(k=50, lexical=False), path),
         retrieve("rotate keys", Plan(k=50, vector=False), path),
     ]
-    fused = fuse(legs, params={"k": 12})
+    fused = fuse(legs, params={"limit": 12})
     both = retrieve("rotate keys", Plan(), path)
     assert [(c.key, c.score) for c in both] == [(c.key, c.score) for c in fused]
 
@@ -300,3 +300,32 @@ def test_a_plain_text_is_chunked_and_indexed_as_it_is(tmp_path):
     chunk(named)
     assert named.id == ""
     assert chunk("") == []
+
+
+class Gone:
+    """An embedder that is down."""
+
+    model = ragfile.Model("potion-base-8M/1", 256)
+
+    def embed(self, texts, role):
+        raise ragfile.ProviderError("the server is down")
+
+
+def test_a_plan_with_a_leg_that_has_no_answer_says_so(path):
+    with ragfile.open(path, embedder=Gone()) as rf:
+        with pytest.raises(ragfile.ModelError, match="the server is down"):
+            retrieve("rotate", Plan(lexical=False), rf)
+        found = retrieve("rotate", Plan(), rf)
+        assert "the server is down" in found.degraded
+        assert [c.key for c in found] == [c.key for c in retrieve("rotate", Plan(vector=False), rf)]
+    assert retrieve("rotate", Plan(), path).degraded == ""
+
+
+def test_what_else_a_segment_says_is_metadata():
+    segments = [
+        {"text": "Keys rotate.", "t_start": 1.5, "page": 3, "metadata": {"page": 4, "lang": "en"}},
+        {"content": "Pods restart.", "speaker": "Ada"},
+    ]
+    found = [{k: v for k, v in c.metadata.items() if k != "headers"} for c in chunk(segments)]
+    assert found == [{"t_start": 1.5, "page": 4, "lang": "en"}, {"speaker": "Ada"}]
+    assert segments[0]["metadata"] == {"page": 4, "lang": "en"}

@@ -1,15 +1,18 @@
-"""`SingleFileRAGService`: a .ragmd file behind the interface that FAISS + JSON programs already use.
+"""One interface over two stores: `GenericRAGService` keeps FAISS + JSON, `SingleFileRAGService` a .ragmd file.
 
+    async with GenericRAGService("ollama", model="nomic-embed-text") as rag:
+        results = await rag.search("query")
     async with SingleFileRAGService("ollama", model="nomic-embed-text", ragmd_path=Path("embeddings.ragmd")) as rag:
         results = await rag.search("query")
 
-Everything is in memory; loading, embedding, searching and saving run in a thread, so the event loop goes on meanwhile.
+`vectors-{model}.faiss` and `metadata-{model}.json` are read and written without FAISS. Everything is in memory; loading, embedding, searching and saving run in a thread, so the event loop goes on meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -18,6 +21,7 @@ import numpy as np
 from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ModelError
 from ragfile.exchange.collection import chunk_text, empty
+from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.ragmd import reading
 
 if TYPE_CHECKING:
@@ -87,15 +91,17 @@ def provider(service_name, model):
     )
 
 
-class SingleFileRAGService:
-    """The store in one .ragmd file. Without an embedder, `connect(service_name, model)` is asked for one on first use."""
+class GenericRAGService:
+    """The store in two files of a folder, an index and its JSON. Without an embedder, `connect(service_name, model)` is
+    asked for one on first use.
+    """
 
     def __init__(
-        self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=provider
-    ):
+        self, service_name, model=None, folder=".", *, embedder=None, connect=provider
+    ):  # fmt: skip
         self.service_name = service_name
         self.model_name = model
-        self.ragmd_path = os.fspath(ragmd_path) if ragmd_path is not None else None
+        self.folder = os.fspath(folder)
         self.embedder = embedder
         self._connect = connect
         self._made_embedder = False
@@ -113,29 +119,37 @@ class SingleFileRAGService:
 
     # ------------------------------------------------------------------------------------------------------- files ---
 
-    def initialize_search_backend(self):
-        """Loads the file; a file that is not there yet is an empty store."""
-        if self.ragmd_path is not None and os.path.exists(self.ragmd_path):
-            self.load_from_ragmd(self.ragmd_path)
+    @property
+    def paths(self):
+        """(index, JSON) of this model in the folder."""
+        slug = re.sub(r"[^\w.-]+", "-", self.model_name or self.service_name).strip("-.") or "model"
+        return json_pair.pair_paths(os.path.join(self.folder, f"vectors-{slug}.faiss"))
 
-    def load_from_ragmd(self, path):
-        found = reading.load(path)
+    def initialize_search_backend(self):
+        """Loads the store; one that is not there yet is empty."""
+        index, metadata = self.paths
+        if os.path.exists(index) or os.path.exists(metadata):
+            self._take(json_pair.read(index, metadata), index)
+
+    def save(self):
+        """Writes both files, each whole or not at all."""
+        json_pair.write(self._filled(), *self.paths)
+
+    def _filled(self):
+        if self._collection is None:
+            raise ModelError(
+                "there is nothing to save: the store has no documents and so no dimension"
+            )
+        return self._collection
+
+    def _take(self, found, path):
+        """Takes a collection that was read, if it is of this model."""
         if self.model_name is not None and found.model_name not in (None, self.model_name):
             raise ModelError(
                 f"{path} was built with {found.model_name}, not with {self.model_name}"
             )
         self.model_name = found.model_name or self.model_name
         self._collection = found
-
-    def save_to_ragmd(self, path):
-        if self._collection is None:
-            raise ModelError(
-                "there is nothing to save: the store has no documents and so no dimension"
-            )
-        reading.save(path, self._collection)
-
-    def save(self):
-        self.save_to_ragmd(self.ragmd_path)
 
     # ---------------------------------------------------------------------------------------------------- contents ---
 
@@ -214,6 +228,33 @@ class SingleFileRAGService:
                 True,
             )
         return np.asarray(self.embedder.embed(texts, role), np.float32).reshape(len(texts), -1)
+
+
+class SingleFileRAGService(GenericRAGService):
+    """The same store in one .ragmd file."""
+
+    def __init__(
+        self, service_name, model=None, ragmd_path=None, *, embedder=None, connect=provider
+    ):
+        super().__init__(service_name, model, embedder=embedder, connect=connect)
+        self.ragmd_path = os.fspath(ragmd_path) if ragmd_path is not None else None
+
+    def initialize_search_backend(self):
+        """Loads the file; a file that is not there yet is an empty store."""
+        if self.ragmd_path is not None and os.path.exists(self.ragmd_path):
+            self.load_from_ragmd(self.ragmd_path)
+
+    def load_from_ragmd(self, path):
+        """Takes the content of a .ragmd file."""
+        self._take(reading.load(path), path)
+
+    def save_to_ragmd(self, path):
+        """Writes a .ragmd file."""
+        reading.save(path, self._filled())
+
+    def save(self):
+        """Writes the file that the store was opened with."""
+        self.save_to_ragmd(self.ragmd_path)
 
 
 def nearest(index, query, k):

@@ -14,6 +14,7 @@ import os
 import warnings
 from pathlib import Path
 
+from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fusion
 from ragfile.commit.building import PAGES, build_from
 from ragfile.embedding.protocol import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
@@ -23,6 +24,19 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import Policy
 from ragfile.opening import open as open_file
 
+__all__ = [
+    "export_duckdb",
+    "get_embedding_metadata",
+    "get_source_documents",
+    "hybrid_query",
+    "prepare_embeddings",
+    "print_results",
+    "reciprocal_rank_fusion",
+    "validate_embedding_model",
+    "vector_query",
+]
+
+OPENAI_MODEL = "text-embedding-3-small"
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 STEMMER = "porter"  # the first Porter stemmer, which that surface names; other files have its successor, "english"
 CHARACTERS_A_TOKEN = 4  # chunk_size counts tokens, as a budget; chunks here are cut by characters
@@ -32,30 +46,61 @@ def prepare_embeddings(
     input_dir: str,
     output_db: str,
     chunk_size: int = 512,
-    embed_model_name: str = DEFAULT_MODEL,
+    embed_model_name: str | None = DEFAULT_MODEL,
     use_markdown_chunking: bool = True,
     include_headers_weight: int = 0,
     progress=None,
+    *,
+    embed_dim: int | None = None,
+    embedding_provider: str = "huggingface",
+    verbose: bool = False,
+    include_headers_in_chunks: bool = True,
+    header_weight: int | None = None,
+    overwrite: bool = False,
 ):
     """Builds output_db from all .md files below input_dir, and opens it for asking.
 
     embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. The default is taken where it is on this
     machine already; else the embedded model takes its place with a warning. The file records which one it was.
     include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what builds do by default.
+    header_weight means the same, and include_headers_in_chunks=False leaves the path out of BM25. embedding_provider is "huggingface" or
+    "openai", whose key comes from OPENAI_API_KEY. embed_dim is what the model's dimension must be. A file that is there already is
+    an error unless overwrite is true, and no file of another kind is ever replaced.
     """
     sources = _markdown_files(input_dir)
-    spec, embedder = _embedder(embed_model_name)
+    if os.path.exists(output_db) and not overwrite:
+        raise FileExistsError(f"{output_db} is there already; overwrite=True replaces it")
+    spec, embedder = _embedder(_model_name(embed_model_name, embedding_provider))
+    _check_dim(embedder, embed_dim)
+    if header_weight is not None:
+        include_headers_weight = header_weight
     kind = "markdown" if use_markdown_chunking else "sentences"
     policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
-    fields = (
-        (("text", 1), ("headers", include_headers_weight))
-        if include_headers_weight
-        else PAGES.fields
-    )
-    build_from(
+    fields = PAGES.fields
+    if not include_headers_in_chunks:
+        fields = (("text", 1),)
+    elif include_headers_weight:
+        fields = (("text", 1), ("headers", include_headers_weight))
+    report = build_from(
         _read(sources), output_db, embedder=embedder, spec=spec, chunking=policy, analysis=Analysis(STEMMER, fields=fields), progress=progress,
     )  # fmt: skip
+    if verbose:
+        print(f"{output_db}: {report.documents} documents, {report.chunks} chunks")
     return open_file(output_db, embedder=embedder)
+
+
+def _model_name(name, provider):
+    """The model of a provider, as ragfile names it; without a name the provider's usual one."""
+    if provider not in ("huggingface", "openai"):
+        raise ValueError(f"embedding_provider is 'huggingface' or 'openai', not {provider!r}")
+    if provider == "openai":
+        return f"openai:{OPENAI_MODEL if name in (None, DEFAULT_MODEL) else name}"
+    return name or DEFAULT_MODEL
+
+
+def _check_dim(embedder, dim):
+    if dim is not None and dim != embedder.model.dims:
+        raise ModelError(f"{embedder.model.name} has {embedder.model.dims} dimensions, not {dim}")
 
 
 def _markdown_files(input_dir):
@@ -123,22 +168,36 @@ def hybrid_query(
     include_source_docs: bool = False,
     vector_weight: float = 0.5,
     embed_model_name: str | None = None,
+    *,
+    model_name: str | None = None,
+    vector_top_k: int | None = None,
+    fts_top_k: int | None = None,
+    verbose: bool = False,
 ) -> list[dict]:
     """The top_k chunks by both legs, of max(2 top_k, 10) candidates each: put together by reciprocal ranks, or by scores with
-    vector_weight for the vectors and the rest for the words."""
+    vector_weight for the vectors and the rest for the words.
+
+    vector_top_k and fts_top_k are the candidates of a leg; 0 leaves the leg out, and of two other numbers the larger holds for
+    both. model_name is embed_model_name under its other name.
+    """
     if not 0 <= vector_weight <= 1:
         raise ValueError(f"vector_weight lies between 0 and 1, not {vector_weight}")
     fusion = ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
-    options = {"pool": max(2 * top_k, 10), "fusion": fusion}
-    return _query(
-        query_text,
-        db_path,
-        top_k,
-        embed_model_name,
-        include_source_docs,
-        "rrf" if use_rrf else "weighted",
-        options,
-    )
+    score_type, mode = ("rrf" if use_rrf else "weighted"), _mode(vector_top_k, fts_top_k)
+    pool = max(vector_top_k or 0, fts_top_k or 0) or max(2 * top_k, 10)
+    options = {"pool": max(pool, top_k), "fusion": fusion, "mode": mode}
+    model = embed_model_name or model_name
+    hits = _query(query_text, db_path, top_k, model, include_source_docs, score_type, options)
+    if verbose:
+        print(f"{query_text}: {len(hits)} chunks by {mode} search")
+    return hits
+
+
+def _mode(vector_top_k, fts_top_k):
+    """The legs that are asked: all but those of which no candidate is wanted."""
+    if vector_top_k == 0 and fts_top_k == 0:
+        raise ValueError("vector_top_k and fts_top_k cannot both be 0: no leg would be asked")
+    return "bm25" if vector_top_k == 0 else "vector" if fts_top_k == 0 else "hybrid"
 
 
 def vector_query(
@@ -170,11 +229,17 @@ def _query(query_text, db_path, top_k, model, include_source_docs, score_type, o
             }
     return [
         {
-            "node_id": hit.id, "text": hit.text, "metadata": hit.metadata, "score": hit.score, "score_type": score_type,
+            "node_id": hit.id, "text": hit.text, "metadata": _named(hit), "score": hit.score, "score_type": score_type,
             "source_doc": documents.get(hit.doc_id),
         }
         for hit in hits
     ]  # fmt: skip
+
+
+def _named(hit):
+    """The metadata of a hit, with its file and section under the names that these programs print."""
+    name = hit.metadata.get("name") or os.path.basename(hit.source or hit.doc_id)
+    return {"file_name": name, "header_path": hit.metadata.get("headers", "")} | hit.metadata
 
 
 def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict]:
@@ -194,6 +259,23 @@ def get_embedding_metadata(db_path: str) -> dict:
             "counts": {"documents": info["documents"], "chunks": info["chunks"]},
             "capabilities": {"vector": rf.has_vectors, "fts": rf.has_bm25, "hybrid": rf.has_vectors and rf.has_bm25},
         }  # fmt: skip
+
+
+def validate_embedding_model(
+    db_path: str, model_name: str, expected_dimensions: int | None = None
+) -> bool:
+    """Whether questions to a file can be embedded by a model; what does not fit is a warning."""
+    found = get_embedding_metadata(db_path)
+    if found["model"] is not None and not _names(model_name, found["model"]):
+        warnings.warn(
+            f"{db_path} was built with {found['model']}, not with {model_name}", stacklevel=2
+        )
+        return False
+    if expected_dimensions and expected_dimensions != found["dims"]:
+        said = f"{db_path} has vectors of {found['dims']} dimensions, not {expected_dimensions}"
+        warnings.warn(said, stacklevel=2)
+        return False
+    return True
 
 
 def _opened(db_path, model=None):

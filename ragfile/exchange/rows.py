@@ -31,7 +31,8 @@ def passages(collection):
     for row, ref in enumerate(collection.refs):
         document = collection.documents.get(ref["document_id"]) or {}
         chunk = collection.chunk(row) or {}
-        title = (document.get("content") or {}).get("title")
+        metadata = _metadata(document, chunk)
+        title = (document.get("content") or {}).get("title") or metadata.get("title")
         yield Passage(
             ref["document_id"],
             ref["chunk_key"],
@@ -41,29 +42,50 @@ def passages(collection):
             title if isinstance(title, str) else "",
             chunk.get("i_start"),
             chunk.get("i_end"),
-            document.get("metadata") or {},
+            metadata,
         )
+
+
+def _metadata(document, chunk):
+    """The document's, with what only the chunk says: its page, its headers."""
+    both = (document.get("metadata"), chunk.get("metadata"))
+    return {key: value for held in both if isinstance(held, dict) for key, value in held.items()}
 
 
 def gathered(found, vectors, *, model_name=None, metric="ip"):
     """Passages with their vectors as documents: each text is a field of its document, named by its
     chunk key.
 
-    A chunk key that a document has already gets a number.
+    A chunk key that a document has already gets a number. Metadata that all passages of a document share
+    are the document's, and the others the chunk's.
     """
-    refs, documents = [], {}
+    refs, documents, found = [], {}, list(found)
+    shared = _shared(found)
     for row, passage in enumerate(found):
-        document = documents.setdefault(passage.document_id, _document(passage))
+        common = shared[passage.document_id]
+        document = documents.setdefault(passage.document_id, _document(passage, common))
         key, number = passage.chunk_key, 2
         while key in document["content"]:
             key, number = f"{passage.chunk_key} ({number})", number + 1
         document["content"][key] = passage.text
-        document["chunks"][key] = {"i_start": None, "i_end": None, "faiss_id": row}
+        own = {k: v for k, v in passage.metadata.items() if k not in common}
+        entry = {"i_start": None, "i_end": None, "faiss_id": row}
+        document["chunks"][key] = entry | ({"metadata": own} if own else {})
         refs.append({"document_id": passage.document_id, "chunk_key": key})
     return Collection(Index.of(vectors, metric), refs, documents, model_name)
 
 
-def _document(passage):
+def _shared(found):
+    """The metadata that are the same in all passages of a document, by its id."""
+    shared: dict[str, dict] = {}
+    for passage in found:
+        held = shared.setdefault(passage.document_id, dict(passage.metadata))
+        for key in [k for k, v in held.items() if passage.metadata.get(k, ...) != v]:
+            del held[key]
+    return shared
+
+
+def _document(passage, metadata):
     content = {"title": passage.title} if passage.title else {}
     held = {"id": passage.document_id, "source": passage.source, "content": content}
-    return {**held, "metadata": dict(passage.metadata), "chunks": {}}
+    return {**held, "metadata": dict(metadata), "chunks": {}}

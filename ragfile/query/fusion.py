@@ -134,14 +134,22 @@ def fuse(
 ) -> list[Candidate]:  # fmt: skip
     """One list from several lists of Candidate, each best first; a second copy of a chunk in one is ignored.
 
-    rrf          params: rrf_k (60), k (how many to return; all)
+    rrf          params: rrf_k (60)
     blend        params: alpha (0.5) for [vector, lexical] sets, or weights, one per set
     weighted     the same under its other name: vector_weight (0.5)
     calibrated   [vector, lexical] sets; params: mean, deviation, w. Every candidate needs a vector score; a
                  missing lexical one is 0, as BM25 gives to a text without the query's words
+
+    Every method takes limit, how many to return (all). `k` is refused: elsewhere it is the constant of
+    reciprocal ranks, or a number of results.
     """
     params = dict(params or {})
-    limit = params.pop("k", None)
+    limit = params.pop("limit", None)
+    if "k" in params:
+        raise ValueError(
+            "params has no 'k': rrf_k is the constant of reciprocal ranks, "
+            "limit is how many to return"
+        )
     if method not in _METHODS:
         raise ValueError(
             f"unknown fusion method {method!r}: use one of {', '.join(sorted(_METHODS))}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import xxhash
@@ -21,7 +21,7 @@ from ragfile.records import Candidate, best_first
 from ragfile.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ragfile.types import Fields
 
@@ -33,6 +33,10 @@ SHINGLE = (
 )
 
 
+Scorer: TypeAlias = "Callable[[str, Sequence[str]], Iterable[float]]"
+"""A function in the place of a Reranker."""
+
+
 class Reranker(Protocol):
     """A model that reads a query and texts together."""
 
@@ -42,11 +46,13 @@ class Reranker(Protocol):
 
 
 def rerank(
-    query: str, candidates: Iterable[Candidate | Fields], model: str | Reranker | None = None
-) -> list[Candidate]:
+    query: str, candidates: Iterable[Candidate | Fields],
+    model: str | Reranker | Scorer | None = None,
+) -> list[Candidate]:  # fmt: skip
     """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
 
-    `model` is None (built in), anything with `score(query, texts) -> numbers`, or a cross-encoder's name.
+    `model` is None (built in), anything with `score(query, texts) -> numbers`, a function like that, or a
+    cross-encoder's name.
     """
     candidates = [Candidate.of(c) for c in candidates]
     if not candidates:
@@ -55,13 +61,23 @@ def rerank(
     if model is None:
         scores = _builtin(query, texts, [c.score for c in candidates])
     else:
-        scores = [
-            float(s)
-            for s in (CrossEncoder(model) if isinstance(model, str) else model).score(query, texts)
-        ]
+        scores = [float(s) for s in _scorer(model)(query, texts)]
     if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
         raise ValueError("a re-ranking model gives one finite number per text")
     return best_first(c.scored(s) for c, s in zip(candidates, scores, strict=True))
+
+
+def _scorer(model) -> Scorer:
+    """What gives the scores: a model's `score`, or a plain function."""
+    if isinstance(model, str):
+        model = CrossEncoder(model)
+    score = getattr(model, "score", model)
+    if not callable(score):
+        raise TypeError(
+            "model is None, a name, a function of (query, texts), or has score(query, texts), "
+            f"not {type(model).__name__}"
+        )
+    return score
 
 
 def _builtin(query, texts, before):

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from oracles.ragmd_examples import collection
 
-from ragfile.adapters.single_file import ChunkRef, Document, SingleFileRAGService, nearest
+from ragfile.adapters.single_file import (
+    ChunkRef,
+    Document,
+    GenericRAGService,
+    SingleFileRAGService,
+    nearest,
+)
 from ragfile.errors import ModelError
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
@@ -282,3 +288,55 @@ def test_a_document_that_does_not_fit_leaves_the_old_one(tmp_path):
         rag.add_document_sync(document("birds", "swans swim in lakes "))
     assert rag.chunk_refs == before
     assert rag.documents["birds"].full_text.startswith("herons")
+
+
+# ------------------------------------------------------------------------------------- two files ---
+
+
+def opened(path):
+    """The choice by suffix that the seed describes."""
+    path = Path(path)
+    if path.suffix == ".ragmd":
+        return SingleFileRAGService("local", "hashing", ragmd_path=path, embedder=Hashing())
+    return GenericRAGService("local", "hashing", folder=path.parent, embedder=Hashing())
+
+
+@pytest.mark.parametrize("name", ["embeddings.ragmd", "vectors-hashing.faiss"])
+def test_the_same_program_runs_over_both_stores(tmp_path, name):
+    async def program():
+        async with opened(tmp_path / name) as rag:
+            assert isinstance(rag, GenericRAGService)
+            await rag.add_document(
+                document("birds", "herons stand in water ", "owls fly at night ")
+            )
+            rag.save()
+        async with opened(tmp_path / name) as rag:
+            return await rag.search("owls at night", k=1)
+
+    assert asyncio.run(program())[0].text == "owls fly at night "
+    assert (tmp_path / name).exists()
+
+
+def test_two_files_and_one_give_the_same_answers_and_faiss_reads_the_index(tmp_path):
+    faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    one = filled(tmp_path / "embeddings.ragmd")
+    two = opened(tmp_path / "vectors-hashing.faiss")
+    for name in one.documents:
+        two.add_document_sync(one.documents[name])
+    two.save()
+    assert [r[:3] for r in two.search_sync("owls night")] == [
+        r[:3] for r in one.search_sync("owls night")
+    ]
+    index = faiss.read_index(str(tmp_path / "vectors-hashing.faiss"))
+    assert (index.ntotal, index.d) == (4, 64)
+
+
+def test_a_model_with_a_path_in_its_name_stays_in_the_folder(tmp_path):
+    rag = GenericRAGService("st", "../../BAAI/bge small", folder=tmp_path)
+    assert {Path(path).parent for path in rag.paths} == {tmp_path}
+
+
+def test_an_index_without_its_metadata_is_said(tmp_path):
+    (tmp_path / "vectors-hashing.faiss").write_bytes(b"IxFI")
+    with pytest.raises((OSError, ValueError)):
+        opened(tmp_path / "vectors-hashing.faiss").initialize_search_backend()

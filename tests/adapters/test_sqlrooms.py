@@ -199,7 +199,7 @@ def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before
     monkeypatch.setattr(sqlrooms, "open_embedder", opened)
     for _ in range(2):
         with sqlrooms.prepare_embeddings(
-            str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny"
+            str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny", overwrite=True
         ) as rf:
             assert rf.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
     assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
@@ -311,3 +311,82 @@ def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
     assert joined == (2, (folder / "keys.md").read_bytes().decode())
     assert json.loads(notes["dims"]) == 256
     assert export(db, out, "--to", "duckdb").returncode == 1
+
+
+# ----------------------------------------------------------------------------- the other arguments ---
+
+
+def test_what_is_there_already_is_not_overwritten_unless_asked(folder, tmp_path):
+    path = tmp_path / "notes.duckdb"
+    path.write_bytes(b"a user's own database")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        sqlrooms.prepare_embeddings(str(folder), str(path), embed_model_name="default")
+    with pytest.raises((ValueError, OSError)):  # and never a file of another kind
+        sqlrooms.prepare_embeddings(
+            str(folder), str(path), embed_model_name="default", overwrite=True
+        )
+    assert path.read_bytes() == b"a user's own database"
+    made = str(tmp_path / "kb.ragfile")
+    for overwrite in (False, True):
+        rf = sqlrooms.prepare_embeddings(
+            str(folder), made, embed_model_name="default", overwrite=overwrite
+        )
+        assert len(rf)
+        rf.close()
+
+
+def test_the_arguments_of_the_original_are_taken(folder, tmp_path, capsys):
+    rf = sqlrooms.prepare_embeddings(
+        str(folder), str(tmp_path / "kb"), 512, "default", embed_dim=256, verbose=True, header_weight=3,
+        include_headers_in_chunks=True,
+    )  # fmt: skip
+    rf.close()
+    assert "chunks" in capsys.readouterr().out
+    with pytest.raises(ModelError, match="256 dimensions, not 384"):
+        sqlrooms.prepare_embeddings(
+            str(folder), str(tmp_path / "b"), embed_model_name="default", embed_dim=384
+        )
+    with pytest.raises(ValueError, match="'huggingface' or 'openai'"):
+        sqlrooms.prepare_embeddings(str(folder), str(tmp_path / "b"), embedding_provider="cohere")
+
+
+def test_a_leg_without_candidates_is_left_out(db):
+    asked = {"db_path": db, "top_k": 3}
+    vector = sqlrooms.hybrid_query("rotate the keys", **asked, fts_top_k=0)
+    assert [h["node_id"] for h in vector] == [
+        h["node_id"] for h in sqlrooms.vector_query("rotate the keys", **asked)
+    ]
+    with ragfile.open(db) as rf:
+        words = [hit.id for hit in rf.search("rotate the keys", 3, mode="bm25")]
+    assert [
+        h["node_id"] for h in sqlrooms.hybrid_query("rotate the keys", **asked, vector_top_k=0)
+    ] == words
+    with pytest.raises(ValueError, match="no leg"):
+        sqlrooms.hybrid_query("rotate", **asked, vector_top_k=0, fts_top_k=0)
+
+
+def test_results_are_printed_with_file_and_section(db, capsys):
+    hits = sqlrooms.hybrid_query(
+        "how do I rotate the keys?", db, top_k=2, verbose=True, model_name="default"
+    )
+    assert {"file_name", "header_path"} <= set(hits[0]["metadata"])
+    sqlrooms.print_results(hits, "how do I rotate the keys?")
+    said = capsys.readouterr().out
+    assert f"Source: {hits[0]['metadata']['file_name']}" in said
+    assert hits[0]["node_id"] in said
+
+
+def test_a_model_is_validated_before_it_is_asked(db):
+    assert sqlrooms.validate_embedding_model(db, "default", 256)
+    with pytest.warns(UserWarning, match="was built with"):
+        assert not sqlrooms.validate_embedding_model(db, "BAAI/bge-small-en-v1.5")
+    with pytest.warns(UserWarning, match="dimensions"):
+        assert not sqlrooms.validate_embedding_model(db, "default", 384)
+
+
+def test_rankings_are_fused_by_reciprocal_ranks():
+    assert sqlrooms.reciprocal_rank_fusion([["a", "b"], ["b", "c"]], k=0) == [
+        ("b", 1.5),
+        ("a", 1.0),
+        ("c", 0.5),
+    ]

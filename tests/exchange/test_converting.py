@@ -17,11 +17,14 @@ from places import ROOT
 
 from ragfile.cli.convert import convert_command
 from ragfile.cli.main import main
+from ragfile.commit.writing import Writer
 from ragfile.errors import FormatError
 from ragfile.exchange import converting, origin
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
+from ragfile.exchange.rows import passages
+from ragfile.records import Chunk, Document
 
 
 def unusual():
@@ -410,3 +413,43 @@ def test_a_failure_is_one_line_and_an_exit_code(tmp_path, capsys):
             main(["convert", str(tmp_path / source), str(tmp_path / "y.faiss")])
         assert ended.value.code == code
         assert capsys.readouterr().err == f"ragfile: {tmp_path / source}: {reason}\n"
+
+
+# ------------------------------------------------------------------ what only a chunk says, and the model ---
+
+
+@pytest.fixture
+def paged(tmp_path):
+    """A file of two documents: one whose chunks have pages and headers of their own."""
+    model = {"model": {"name": "own/2", "dims": 2}}
+    with Writer(tmp_path / "kb.ragfile", dim=2, config=model) as w:
+        w.add_document(
+            Document("a.pdf", "First page.Second page.", "a.pdf", {"lang": "en", "title": "A"}),
+            [
+                Chunk("a.pdf", 0, "First page.", (), {"page": 1, "headers": "A > One"}, 0, 11),
+                Chunk("a.pdf", 1, "Second page.", (), {"page": 2, "headers": "A > Two"}, 11, 23),
+            ],
+            np.eye(2, dtype=np.float32),
+        )
+    return tmp_path / "kb.ragfile"
+
+
+@pytest.mark.parametrize("store", ["chroma", "qdrant"])
+def test_a_store_keeps_pages_headers_and_the_model(paged, tmp_path, store):
+    pytest.importorskip(
+        {"chroma": "chromadb", "qdrant": "qdrant_client"}[store], reason=f"no {store}"
+    )
+    converting.convert(paged, tmp_path / "out", to=store)
+    back = converting.read(tmp_path / "out")
+    assert back.model_name == "own/2"
+    told = {p.text: p.metadata for p in passages(back)}
+    for number, text in ((1, "First page."), (2, "Second page.")):
+        kept = {key: told[text][key] for key in ("page", "headers", "lang")}
+        assert kept == {
+            "page": number,
+            "headers": f"A > {['One', 'Two'][number - 1]}",
+            "lang": "en",
+        }
+    assert back.documents["a.pdf"]["metadata"].get("lang") == "en"
+    assert "page" not in back.documents["a.pdf"]["metadata"]
+    assert next(passages(back)).title == "A"

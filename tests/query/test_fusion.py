@@ -252,3 +252,11 @@ def test_scores_that_are_not_finite_and_weights_that_are_not_positive_are_refuse
     for w in (0, -1, math.nan):
         with pytest.raises(ValueError, match="positive"):
             _core.Calibration(0.0, 1.0, w)
+
+
+@pytest.mark.parametrize("method", ["rrf", "blend"])
+def test_k_has_two_meanings_elsewhere_and_is_refused(method):
+    legs = [candidates(("a", 2), ("b", 1)), candidates(("b", 2))]
+    with pytest.raises(ValueError, match=r"rrf_k .* limit"):
+        fuse(legs, method, {"k": 10})
+    assert [c.doc_id for c in fuse(legs, method, {"limit": 1})] == ["b" if method == "rrf" else "a"]

@@ -63,6 +63,13 @@ def test_a_model_of_ones_own_only_needs_to_score():
     assert [c.chunk_index for c in rerank("q", candidates(), Shortest())] == [2, 0, 1]
 
 
+def test_a_plain_function_is_a_model_too_and_anything_else_is_refused():
+    found = rerank("q", candidates(), lambda query, texts: [-len(text) for text in texts])
+    assert [c.chunk_index for c in found] == [2, 0, 1]
+    with pytest.raises(TypeError, match="a function of"):
+        rerank("q", candidates(), 7)
+
+
 @pytest.mark.parametrize("scores", [[1.0], [1.0, float("nan"), 0.0]])
 def test_a_model_that_does_not_score_every_text_is_refused(scores):
     class Broken:

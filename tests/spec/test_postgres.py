@@ -178,11 +178,34 @@ def test_hybrid_is_the_fusion_of_both_legs_with_the_canonical_defaults(database,
             [{"doc_id": d, "chunk_index": i, "content": "", "score": s} for d, i, s in leg]
             for leg in legs
         ],
-        params={"k": 12},
+        params={"limit": 12},
     )
     found = database.rows(f"SELECT * FROM canonical.hybrid('c', '{text}', '{json.dumps(vector)}')")
     assert [row[:2] for row in found] == [c.key for c in fused]
     assert len(found) == 12
+
+
+def test_a_character_that_postgres_cannot_hold_does_not_refuse_the_file(database, tmp_path):
+    texts = {
+        "a": "nul \0 here, \\u0000 as it is written, 😀",
+        "b": "half \ud83d of a pair, 😀", "c": "the other \ude00", "d\0": "a name",
+    }  # fmt: skip
+    with ragfile.create(tmp_path / "kb") as w:
+        chunks = [{"doc_id": n, "chunk_index": 0, "content": t} for n, t in texts.items()]
+        w.add(chunks, [[1, 0, 0, 0, 0, 0, 0, i] for i in range(4)])
+    lines = subprocess.run(
+        [sys.executable, "-m", "ragfile", "export", tmp_path / "kb"],
+        check=True,
+        capture_output=True,
+    ).stdout
+    (database.folder / "chunks.jsonl").write_bytes(lines)
+    database.run("-c", f"\\copy canonical.arriving {FROM}")
+    assert database.rows("SELECT * FROM canonical.index('odd', 'golden')") == [(4, 0, 0)]
+    query = "SELECT doc_id, content FROM canonical.chunks WHERE collection = 'odd' ORDER BY 1"
+    assert dict(database.rows(query)) == {
+        "a": "nul \ufffd here, \\u0000 as it is written, 😀", "b": "half \ufffd of a pair, 😀",
+        "c": "the other \ufffd", "d\ufffd": "a name",
+    }  # fmt: skip
 
 
 def test_a_deleted_document_takes_its_chunks_along(database):

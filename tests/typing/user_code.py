@@ -179,7 +179,7 @@ def by_blocks(folder: Path) -> list[str]:
     assert counts["inserted"] == len(chunks)
     plan = ragfile.Plan(k=3, fusion="rrf", where={"lang": {"$exists": False}})
     found: list[ragfile.Candidate] = ragfile.retrieve("pods", plan, store)
-    fused = ragfile.fuse([found, found], "rrf", {"k": 2})
+    fused = ragfile.fuse([found, found], "rrf", {"limit": 2})
     better = ragfile.rerank("pods", fused)
     spans: list[dict[str, Any]] = ragfile.compress("pods", better, {"sentences": 1})
     return [span["text"] for span in spans]

@@ -16,7 +16,7 @@ def write(collection, path, *, name="ragfile"):
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         client.create_collection(name, models.VectorParams(size=collection.dim, distance=distance))
         points = [
-            _point(p, vector)
+            _point(p, vector, collection.model_name)
             for p, vector in zip(passages(collection), collection.index.vectors, strict=True)
         ]
         for at in range(0, len(points), BATCH):
@@ -38,10 +38,12 @@ def read(path, *, name=None):
     points.sort(key=lambda point: (isinstance(point.id, str), point.id))
     found = [_passage(point) for point in points]
     vectors = np.array([point.vector for point in points], np.float32)
-    return gathered(found, vectors, metric="l2" if distance == models.Distance.EUCLID else "ip")
+    model = next((said for point in points if (said := (point.payload or {}).get("model"))), None)
+    metric = "l2" if distance == models.Distance.EUCLID else "ip"
+    return gathered(found, vectors, model_name=str(model) if model else None, metric=metric)
 
 
-def _point(p, vector):
+def _point(p, vector, model):
     payload = {
         "text": p.text,
         "document_id": p.document_id,
@@ -51,7 +53,7 @@ def _point(p, vector):
     return models.PointStruct(
         id=p.row,
         vector=vector.tolist(),
-        payload={**payload, "title": p.title, "metadata": p.metadata},
+        payload={**payload, "title": p.title, "model": model, "metadata": p.metadata},
     )
 
 
