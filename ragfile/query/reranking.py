@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 import xxhash
@@ -22,6 +22,7 @@ from ragfile.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from ragfile.types import Fields
 
@@ -67,17 +68,17 @@ def rerank(
     return best_first(c.scored(s) for c, s in zip(candidates, scores, strict=True))
 
 
-def _scorer(model) -> Scorer:
+def _scorer(model: Any) -> Scorer:
     """What gives the scores: a model's `score`, or a plain function."""
     if isinstance(model, str):
-        model = CrossEncoder(model)
-    score = getattr(model, "score", model)
-    if not callable(score):
+        return CrossEncoder(model).score
+    scorer = getattr(model, "score", None) or model
+    if not callable(scorer):
         raise TypeError(
             "model is None, a name, a function of (query, texts), or has score(query, texts), "
             f"not {type(model).__name__}"
         )
-    return score
+    return cast("Scorer", scorer)
 
 
 def _builtin(query, texts, before):
