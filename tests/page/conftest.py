@@ -16,7 +16,7 @@ PAGES = {
     f"## Storage\n\nKeys are stored in the vault. {FILLING}\n",
     "guide/pods.md": "# Pods\n\nRestart a pod by deleting it. **Bold** and `code` and *em*.\n\n"
     "```sh\nkubectl delete pod\n    --now\n```\n\nA line that an editor\nbroke flows on.\n",
-    f"hostile/<b>&\"'{chr(10)}.md": f"# Heading {HOSTILE}\n\nSpecimen text {HOSTILE} and\n\n"
+    "hostile/<b>&\"'.md": f"# Heading {HOSTILE}\n\nSpecimen text {HOSTILE} and\n\n"
     "![x](http://127.0.0.1:9/leak.png) [go](javascript:window.hacked=1) {{question}} </script>\n",
     "plain.txt": "A plain text about herons.\n* not a list *\n  two spaces kept\n",
 }

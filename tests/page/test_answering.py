@@ -3,28 +3,9 @@
 import threading
 
 import pytest
-from servers.page_server import PageServer
+from servers.page_server import Model, PageServer
 
 ROTATION = "To rotate the keys, run the rotation job 🔁 every 90 days."
-
-
-class Model:
-    """Says pieces; waits where a piece is an Event, raises where it is an error."""
-
-    name = "fake"
-
-    def __init__(self, *pieces):
-        self.pieces, self.asked = pieces, []
-
-    def chat(self, messages, **parameters):
-        self.asked.append(messages)
-        for piece in self.pieces:
-            if isinstance(piece, threading.Event):
-                assert piece.wait(20)
-            elif isinstance(piece, Exception):
-                raise piece
-            else:
-                yield piece
 
 
 @pytest.fixture

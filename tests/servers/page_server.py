@@ -37,6 +37,25 @@ def file_of(documents, path):
     return path
 
 
+class Model:
+    """Says pieces; waits where a piece is an Event, raises where it is an error."""
+
+    name = "fake"
+
+    def __init__(self, *pieces):
+        self.pieces, self.asked = pieces, []
+
+    def chat(self, messages, **parameters):
+        self.asked.append(messages)
+        for piece in self.pieces:
+            if isinstance(piece, threading.Event):
+                assert piece.wait(20)
+            elif isinstance(piece, Exception):
+                raise piece
+            else:
+                yield piece
+
+
 class PageServer(ThreadingHTTPServer):
     """Collections by name; `failing` is (status, message) of every call, or None."""
 
