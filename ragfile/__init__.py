@@ -14,6 +14,7 @@ _HOMES = {
     "ChatModel": "chat.protocol",
     "Chunk": "records",
     "Citation": "query.citing",
+    "ConflictError": "errors",
     "CorruptError": "errors",
     "Document": "records",
     "Editor": "commit.editing",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder as Embedder
     from ragfile.embedding.protocol import Model as Model
     from ragfile.errors import ChangedError as ChangedError
+    from ragfile.errors import ConflictError as ConflictError
     from ragfile.errors import CorruptError as CorruptError
     from ragfile.errors import FormatError as FormatError
     from ragfile.errors import LockedError as LockedError

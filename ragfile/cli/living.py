@@ -15,6 +15,7 @@ from ragfile.cli.main import (
     emit,
     encoding_option,
     errors_option,
+    executor_option,
     exit_incomplete,
     json_option,
     moment,
@@ -25,6 +26,7 @@ from ragfile.cli.main import (
     url_cache_option,
 )
 from ragfile.cli.progress import Progress
+from ragfile.ground.urls import is_dataset
 
 EMBEDDER = "The embedder for new chunks, if the file does not record one."
 
@@ -78,15 +80,15 @@ def sync(file, sources, dry_run, as_json, **options):
 def _follow(way, file, sources, dry_run, as_json, include, exclude, no_ignore, **options):
     from dataclasses import asdict
 
-    from ragfile.commit import syncing
-
     options |= {
         "include": include or None,
         "exclude": exclude or None,
         "ignore": False if no_ignore else None,
     }
     bar = Progress()
-    report = getattr(syncing, way)(file, sources, dry_run=dry_run, progress=bar.show, **options)
+    report = getattr(_changing(file), way)(
+        file, sources, dry_run=dry_run, progress=bar.show, **options
+    )
     bar.close()
     for failure in report.failures:
         click.echo(f"ragfile: {printable(failure.path)}: {spelled(failure.reason)}", err=True)
@@ -119,9 +121,23 @@ def _tell(file, report):
     )
 
 
+def _changing(file):
+    """The module that adds to a file, or to a dataset."""
+    if is_dataset(file):
+        from ragfile.sharding import changing
+
+        return changing
+    from ragfile.commit import syncing
+
+    return syncing
+
+
 def _hint(file):
     """Says when compaction pays; it never happens by itself."""
     from ragfile.store.archive import Archive
+
+    if is_dataset(file):
+        return
 
     with Archive(file) as archive:
         if archive.compaction:
@@ -149,8 +165,11 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 
     if not ids and not checksums and where is None:
         raise click.UsageError("name ids, --checksum or --where")
+    wanted = {"checksums": checksums, "where": condition(where)}
+    if is_dataset(file):
+        return _delete_from_dataset(file, ids, wanted, message, as_json)
     with edit(file, message=message, embedding_cache=embedding_cache) as w:
-        found = w.delete(ids, checksums=checksums, where=condition(where))
+        found = w.delete(ids, **wanted)
     unknown = [doc_id for doc_id in ids if doc_id not in found]
     for doc_id in unknown:
         click.echo(f"ragfile: {file} has no document called {printable(doc_id)}", err=True)
@@ -176,10 +195,18 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
     type=click.Choice(["default", "web"]),
     help="web: let browsers, and other readers behind URLs, fetch less. Otherwise as it is.",
 )
+@click.option(
+    "--shards", type=click.IntRange(min=1), help="Deal a dataset out again into so many files."
+)
+@click.option("--by", type=click.Choice(["range", "hash"]), help="Which documents share a file.")
+@executor_option
 @json_option
-def compact(file, renumber, layout, as_json):
-    """Rewrite a file without deleted and replaced content."""
+def compact(file, renumber, layout, shards, by, executor, workers, as_json):
+    """Rewrite a file without what was deleted. A dataset is dealt out again."""
     from ragfile.commit.compacting import compact as compact_file
+
+    if is_dataset(file):
+        return _deal_again(file, shards, by, executor, workers, as_json)
 
     before = os.path.getsize(file)
     compact_file(file, renumber=renumber, layout=layout)
@@ -189,15 +216,70 @@ def compact(file, renumber, layout, as_json):
     click.echo(f"{file}: {readable(before)} → {readable(after)}")
 
 
+def _delete_from_dataset(path, ids, wanted, message, as_json):
+    from ragfile.sharding.changing import delete as delete_from
+
+    found = delete_from(path, ids, message=message, **wanted)
+    unknown = [doc_id for doc_id in ids if doc_id not in found]
+    for doc_id in unknown:
+        click.echo(f"ragfile: {path} has no document called {printable(doc_id)}", err=True)
+    if as_json:
+        emit({"deleted": found, "unknown": unknown})
+        sys.exit(WRONG if unknown else 0)
+    for doc_id in found:
+        click.echo(f"- {printable(doc_id)}")
+    erasing = f"; `ragfile vacuum --keep 1 {path}` erases their bytes" if found else ""
+    click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
+    sys.exit(WRONG if unknown else 0)
+
+
+def _deal_again(path, shards, by, executor, workers, as_json):
+    from ragfile.sharding.changing import compact as compact_dataset
+
+    generation = compact_dataset(path, shards=shards, by=by, executor=executor, workers=workers)
+    if as_json:
+        return emit({"generation": generation})
+    return click.echo(f"{path}: generation {generation}")
+
+
+@click.command()
+@click.argument("dataset", type=click.Path())
+@click.option(
+    "--days", default=7.0, show_default=True, help="Only what is older; longer than any job takes."
+)
+@click.option(
+    "--keep", type=click.IntRange(min=1), help="Keep so many generations; all if not given."
+)
+@click.option("--delete", "is_meant", is_flag=True, help="Delete; without it, only list.")
+@json_option
+def vacuum(dataset, days, keep, is_meant, as_json):
+    """List what no generation of a dataset needs, or delete it."""
+    from ragfile.sharding.vacuuming import vacuum as vacuum_dataset
+
+    found = vacuum_dataset(dataset, days=days, keep=keep, dry_run=not is_meant)
+    if as_json:
+        return emit([{"name": one.name, "bytes": one.bytes} for one in found])
+    for one in found:
+        click.echo(f"{one.name}  {readable(one.bytes)}")
+    size = readable(sum(one.bytes for one in found))
+    ending = "deleted" if is_meant else "can go: --delete removes them"
+    return click.echo(f"{counted(len(found), 'object')}, {size}, {ending}")
+
+
 @click.command()
 @click.argument("file", type=click.Path())
 @url_cache_option
 @json_option
 def log(file, cache, as_json):
     """List the commits of a file, newest first. Open one with --generation, until compaction."""
-    from ragfile.commit.history import log as commits
+    if is_dataset(file):
+        from ragfile.sharding.history import log as generations
 
-    found = commits(file, cache=cache)
+        found = generations(file)
+    else:
+        from ragfile.commit.history import log as commits
+
+        found = commits(file, cache=cache)
     if as_json:
         return emit(found)
     for commit in found:

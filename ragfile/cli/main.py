@@ -29,7 +29,7 @@ class Doors(click.Group):
         "convert": ("ragfile.cli.convert", "convert_command"),
         **{
             name: ("ragfile.cli.living", name)
-            for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync")
+            for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync", "vacuum")
         },
         "eval": ("ragfile.cli.evaluate", "eval_command"),
         "completion": ("ragfile.cli.completion", "completion_command"),

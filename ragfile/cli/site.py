@@ -18,7 +18,7 @@ import click
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def site_command(file, out, title, words_only, offline, as_json):
-    """Write a static site that searches FILE in the browser, with no server."""
+    """Write a static site that searches FILE in the browser."""
     from ragfile.server.static_site import site
 
     names = site(file, out, title=title, meaning=not words_only, offline=offline)

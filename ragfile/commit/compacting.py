@@ -16,6 +16,9 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ragfile.store.row_segment import StoredDocument
     from ragfile.types import Layout, SectionEntry, StrPath
 
 KEPT = ("rag.origin", "rag.stale")
@@ -64,6 +67,22 @@ def _rewrite(
                 draft.carry(old)
         for entry in filter(_is_kept, archive.entries):
             draft.add_section(*_section(archive, entry))
+        draft.write()
+        draft.commit()
+    finally:
+        draft.discard()
+
+
+def rewrite(path: StrPath, archive: Archive, documents: Iterable[StoredDocument]) -> None:
+    """Writes stored documents of any files to a new one, configured as `archive` is."""
+    record = {"precision": 32, "metric": "cosine", **archive.config}
+    record.pop("first_generation", None)
+    dim = record.pop("dim", None)
+    file = _core.Writer.create(path)
+    draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)
+    try:
+        for old in documents:
+            draft.carry(old)
         draft.write()
         draft.commit()
     finally:

@@ -112,8 +112,8 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
         with Archive(path) as archive:
-            loading.selection = _selected(archive, include, exclude, ignore)
-            _Plan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
+            loading.selection = selected(archive, include, exclude, ignore)
+            SourcePlan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
             report.generation = archive.generation
     else:
         options = {
@@ -123,9 +123,9 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             "embedding_cache": embedding_cache,
         }
         with Editor(path, embedder=embedder, **options) as writer:
-            loading.selection = _selected(writer.archive, include, exclude, ignore)
+            loading.selection = selected(writer.archive, include, exclude, ignore)
             outdated = set(stale_in(writer.archive, chunking))
-            plan = _Plan(writer.archive, loading, report, removes, outdated, dedupe)
+            plan = SourcePlan(writer.archive, loading, report, removes, outdated, dedupe)
             labels = writer.archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
             _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
@@ -137,7 +137,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
     return report
 
 
-def _selected(archive, include, exclude, ignore):
+def selected(archive, include, exclude, ignore):
     """Which files of folders are read: as the file records it, but for what is said."""
     recorded = Selection.recorded(archive.config.get("selection", {}))
     return Selection(
@@ -147,7 +147,7 @@ def _selected(archive, include, exclude, ignore):
     )
 
 
-class _Plan:
+class SourcePlan:
     """Sources against documents. Every source is read once for its checksum; nothing is parsed."""
 
     def __init__(self, archive, loading, report, removes, outdated, dedupe):

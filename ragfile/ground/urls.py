@@ -11,10 +11,10 @@ def is_remote(path):
 
 
 def is_dataset(path):
-    """Whether a path names a dataset rather than a file: a folder, or an s3:// URL that ends with "/"."""
+    """Whether a path names a dataset rather than a file: a folder with manifests, or an s3:// URL that ends with "/"."""
     if is_remote(path):
         return path[:5].lower() == "s3://" and path.endswith("/")
-    return os.path.isdir(path)
+    return os.path.isdir(os.path.join(path, "manifests"))
 
 
 def shown(url):

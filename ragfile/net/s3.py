@@ -34,18 +34,12 @@ class S3Object:
 
     def __init__(self, url):
         obstore = optional("obstore", "opening an s3:// URL")
-        store = optional("obstore.store", "opening an s3:// URL")
         parts = urlsplit(url, allow_fragments=False)
         self._key = (parts.path + (f"?{parts.query}" if parts.query else "")).removeprefix("/")
         if not parts.netloc or not self._key:
             raise ValueError(f"{url!r} is not s3://BUCKET/KEY")
         self._obstore, self._shown, self._process = obstore, url, os.getpid()
-        options: Any = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
-        if (
-            os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
-        ):  # not read from there once options are given
-            options["allow_http"] = True
-        self._store = store.S3Store(parts.netloc, client_options=options, retry_config=RETRIES)
+        self._store = store_of(parts.netloc)
 
     def close(self):
         """Connections are obstore's own."""
@@ -130,6 +124,16 @@ class S3Object:
             ) from error
         if left:
             raise TransientError(f"{self._shown}: the answer ends {left:,} bytes early")
+
+
+def store_of(bucket: str) -> Any:
+    """The store that a bucket is, as the environment says how to reach it."""
+    store = optional("obstore.store", "opening an s3:// URL")
+    options: Any = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
+    # It is not read from the environment once options are given.
+    if os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true":
+        options["allow_http"] = True
+    return store.S3Store(bucket, client_options=options, retry_config=RETRIES)
 
 
 def _first_line(error):

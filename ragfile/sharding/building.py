@@ -38,7 +38,7 @@ from ragfile.sharding.places import Place, place
 from ragfile.sharding.shards import Shard, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ragfile.ingest.finding import Source
     from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
@@ -94,7 +94,8 @@ def build(
     listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     found, duplicates = _deduped(list(find(sources, skipped, selection=selection)), dedupe)
-    assignment, slot = _assignment(found, shards, by)
+    weights = sorted((source.id, _size(source.path)) for source in found)
+    assignment, slot = assignment_of(weights, shards, by)
     reading = {"limits": listing.limits, "errors": errors, "encoding": encoding}
     jobs = [
         Job(
@@ -159,17 +160,16 @@ def _checksum(path):
         return f"unread {path}"
 
 
-def _assignment(sources: Any, shards: int, by: Any) -> tuple[dict[str, Any], Any]:
-    """(what the manifest says, a function from id to shard)."""
+def assignment_of(
+    weights: Sequence[tuple[str, int]], shards: int, by: Any
+) -> tuple[dict[str, Any], Any]:
+    """(what the manifest says, a function from id to shard), for (id, weight) pairs in order of id."""
     if callable(by):
         return {"by": "given"}, by
     if by not in ("range", "hash"):
         raise ValueError(f"by is 'range', 'hash' or a function, not {by!r}")
-    if by == "hash":
-        found = assigning.by_hash(shards)
-    else:
-        weights = sorted((source.id, _size(source.path)) for source in sources)
-        found = assigning.by_range(weights, shards)
+    is_hash = by == "hash"
+    found = assigning.by_hash(shards) if is_hash else assigning.by_range(weights, shards)
     return found, lambda doc_id: assigning.slot_of(found, doc_id)
 
 

@@ -59,46 +59,35 @@ def following(before: Manifest | None) -> dict[str, Any]:
     }
 
 
-def commit(
-    place: Place, change: Callable[[Manifest], tuple[Manifest, Any] | None],
-    ids: Iterable[str] | None = None,
-) -> Any:  # fmt: skip
+def commit(place: Place, change: Callable[[Manifest], tuple[Manifest | None, Any]]) -> Any:
     """Makes a change of the newest generation the next one, again and again until nobody is faster.
 
-    change(manifest) gives the new manifest and what it returns, or None where there is nothing to do. ids are the documents
-    that it touches; a generation that came meanwhile and touched one of them is a ConflictError. None: none of them.
+    change(manifest) gives the new manifest, or None where there is nothing to change, and what is returned. A generation that
+    came meanwhile and touched a document that this change touches is a ConflictError.
     """
-    named = frozenset(ids or ())
     before = read(place)
     for attempt in range(ATTEMPTS):
-        _check_writable(place, before)
-        made = change(before)
-        if made is None:
-            return None
-        manifest, found = made
-        if publish(place, manifest):
+        if before.writer_flags:
+            flags = ", ".join(before.writer_flags)
+            raise VersionError(f"{place.root}: a writer must know {flags}: update ragfile")
+        manifest, found = change(before)
+        if manifest is None or publish(place, manifest):
             return found
         time.sleep(random.uniform(0, min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)))
         newest = read(place)
         for generation in range(before.generation + 1, newest.generation + 1):
-            _refuse_conflict(place, read(place, generation), named)
+            _refuse_conflict(place, read(place, generation), manifest.touched)
         before = newest
     raise ConflictError(f"{place.root}: other writers were faster {ATTEMPTS} times: try again")
 
 
-def _check_writable(place, manifest):
-    flags = manifest.writer_flags
-    if flags:
-        raise VersionError(f"{place.root}: a writer must know {flags}: update ragfile")
-
-
-def _refuse_conflict(place, other, ids):
-    for doc_id in ids:
-        if touches(other.touched, doc_id):
-            raise ConflictError(
-                f"{place.root}: generation {other.generation} changed document {doc_id!r} meanwhile: "
-                "look at it, and change it again if that is still right"
-            )
+def _refuse_conflict(place, other, mine):
+    doc_id = clash(mine, other.touched)
+    if doc_id is not None:
+        raise ConflictError(
+            f"{place.root}: generation {other.generation} changed document {doc_id!r} meanwhile: "
+            "look at it, and make the change again if it is still right"
+        )
 
 
 def touched(ids: Iterable[str]) -> Touched:
@@ -109,9 +98,16 @@ def touched(ids: Iterable[str]) -> Touched:
     return {"first": named[0], "last": named[-1]}
 
 
-def touches(said: Touched, doc_id: str) -> bool:
-    """Whether a commit touched a document, or might have."""
+def clash(a: Touched, b: Touched) -> str | None:
+    """A document that two commits touched, or might have touched; None where there is none."""
+    for listed, other in ((a.get("ids"), b), (b.get("ids"), a)):
+        if isinstance(listed, list):
+            return next((doc_id for doc_id in listed if _has(other, doc_id)), None)
+    first = max(str(a.get("first")), str(b.get("first")))
+    return first if first <= min(str(a.get("last")), str(b.get("last"))) else None
+
+
+def _has(said, doc_id):
     if isinstance(said.get("ids"), list):
         return doc_id in said["ids"]
-    first, last = said.get("first"), said.get("last")
-    return isinstance(first, str) and isinstance(last, str) and first <= doc_id <= last
+    return str(said.get("first")) <= doc_id <= str(said.get("last"))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.sharding.asking import Leg, Task
-    from ragfile.sharding.manifest import Manifest
+    from ragfile.sharding.manifest import Manifest, ShardRecord
     from ragfile.types import (
         Float32s,
         Int64s,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         TagFilter,
         Vector,
         Vectors,
+        Where,
     )
 
 
@@ -154,7 +155,7 @@ class Dataset(KnowledgeBase):
         found = self._made.get("segments")
         if found is None:
             numbers = range(len(self.manifest.shards))
-            found = self._made["segments"] = [s for n in numbers for s in self._segments_of(n)]
+            found = self._made["segments"] = [s for n in numbers for s in self.segments_of(n)]
         return found
 
     def _set_segments(self, value: Any) -> None:
@@ -162,7 +163,7 @@ class Dataset(KnowledgeBase):
 
     segments: Any = property(_all_segments, _set_segments)
 
-    def _segments_of(self, number) -> list[Segment]:
+    def segments_of(self, number) -> list[Segment]:
         """The segments of a shard, with the numbers that their rows have here; none of one that is missing."""
         found = self._made.get(number)
         if found is None and (shard := self._shard(number)) is not None:
@@ -178,7 +179,7 @@ class Dataset(KnowledgeBase):
         """Which segment has a row, and as what number; only its shard is opened."""
         if not 0 <= row < self.rows:
             raise IndexError(f"row {row} of {self.rows}")
-        segments = self._segments_of(bisect.bisect_right(self._bases, row) - 1)
+        segments = self.segments_of(bisect.bisect_right(self._bases, row) - 1)
         if not segments:
             raise IndexError(f"row {row} is in a shard that is missing")
         segment = segments[exact.place(segments, row)]
@@ -189,7 +190,7 @@ class Dataset(KnowledgeBase):
         for number, shard in enumerate(self.manifest.shards):
             if not shard.first <= doc_id <= shard.last:
                 continue
-            found = (segment.find(doc_id) for segment in reversed(self._segments_of(number)))
+            found = (segment.find(doc_id) for segment in reversed(self.segments_of(number)))
             there = next((one for one in found if one is not None), None)
             if there is not None:
                 return there
@@ -208,6 +209,26 @@ class Dataset(KnowledgeBase):
         except (OSError, FormatError) as error:
             self._note(Failure(number, f"{record.path.rpartition('/')[2]}: {error}", error))
             return None
+
+    def shard_of(self, doc_id: str) -> ShardRecord | None:
+        """The record of the shard in which a live document lies."""
+        for number, shard in enumerate(self.manifest.shards):
+            if shard.first <= doc_id <= shard.last:
+                found = (segment.find(doc_id) for segment in self.segments_of(number))
+                if any(there is not None for there in found):
+                    return shard
+        return None
+
+    def documents_passing(self, where: Where) -> list[str]:
+        """The ids of the documents of which a chunk passes a filter."""
+        passing = np.flatnonzero(np.asarray(self.mask(where)))
+        found = {}
+        for row in passing.tolist():
+            segment, local = self.place(row)
+            if segment.is_live(local):
+                number = segment.records.chunk(local).document
+                found[segment.records.document(number).id] = True
+        return list(found)
 
     # --------------------------------------------------------------------------- what is in it --
 

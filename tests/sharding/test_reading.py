@@ -219,6 +219,9 @@ def test_a_shard_that_is_another_file_is_refused(broken, how):
 
 
 def test_a_folder_without_a_manifest_is_not_a_dataset(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        ragfile.open(tmp_path)
+    (tmp_path / "manifests").mkdir()
     with pytest.raises(FormatError, match="not a ragfile dataset"):
         ragfile.open(tmp_path)
 

@@ -270,7 +270,7 @@ def explained(path: Path) -> str:
         return f"damaged in {error.section}"
     except ragfile.FormatError as error:
         return f"not a RAGFile, says byte {error.at}"
-    except (ragfile.LockedError, ragfile.ModelError, ragfile.ProviderError):
+    except (ragfile.ConflictError, ragfile.LockedError, ragfile.ModelError, ragfile.ProviderError):
         return "try again"
     except ragfile.ChangedError:
         return "fetch it again"

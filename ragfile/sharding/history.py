@@ -1,0 +1,31 @@
+"""The generations of a dataset, as a file's log tells its commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragfile.sharding import committing
+from ragfile.sharding.manifest import FOLDER, generation_of
+from ragfile.sharding.places import place
+
+if TYPE_CHECKING:
+    from ragfile.types import StrPath
+
+
+def log(path: StrPath) -> list[dict[str, Any]]:
+    """Every generation that can still be opened, newest first. `added` and `deleted` are what the number of chunks changed by."""
+    store = place(path)
+    numbers = (generation_of(found.name) for found in store.names(FOLDER))
+    told, before = [], 0
+    for generation in sorted(number for number in numbers if number is not None):
+        manifest = committing.read(store, generation)
+        grown = manifest.live - before
+        before = manifest.live
+        told.append(
+            {
+                "generation": generation, "created": manifest.created, "message": manifest.message,
+                "chunks": manifest.live, "added": max(grown, 0), "deleted": max(-grown, 0),
+                "size": sum(shard.bytes for shard in manifest.shards),
+            }
+        )  # fmt: skip
+    return told[::-1]

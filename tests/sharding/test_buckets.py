@@ -1,0 +1,186 @@
+"""Datasets under a prefix of a bucket: built, asked, changed and raced for over S3, against moto's server on loopback."""
+
+import logging
+import os
+import threading
+
+import pytest
+from sharding import collections
+
+import ragfile
+from ragfile import dataset
+from ragfile.errors import RemoteError
+from ragfile.net import fetcher
+from ragfile.sharding import places, shards
+
+pytest.importorskip("obstore", reason="the s3 extra is not installed")
+moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
+QUESTIONS, told = collections.QUESTIONS, collections.told
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    logging.getLogger("werkzeug").setLevel(logging.INFO)
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(endpoint, monkeypatch, request):
+    """The URL of an empty bucket."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(fetcher, "FIRST_WAIT", 0.001)
+    name = f"b-{abs(hash(request.node.name))}"
+    boto3.client("s3", endpoint_url=endpoint).create_bucket(Bucket=name)
+    shards.forget()
+    return f"s3://{name}"
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    return collections.write(tmp_path_factory.mktemp("sources"), 24)
+
+
+@pytest.fixture(scope="module")
+def one(sources, tmp_path_factory):
+    path = tmp_path_factory.mktemp("one") / "kb.ragfile"
+    ragfile.build(sources, path)
+    with ragfile.open(path) as rf:
+        yield rf
+
+
+def same(rf, one):
+    for where in (None, {"year": {"$gte": 2010}}):
+        mine = rf.search_batch(QUESTIONS, 6, where=where)
+        assert [told(hits) for hits in mine] == [
+            told(hits) for hits in one.search_batch(QUESTIONS, 6, where=where)
+        ]
+    assert rf.document_ids() == one.document_ids()
+
+
+def test_a_dataset_in_a_bucket_answers_as_the_local_file_does(bucket, sources, one, tmp_path):
+    url = f"{bucket}/some/prefix/"
+    dataset.build(sources, url, shards=3)
+    with ragfile.open(url) as rf:
+        same(rf, one)
+    with ragfile.open(url, executor="process", workers=2) as rf:
+        same(rf, one)
+    assert dataset.verify(url)[0] == []
+    dataset.build(sources, tmp_path / "local", shards=3)
+    local = {found.name for found in places.place(tmp_path / "local").names()}
+    assert {found.name for found in places.place(url).names()} == local
+
+
+def test_changes_in_a_bucket_give_the_bits_of_a_fresh_build(bucket, tmp_path):
+    url, sources = f"{bucket}/kb/", collections.write(tmp_path / "sources", 18)
+    dataset.build(sources, url, shards=3, by="hash")
+    collections.write(sources, 24)
+    ragfile.build(sources, tmp_path / "one.ragfile")
+    report = dataset.sync(url, sources)
+    assert report.generation == 2
+    assert report.added
+    with ragfile.open(url) as rf, ragfile.open(tmp_path / "one.ragfile") as one:
+        same(rf, one)
+        gone = rf.document_ids()[3]
+        dataset.delete(url, gone)
+        assert rf.refresh()
+        assert rf.document(gone) is None
+        dataset.sync(url, sources)
+        dataset.compact(url, shards=2)
+        assert rf.refresh()
+        assert len(rf.manifest.shards) == 2
+        same(rf, one)
+        assert dataset.vacuum(url, keep=1, days=0, dry_run=False)
+        same(rf, one)
+    assert dataset.verify(url)[0] == []
+
+
+def test_committers_race_for_a_manifest_and_none_is_lost(bucket, sources):
+    url = f"{bucket}/kb/"
+    dataset.build(sources, url, shards=2)
+    failed = []
+
+    def add(number):
+        try:
+            document = {"id": f"new{number}", "text": f"a new pod {number}"}
+            dataset.add(url, documents=[document])
+        except Exception as error:  # noqa: BLE001 - a thread's errors are looked at by the test
+            failed.append(error)
+
+    threads = [threading.Thread(target=add, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    with ragfile.open(url) as rf:
+        assert rf.generation == 9
+        assert {f"new{i}" for i in range(8)} <= set(rf.document_ids())
+    assert dataset.verify(url)[0] == []
+
+
+def test_a_manifest_is_created_once_and_a_retry_of_the_same_bytes_is_no_loss(bucket):
+    place = places.place(f"{bucket}/kb/")
+    assert place.put_new("manifests/1.json", b"one")
+    assert place.put_new("manifests/1.json", b"one")
+    assert not place.put_new("manifests/1.json", b"two")
+    assert place.read("manifests/1.json") == b"one"
+    assert place.size("manifests/1.json") == 3
+    assert place.size("nothing") is None
+    assert abs(place.now() - os.times().elapsed) > 0
+
+
+def test_opening_a_dataset_of_a_thousand_shards_takes_three_requests_at_most(
+    bucket, sources, caplog
+):
+    url = f"{bucket}/kb/"
+    dataset.build(sources, url, shards=2)
+    place = places.place(url)
+    from dataclasses import replace
+
+    from ragfile.sharding import committing
+
+    manifest = committing.read(place)
+    first = manifest.shards[0]
+    many = [
+        replace(first, sha256=f"{i:064x}", path=f"shards/{i:064x}.ragfile", live=1, rows=1, total_length=1)
+        for i in range(1000)
+    ]  # fmt: skip
+    whole = replace(
+        manifest.with_shards(many), **committing.following(manifest), rows=1000, total_length=1000
+    )
+    assert committing.publish(place, whole)
+    with caplog.at_level(logging.INFO, logger="werkzeug"):
+        caplog.clear()
+        with ragfile.open(url) as rf:
+            requests = [r for r in caplog.records if "HTTP/1" in r.getMessage()]
+            assert len(rf.manifest.shards) == 1000
+    assert 0 < len(requests) <= 3
+
+
+def test_a_missing_shard_in_a_bucket_is_an_error_or_said(bucket, sources):
+    url = f"{bucket}/kb/"
+    dataset.build(sources, url, shards=3)
+    with ragfile.open(url) as rf:
+        name = rf.manifest.shards[1].path
+    places.place(url).delete(name)
+    with ragfile.open(url) as rf, pytest.raises(RemoteError, match="no such object"):
+        rf.search("pod")
+    with ragfile.open(url, on_missing="partial") as rf:
+        hits = rf.search("pod")
+        assert hits
+        assert not hits.complete
+        assert "1 of 3" in hits.degraded
+
+
+def test_offline_opens_no_socket(bucket):
+    with pytest.raises(RemoteError, match="offline"):
+        ragfile.open(f"{bucket}/kb/", offline=True)
