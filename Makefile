@@ -138,10 +138,11 @@ web-questions:        ## ten thousand questions through the npm package and the 
 extras:               ## the suite with every extra and every store that a test compares with, and its coverage
 	.ci/all-extras
 
-frameworks:           ## LangChain's own suites and LlamaIndex's store beside ours, in an environment of their own
+frameworks:           ## LangChain's and Haystack's own suites, LlamaIndex's store beside ours, in an environment of their own
 	python3 -m venv build/frameworks && build/frameworks/bin/pip install -q -e ".[frameworks]"
 	build/frameworks/bin/python -m pytest -q -p no:codspeed \
-		tests/adapters/test_langchain.py tests/adapters/test_llama_index.py \
+		tests/adapters/test_haystack.py tests/adapters/test_langchain.py \
+		tests/adapters/test_llama_index.py \
 		tests/house/test_readme.py -k "not test_the_commands"
 
 page:                 ## the web page in a real Chromium, and axe-core's judgement of it

@@ -1,0 +1,402 @@
+"""Haystack: a .ragfile as a document store, with retrievers by vectors, by words, and by both.
+
+    store = RagfileDocumentStore(path="kb.ragfile")
+    store.write_documents([Document(content="…", embedding=[…])])
+    RagfileHybridRetriever(store).run(query="…", query_embedding=[…])
+
+A document is kept whole: content (or none), meta of any JSON shape, blob, sparse embedding. Embeddings are
+stored as float32; documents without one lie beside the others, and only words find them. Haystack's own
+function decides filters, so they mean here what they mean in its in-memory store; it reads the meta of every
+document, which is kept in memory until the next commit. Each write is one commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from haystack import Document, component, default_from_dict, default_to_dict
+from haystack.dataclasses import ByteStream, SparseEmbedding
+from haystack.document_stores.errors import DocumentStoreError, DuplicateDocumentError
+from haystack.document_stores.types import DuplicatePolicy
+from haystack.utils.filters import document_matches_filter
+
+from ragfile.adapters.passages import Passage, PassageStore
+from ragfile.errors import RagfileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ragfile.query.searching import KnowledgeBase
+
+Filters = dict[str, Any] | None
+TYPES = {bool: "boolean", int: "long", float: "float", str: "keyword"}
+
+
+class RagfileDocumentStore:
+    """One .ragfile, opened, or made with the first document."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._store = PassageStore(self.path)
+        self._read: tuple[Any, dict[str, Document]] = (None, {})
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(self, path=self.path)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> RagfileDocumentStore:
+        return default_from_dict(cls, data)
+
+    @property
+    def client(self) -> KnowledgeBase | None:
+        """The open file; None while there is none."""
+        return self._store.reader()
+
+    # ------------------------------------------------------------------------------------------------- reading --
+
+    def count_documents(self) -> int:
+        return len(self._store)
+
+    def filter_documents(self, filters: Filters = None) -> list[Document]:
+        """The documents that pass, with their embeddings."""
+        return [self._whole(document) for document in self._passing(filters)]
+
+    def count_documents_by_filter(self, filters: dict[str, Any]) -> int:
+        return len(self._passing(filters))
+
+    def _passing(self, filters: Filters) -> list[Document]:
+        documents = self._documents().values()
+        if not filters:
+            return list(documents)
+        if "operator" not in filters and "conditions" not in filters:
+            raise ValueError(f"a filter has an operator and conditions, not {sorted(filters)}")
+        return [d for d in documents if document_matches_filter(filters, d)]
+
+    def _documents(self) -> dict[str, Document]:
+        """Every document without its embedding, by id, as of the newest commit."""
+        reader = self._store.reader()
+        if reader is None:
+            return {}
+        state = (reader.info["identity"], reader.generation)
+        if self._read[0] != state:
+            found = {d.id: _document(d.id, d.text, d.metadata) for d in reader.documents()}
+            self._read = (state, found)
+        return self._read[1]
+
+    def _whole(self, document: Document, score: float | None = None) -> Document:
+        """A copy with the embedding, for the caller to keep."""
+        reader = self._store.reader()
+        said = document.to_dict(flatten=False)
+        whole = Document.from_dict({**said, "score": score})
+        row = reader.row(f"{document.id}#0") if reader is not None else None
+        if reader is not None and row is not None and _is_embedded(reader, document.id):
+            whole.embedding = reader.vector(row).astype(float).tolist()
+        return whole
+
+    # ------------------------------------------------------------------------------------------------- writing --
+
+    def write_documents(
+        self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
+    ) -> int:
+        """Writes documents in one commit, all or none; how many were written."""
+        if not isinstance(documents, list) or not all(isinstance(d, Document) for d in documents):
+            raise ValueError("write_documents takes a list of Documents")
+        last = {document.id: document for document in documents}
+        there = last.keys() & self._documents().keys()
+        repeated = sorted({d.id for d in documents if sum(e.id == d.id for e in documents) > 1})
+        if policy == DuplicatePolicy.SKIP:
+            first = {document.id: document for document in reversed(documents)}
+            last = {name: first[name] for name in last if name not in there}
+        elif policy != DuplicatePolicy.OVERWRITE and (there or repeated):
+            raise DuplicateDocumentError(f"ID '{min([*there, *repeated])}' already exists.")
+        self._put(list(last.values()))
+        return len(last)
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        self._tell(lambda: self._store.delete(document_ids))
+
+    def delete_all_documents(self) -> None:
+        self.delete_documents(list(self._documents()))
+
+    def delete_by_filter(self, filters: dict[str, Any]) -> int:
+        """Deletes the documents that pass; how many."""
+        chosen = [document.id for document in self._passing(filters)]
+        self.delete_documents(chosen)
+        return len(chosen)
+
+    def update_by_filter(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
+        """Adds fields to the meta of the documents that pass; how many."""
+        chosen = self.filter_documents(filters)
+        for document in chosen:
+            document.meta = {**document.meta, **meta}
+        self._put(chosen)
+        return len(chosen)
+
+    def _put(self, documents: Sequence[Document]) -> None:
+        if not documents:
+            return
+        dims = {len(d.embedding) for d in documents if d.embedding is not None}
+        if len(dims) > 1:
+            raise DocumentStoreError(f"embeddings of {sorted(dims)} components cannot be compared")
+        self._tell(lambda: self._write(documents, dims.pop() if dims else None))
+
+    def _write(self, documents: Sequence[Document], dim: int | None) -> None:
+        reader = self._store.reader()
+        known = reader.dim if reader is not None and len(reader) else None
+        if dim is not None and known is not None and dim != known:
+            raise DocumentStoreError(f"the store has embeddings of {known} components, not {dim}")
+        if dim is not None and reader is not None and reader.dim != dim:
+            return self._start_again(documents)
+        width = known or dim
+        vectors = np.zeros((len(documents), width), np.float32) if width else None
+        for number, document in enumerate(documents):
+            if vectors is not None and document.embedding is not None:
+                vectors[number] = document.embedding
+        return self._store.put([_passage(document) for document in documents], vectors)
+
+    def _start_again(self, documents: Sequence[Document]) -> None:
+        """All documents in a new file: the one that is there has no room for these vectors."""
+        whole = {d.id: d for d in [*self.filter_documents(), *documents]}
+        fresh = RagfileDocumentStore(f"{self.path}.new")
+        try:
+            fresh._put(list(whole.values()))
+            fresh._store.close()
+            os.replace(fresh.path, self.path)
+        finally:
+            if os.path.exists(fresh.path):
+                os.remove(fresh.path)
+
+    def _tell(self, write: Callable[[], Any]) -> None:
+        try:
+            write()
+        except RagfileError as error:
+            raise DocumentStoreError(str(error)) from error
+
+    # ----------------------------------------------------------------------------------- what meta has in it --
+
+    def get_metadata_fields_info(self) -> dict[str, dict[str, str]]:
+        """The type of each field of the meta, by its first value."""
+        found: dict[str, dict[str, str]] = {}
+        for document in self._documents().values():
+            for name, value in document.meta.items():
+                if value is not None:
+                    found.setdefault(name, {"type": TYPES.get(type(value), "object")})
+        return found
+
+    def get_metadata_field_min_max(self, metadata_field: str) -> dict[str, Any]:
+        values = [
+            value
+            for value in self._values(metadata_field, None)
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+        ]
+        return {"min": min(values), "max": max(values)} if values else {"min": None, "max": None}
+
+    def get_metadata_field_unique_values(
+        self, metadata_field: str, search_term: str | None = None, from_: int = 0,
+        size: int = 10, filters: Filters = None,
+    ) -> tuple[list[Any], int]:  # fmt: skip
+        """Distinct values in a stable order, a page of them, and how many there are."""
+        distinct = {repr(value): value for value in self._values(metadata_field, filters)}
+        if search_term:
+            wanted = search_term.lower()
+            distinct = {k: v for k, v in distinct.items() if wanted in str(v).lower()}
+        values = [distinct[key] for key in sorted(distinct, key=lambda k: (str(distinct[k]), k))]
+        return values[from_ : from_ + size], len(values)
+
+    def count_unique_metadata_by_filter(
+        self, filters: dict[str, Any], metadata_fields: list[str]
+    ) -> dict[str, int]:
+        return {
+            name.removeprefix("meta."): len({repr(value) for value in self._values(name, filters)})
+            for name in metadata_fields
+        }
+
+    def _values(self, field: str, filters: Filters) -> Iterable[Any]:
+        name = field.removeprefix("meta.")
+        values = (document.meta.get(name) for document in self._passing(filters))
+        return [value for value in values if value is not None]
+
+    # ----------------------------------------------------------------------------------------------- searching --
+
+    def search(
+        self, text: str | None, vector: Sequence[float] | None, filters: Filters, top_k: int,
+        mode: str,
+    ) -> list[Document]:  # fmt: skip
+        """The best documents by mode: "vector", "bm25" or "hybrid"."""
+        reader, documents = self._store.reader(), self._documents()
+        if reader is None or not documents or (mode != "bm25" and reader.dim is None):
+            return []
+        where = None
+        is_mixed = mode == "vector" and not all(_is_embedded(reader, name) for name in documents)
+        if filters or is_mixed:
+            rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)
+                    if mode != "vector" or _is_embedded(reader, d.id)]  # fmt: skip
+            where = np.array([row for row in rows if row is not None], dtype=np.int64)
+        hits = self._store.search(text or "", top_k, mode=mode, where=where, vector=vector)
+        return [self._whole(documents[hit.doc_id], hit.score) for hit in hits]
+
+    # ------------------------------------------------------------------------------------------------- waiting --
+    # The same calls for event loops: each runs in a thread of asyncio's pool.
+
+    async def count_documents_async(self) -> int:
+        return await asyncio.to_thread(self.count_documents)
+
+    async def filter_documents_async(self, filters: Filters = None) -> list[Document]:
+        return await asyncio.to_thread(self.filter_documents, filters)
+
+    async def write_documents_async(
+        self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
+    ) -> int:
+        return await asyncio.to_thread(self.write_documents, documents, policy)
+
+    async def delete_documents_async(self, document_ids: list[str]) -> None:
+        await asyncio.to_thread(self.delete_documents, document_ids)
+
+    async def delete_all_documents_async(self) -> None:
+        await asyncio.to_thread(self.delete_all_documents)
+
+    async def delete_by_filter_async(self, filters: dict[str, Any]) -> int:
+        return await asyncio.to_thread(self.delete_by_filter, filters)
+
+    async def update_by_filter_async(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
+        return await asyncio.to_thread(self.update_by_filter, filters, meta)
+
+    async def count_documents_by_filter_async(self, filters: dict[str, Any]) -> int:
+        return await asyncio.to_thread(self.count_documents_by_filter, filters)
+
+    async def count_unique_metadata_by_filter_async(
+        self, filters: dict[str, Any], metadata_fields: list[str]
+    ) -> dict[str, int]:
+        return await asyncio.to_thread(
+            self.count_unique_metadata_by_filter, filters, metadata_fields
+        )
+
+    async def get_metadata_fields_info_async(self) -> dict[str, dict[str, str]]:
+        return await asyncio.to_thread(self.get_metadata_fields_info)
+
+    async def get_metadata_field_min_max_async(self, metadata_field: str) -> dict[str, Any]:
+        return await asyncio.to_thread(self.get_metadata_field_min_max, metadata_field)
+
+    async def get_metadata_field_unique_values_async(
+        self, metadata_field: str, search_term: str | None = None, from_: int = 0,
+        size: int = 10, filters: Filters = None,
+    ) -> tuple[list[Any], int]:  # fmt: skip
+        return await asyncio.to_thread(
+            self.get_metadata_field_unique_values, metadata_field, search_term, from_, size, filters
+        )
+
+
+def _passage(document: Document) -> Passage:
+    said = document.to_dict(flatten=False)
+    kept = {"meta": said["meta"], "is_embedded": document.embedding is not None}
+    for name in ("blob", "sparse_embedding"):
+        if said.get(name) is not None:
+            kept[name] = said[name]
+    if document.content is None:
+        kept["has_content"] = False
+    return Passage(document.id, document.content or "", kept)
+
+
+def _document(name: str, text: str, kept: Any) -> Document:
+    blob, sparse = kept.get("blob"), kept.get("sparse_embedding")
+    return Document(
+        id=name,
+        content=text if kept.get("has_content", True) else None,
+        meta=kept.get("meta", {}),
+        blob=ByteStream.from_dict(blob) if blob else None,
+        sparse_embedding=SparseEmbedding.from_dict(sparse) if sparse else None,
+    )
+
+
+def _is_embedded(reader: KnowledgeBase, name: str) -> bool:
+    found = reader.document(name)
+    return bool(found is not None and found.metadata.get("is_embedded", reader.dim is not None))
+
+
+# ------------------------------------------------------------------------------------------------- components --
+
+
+class _Retriever:
+    """What the three retrievers have in common. Filters of a call replace those of the retriever."""
+
+    def __init__(
+        self, document_store: RagfileDocumentStore, filters: Filters = None, top_k: int = 10
+    ) -> None:
+        if not isinstance(document_store, RagfileDocumentStore):
+            raise ValueError("document_store must be a RagfileDocumentStore")
+        if top_k < 1:
+            raise ValueError("top_k must be at least 1")
+        self.document_store, self.filters, self.top_k = document_store, filters, top_k
+
+    def to_dict(self) -> dict[str, Any]:
+        store = self.document_store.to_dict()
+        return default_to_dict(self, document_store=store, filters=self.filters, top_k=self.top_k)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Any:
+        said = data["init_parameters"]
+        said["document_store"] = RagfileDocumentStore.from_dict(said["document_store"])
+        return default_from_dict(cls, data)
+
+    def _found(self, text, vector, filters, top_k, mode) -> dict[str, list[Document]]:
+        chosen = self.filters if filters is None else filters
+        wanted = self.top_k if top_k is None else top_k
+        return {"documents": self.document_store.search(text, vector, chosen, wanted, mode)}
+
+
+@component
+class RagfileEmbeddingRetriever(_Retriever):
+    """The documents whose embeddings are nearest, exactly."""
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        return self._found(None, query_embedding, filters, top_k, "vector")
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self, query_embedding: list[float], filters: Filters = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        return await asyncio.to_thread(self._found, None, query_embedding, filters, top_k, "vector")
+
+
+@component
+class RagfileBM25Retriever(_Retriever):
+    """The documents that have the question's words, by BM25."""
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query: str, filters: Filters = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        return self._found(query, None, filters, top_k, "bm25")
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self, query: str, filters: Filters = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        return await asyncio.to_thread(self._found, query, None, filters, top_k, "bm25")
+
+
+@component
+class RagfileHybridRetriever(_Retriever):
+    """The documents that both say are good: words and vectors, fused as rf.search does."""
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query: str, query_embedding: list[float], filters: Filters = None,
+        top_k: int | None = None,
+    ) -> dict[str, list[Document]]:  # fmt: skip
+        return self._found(query, query_embedding, filters, top_k, "hybrid")
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self, query: str, query_embedding: list[float], filters: Filters = None,
+        top_k: int | None = None,
+    ) -> dict[str, list[Document]]:  # fmt: skip
+        return await asyncio.to_thread(
+            self._found, query, query_embedding, filters, top_k, "hybrid"
+        )
