@@ -21,12 +21,13 @@ class Ragfile(Peer):
         from ragfile import _core
 
         plain = _core.Matrix(rows, *rows.shape)
+        shadow = _core.Shadow(plain)
         with open(f"{folder}/shadow", "wb") as file:
-            _core.build_shadow(plain, file.write)
+            shadow.write(file.write)
         self.matrix = _core.Matrix(
             rows, *rows.shape, shadow=np.fromfile(f"{folder}/shadow", np.uint8)
         )
-        self.shadow_size, self.threads = plain.shadow_size, 1
+        self.shadow_size, self.threads = shadow.size, 1
 
     def with_threads(self, threads):
         other = object.__new__(type(self))

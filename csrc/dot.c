@@ -73,6 +73,8 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_baseline((__m128i)(s), (__m128i)(x), (__m128i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define MADD16(s, x, y) \
+    ((vi)_mm_add_epi32((__m128i)(s), _mm_madd_epi16((__m128i)(x), (__m128i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL
@@ -105,6 +107,8 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
+#define MADD16(s, x, y) \
+    ((vi)_mm256_add_epi32((__m256i)(s), _mm256_madd_epi16((__m256i)(x), (__m256i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL
@@ -136,6 +140,8 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) ((vi)dot4n_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
+#define MADD16(s, x, y) \
+    ((vi)_mm512_add_epi32((__m512i)(s), _mm512_madd_epi16((__m512i)(x), (__m512i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL
@@ -157,6 +163,7 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define MADD16(s, x, y) ((vi)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(y)))
 #define HIGH_NIBBLES(x) ((x) & ~mask)
 #define HIGH_SHIFT 4
 #define TILE tile_avx512vnni
@@ -182,6 +189,8 @@ static inline v128_t dot4_simd128(v128_t sum, v128_t x, v128_t q) {
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_simd128((v128_t)(s), (v128_t)(x), (v128_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define MADD16(s, x, y) \
+    ((vi)wasm_i32x4_add((v128_t)(s), wasm_i32x4_dot_i16x8((v128_t)(x), (v128_t)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL
@@ -199,6 +208,11 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
     return vaddq_s32(sum, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
 }
 
+static inline int32x4_t madd16_neon(int32x4_t sum, int16x8_t x, int16x8_t y) {
+    return vaddq_s32(sum,
+                     vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
+}
+
 #define NAME(x) x##_neon
 #define KERNEL static
 #define WIDTH 4
@@ -209,6 +223,7 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)dot4_neon((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define MADD16(s, x, y) ((vi)madd16_neon((int32x4_t)(s), (int16x8_t)(x), (int16x8_t)(y)))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL
@@ -226,6 +241,7 @@ static inline int32x4_t dot4_neon(int32x4_t sum, int8x16_t x, int8x16_t q) {
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)vdotq_s32((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
 #define DOT4N(s, x, q) DOT4(s, x, q)
+#define MADD16(s, x, y) ((vi)madd16_neon((int32x4_t)(s), (int16x8_t)(x), (int16x8_t)(y)))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
 #define TILE NULL

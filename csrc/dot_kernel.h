@@ -11,18 +11,23 @@
  *                      too high, or as code - 128 and a bias of 0
  *   DOT4(s, x, q)      s[i] + the four products of codes and signed query bytes 4i..4i+3, exact
  *   DOT4N(s, x, q)     the same for codes below 16 << HIGH_SHIFT
+ *   MADD16(s, x, y)    s[i] + the two products of int16 2i, 2i+1 of x and y, modulo 2^32
  *   HIGH_NIBBLES(x)    the high nibbles, times 1 << HIGH_SHIFT
  * and gets back one struct kernels named NAME(kernels). */
 
 typedef float NAME(vf) __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t NAME(vi) __attribute__((vector_size(4 * WIDTH)));
 typedef uint8_t NAME(vb) __attribute__((vector_size(4 * WIDTH)));
+typedef uint8_t NAME(vq) __attribute__((vector_size(WIDTH)));
+typedef uint32_t NAME(vu) __attribute__((vector_size(4 * WIDTH)));
 typedef uint16_t NAME(vs) __attribute__((vector_size(4 * WIDTH)));
 typedef float NAME(vh) __attribute__((vector_size(2 * WIDTH)));
 typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
 #define vf NAME(vf)
 #define vi NAME(vi)
 #define vb NAME(vb)
+#define vq NAME(vq)
+#define vu NAME(vu)
 #define vs NAME(vs)
 #define vh NAME(vh)
 #define vd NAME(vd)
@@ -213,12 +218,44 @@ INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *c
     }
 }
 
+/* Adds what the first groups' second codes give. */
+INLINE void NAME(add_top)(const uint8_t *a, const uint8_t *b, const int8_t *top, vi *sums) {
+    vi low[2][16 / WIDTH], high[2][16 / WIDTH];
+    for (int c = 0; c < 2; c++)
+        for (int j = 0; j < 16 / WIDTH; j++) low[c][j] = high[c][j] = (vi){0};
+    for (int g = 0; g < TOP_GROUPS; g++) {
+        const vb q0 = NAME(four)(top + 8 * g), q1 = NAME(four)(top + 8 * g + 4);
+        NAME(add_group)(a + 64 * g, q0, q1, low[0], high[0]);
+        NAME(add_group)(b + 64 * g, q0, q1, low[1], high[1]);
+    }
+    for (int j = 0; j < 16 / WIDTH; j++) {
+        sums[j] += (low[0][j] + (high[0][j] >> HIGH_SHIFT)) << TOP_SHIFT;
+        sums[16 / WIDTH + j] += (low[1][j] + (high[1][j] >> HIGH_SHIFT)) << TOP_SHIFT;
+    }
+}
+
+/* Appends the wanted rows of WIDTH whose upper bound reaches floor. */
+INLINE size_t NAME(append)(vf upper, vf likely, float floor, unsigned wanted, uint32_t first,
+                           struct hit *hits) {
+    size_t found = 0;
+    unsigned keep = MASK_GE(upper, ((vf){0} + floor)) & wanted;
+    if (__builtin_expect(keep == 0, 1)) return 0;
+    float uppers[WIDTH], centres[WIDTH];
+    memcpy(uppers, &upper, sizeof uppers);
+    memcpy(centres, &likely, sizeof centres);
+    for (; keep; keep &= keep - 1) {
+        int r = __builtin_ctz(keep);
+        hits[found++] = (struct hit){first + (uint32_t)r, uppers[r], centres[r]};
+    }
+    return found;
+}
+
 /* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the
  * codes cannot also point along the residual, which is orthogonal to them: that leaves sqrt(1 - x)
  * of it, at most 1 - x / 2 - x^2 / 8. */
 INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query,
                               float floor, unsigned wanted, uint32_t first, struct hit *hits) {
-    const vf floors = (vf){0} + floor, zero = {0};
+    const vf zero = {0};
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
         vf scale, rest, norm;
@@ -233,15 +270,35 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
         const vf across = 1.0f - x * (0.5f + 0.125f * x),
                  likely = norm * (score - query->curve * norm);
         const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
-        unsigned keep = MASK_GE(upper, floors) & wanted >> WIDTH * j;
-        if (__builtin_expect(keep == 0, 1)) continue;
-        float uppers[WIDTH], centres[WIDTH];
-        memcpy(uppers, &upper, sizeof uppers);
-        memcpy(centres, &likely, sizeof centres);
-        for (; keep; keep &= keep - 1) {
-            int r = __builtin_ctz(keep);
-            hits[found++] = (struct hit){first + (uint32_t)(WIDTH * j + r), uppers[r], centres[r]};
-        }
+        found += NAME(append)(upper, likely, floor, wanted >> WIDTH * j,
+                              first + (uint32_t)(WIDTH * j), hits + found);
+    }
+    return found;
+}
+
+/* The same for a block of planes: the error is a sum of the row's numbers. A tail that is unknown
+ * reaches any floor. */
+INLINE size_t NAME(keep_planes)(const uint8_t *meta, const uint8_t *norms, const vi *sums,
+                                const struct planes_query *query, float floor, unsigned wanted,
+                                uint32_t first, struct hit *hits) {
+    size_t found = 0;
+    for (int j = 0; j < 16 / WIDTH; j++) {
+        vq bytes;
+        vf norm = (vf){0} + 1.0f;
+        const vf scale = HALF(meta + 2 * WIDTH * j);
+        memcpy(&bytes, meta + 32 + WIDTH * j, sizeof bytes);
+        const vf rest = __builtin_convertvector(bytes, vf);
+        memcpy(&bytes, meta + 48 + WIDTH * j, sizeof bytes);
+        const vf tail = __builtin_convertvector(bytes, vf);
+        if (norms) memcpy(&norm, norms + 4 * WIDTH * j, sizeof norm);
+        const vf score = query->base + (__builtin_convertvector(sums[j], vf) - query->bias) *
+                                           (scale * query->step);
+        const vf error = rest * query->within + tail * query->beyond + scale * query->reach;
+        const vf bend = query->curve * norm, likely = norm * (score - bend);
+        const vf upper = norm * (score + error + query->slack - bend);
+        const vf bound = NAME(choose)((vi)(tail == 255.0f), (vf){0} + __builtin_inff(), upper);
+        found += NAME(append)(bound, likely, floor, wanted >> WIDTH * j,
+                              first + (uint32_t)(WIDTH * j), hits + found);
     }
     return found;
 }
@@ -264,6 +321,31 @@ KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_ro
             NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
         found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2,
                                  row + BLOCK_ROWS, hits + found);
+    }
+    return found;
+}
+
+KERNEL size_t NAME(sweep_planes)(const uint8_t *blocks, size_t count, uint32_t first_row,
+                                 const uint8_t *where, const struct planes_query *query,
+                                 float floor, struct hit *hits) {
+    const size_t groups = query->groups, size = 64 * groups + PLANES_META;
+    size_t found = 0;
+    for (size_t b = 0; b < count; b += 2) {
+        const bool two = b + 1 < count;
+        const uint8_t *first = blocks + b * size, *second = two ? first + size : first;
+        const uint8_t *norms = query->norms ? query->norms + 64 * b : NULL;
+        const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
+        const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
+        if (!(wanted | wanted2)) continue;
+        vi sums[32 / WIDTH];
+        NAME(sum_blocks)(first, second, query->codes, groups, sums);
+        NAME(add_top)(first, second, query->top, sums);
+        const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
+        found += NAME(keep_planes)(first + 64 * groups, norms, sums, query, floor, wanted, row,
+                                   hits + found);
+        found += NAME(keep_planes)(second + 64 * groups, two && norms ? norms + 64 : norms,
+                                   sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
+                                   hits + found);
     }
     return found;
 }
@@ -291,6 +373,42 @@ KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t 
     }
     sums[0] = NAME(sum_ints)(h) - (CODE_BIAS ? biases[0] : 0);
     sums[1] = NAME(sum_ints)(l) - (CODE_BIAS ? biases[1] : 0);
+}
+
+/* Two vectors of columns against some points at a time: even and odd pairs have sums of their own
+ * where points are few, for the products of one chain wait for one another. */
+INLINE void NAME(turn_columns)(const uint8_t *pairs, size_t columns, size_t count, int points,
+                               int chains, const int16_t *x, size_t stride, int32_t *sums) {
+    vi all[8][2];
+    for (int c = 0; c < points * chains; c++) all[c][0] = all[c][1] = (vi){0};
+    for (size_t p = 0; p < count; p += (size_t)chains)
+        for (int c = 0; c < chains; c++) {
+            vb a, b;
+            memcpy(&a, pairs + 4 * (p + (size_t)c) * columns, sizeof a);
+            memcpy(&b, pairs + 4 * (p + (size_t)c) * columns + 4 * WIDTH, sizeof b);
+            for (int i = 0; i < points; i++) {
+                const int16_t *at = x + (size_t)i * stride + 2 * (p + (size_t)c);
+                const vb both = NAME(four)((const int8_t *)at);
+                all[c * points + i][0] = MADD16(all[c * points + i][0], a, both);
+                all[c * points + i][1] = MADD16(all[c * points + i][1], b, both);
+            }
+        }
+    for (int i = 0; i < points; i++)
+        for (int j = 0; j < 2; j++) {
+            vi sum = all[i][j];
+            if (chains == 2) sum = (vi)((vu)sum + (vu)all[points + i][j]);
+            memcpy(sums + (size_t)i * columns + (size_t)(WIDTH * j), &sum, sizeof sum);
+        }
+}
+
+KERNEL void NAME(turn)(const uint8_t *pairs, size_t columns, size_t count, const int16_t *x,
+                       size_t stride, size_t points, int32_t *sums) {
+    for (size_t j = 0; j < columns; j += 2 * WIDTH) {
+        const uint8_t *at = pairs + 4 * j;
+        if (points == 4) NAME(turn_columns)(at, columns, count, 4, 1, x, stride, sums + j);
+        else if (points == 2) NAME(turn_columns)(at, columns, count, 2, 2, x, stride, sums + j);
+        else NAME(turn_columns)(at, columns, count, 1, 2, x, stride, sums + j);
+    }
 }
 
 /* ------------------------------------------------------------------------------------- encoding */
@@ -362,6 +480,8 @@ static const struct kernels NAME(kernels) = {
     .estimate = NAME(estimate),
     .widen_f16 = NAME(widen_f16),
     .sweep = NAME(sweep),
+    .sweep_planes = NAME(sweep_planes),
+    .turn = NAME(turn),
     .refine = NAME(refine),
     .tile = TILE,
     .scale_row = NAME(scale_row),
@@ -373,6 +493,8 @@ static const struct kernels NAME(kernels) = {
 #undef vf
 #undef vi
 #undef vb
+#undef vq
+#undef vu
 #undef vs
 #undef vh
 #undef vd
@@ -387,6 +509,7 @@ static const struct kernels NAME(kernels) = {
 #undef CODE_BIAS
 #undef DOT4
 #undef DOT4N
+#undef MADD16
 #undef HIGH_NIBBLES
 #undef HIGH_SHIFT
 #undef TILE

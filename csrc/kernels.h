@@ -18,7 +18,9 @@ enum {
     TILE_ROWS = 6,       /* rows and queries of one register tile of the batch scan */
     TILE_QUERIES = 64,
     RUN_BLOCKS = 64, /* the most blocks of one sweep call */
-    QUERY_PAD = 64,  /* a query's arrays are zero-padded to a multiple of this many components */
+    TOP_GROUPS = 2,  /* of planes: where a query has codes of more bits */
+    TOP_SHIFT = 6,
+    QUERY_PAD = 64, /* a query's arrays are zero-padded to a multiple of this many components */
 };
 
 /* One query as the 4-bit sweep sees it: <q, v> is about (sum - bias) * step * scale, for unit q and
@@ -29,6 +31,16 @@ struct sweep_query {
     float bias, step, slack;
     float curve; /* of the key w * (x - curve * w): 0, or 1 / (2 |q|) for l2 */
     bool unit;   /* cosine: w is 1, else the row's norm */
+};
+
+/* The same for planes: <q, u> is about base + (sum - bias) * step * scale, and within times the
+ * row's residual byte, beyond times its tail byte and reach times its scale are its error. */
+struct planes_query {
+    const int8_t *codes; /* 8 * groups */
+    const int8_t *top;   /* 8 * TOP_GROUPS more for the first ones, each worth 1 << TOP_SHIFT */
+    size_t groups;
+    float bias, step, base, slack, reach, within, beyond, curve;
+    const uint8_t *norms; /* a row's norm is w; NULL: w is 1 */
 };
 
 /* A row that a sweep could not rule out: the most that its key can be, and its likely value. */
@@ -47,8 +59,9 @@ struct tile_query {
     bool unit;
 };
 
-/* The head of a row of the 8-bit plane: its scale, residual norm and row norm. */
-enum { CODE_HEAD = 12 };
+/* The head of a row of the 8-bit plane: its scale, residual norm and row norm. In planes, 16 scales
+ * in binary16, 16 residual norms and 16 tails in bytes come after the nibbles of a block. */
+enum { CODE_HEAD = 12, PLANES_META = 64 };
 
 struct tile_hit {
     uint8_t row, query;
@@ -75,6 +88,18 @@ struct kernels {
      * numbered from first on; where has two bytes per block, or is NULL. Returns how many. */
     size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
                     const struct sweep_query *query, float floor, struct hit *hits);
+
+    /* The same for the blocks of planes. */
+    size_t (*sweep_planes)(const uint8_t *blocks, size_t count, uint32_t first,
+                           const uint8_t *where, const struct planes_query *query, float floor,
+                           struct hit *hits);
+
+    /* The products of a matrix of int16 with 1, 2 or 4 points, stride components apart: exact where
+     * they fit. The matrix lies in count pairs of its rows' components (an even number), each with
+     * that pair of all rows (columns of them, a multiple of 32). Point i's products are
+     * sums[i * columns ...]. */
+    void (*turn)(const uint8_t *pairs, size_t columns, size_t count, const int16_t *x,
+                 size_t stride, size_t points, int32_t *sums);
 
     /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the
      * sums of high and of low. The queries are zero-padded to QUERY_PAD and the codes readable as

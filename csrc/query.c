@@ -69,11 +69,9 @@ static double rounding_error(const double *values, size_t count, double step, do
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Quantises components, the largest of which has the size largest, to integers of size up to
- * 127. */
-static struct query_codes quantise_coarse(const struct query *query, size_t count, double largest,
-                                          int8_t *codes) {
-    const double step = largest / 127, scale = 1 / step, *values = query->wide;
+struct query_codes rag_code_coarse(const double *values, size_t count, double norm, int8_t *codes) {
+    const double largest = largest_of(values, count);
+    const double step = (largest > 0 ? largest : norm) / 127, scale = 1 / step;
     int32_t sum = 0;
     for (size_t i = 0; i < count; i++) {
         const int32_t code = (int32_t)rounded(values[i] * scale);
@@ -81,14 +79,14 @@ static struct query_codes quantise_coarse(const struct query *query, size_t coun
         sum += code;
     }
     const double error = rounding_error(values, count, step, scale);
-    return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
+    return (struct query_codes){sum, step / norm, sqrt(error) / norm * (1 + 1e-9)};
 }
 
-/* The same up to 32000, in halves that are signed bytes both; the sum of 65,536 codes fits in 32
- * bits. */
-static struct query_codes quantise_fine(struct query *query, size_t count, double largest,
-                                        int8_t *high, int8_t *low) {
-    const double step = largest / 32000, scale = 1 / step, *values = query->wide;
+/* The sum of 65,536 codes fits in 32 bits. */
+struct query_codes rag_code_fine(const double *values, size_t count, double norm, int8_t *high,
+                                 int8_t *low, int64_t *biases) {
+    const double largest = largest_of(values, count);
+    const double step = (largest > 0 ? largest : norm) / 32000, scale = 1 / step;
     int32_t sum = 0, upper_sum = 0;
     for (size_t i = 0; i < count; i++) {
         const int32_t code = (int32_t)rounded(values[i] * scale), upper = (code + 128) >> 8;
@@ -98,9 +96,9 @@ static struct query_codes quantise_fine(struct query *query, size_t count, doubl
         upper_sum += upper;
     }
     const double error = rounding_error(values, count, step, scale);
-    query->biases[0] = 128 * (int64_t)upper_sum;
-    query->biases[1] = 128 * ((int64_t)sum - 256 * (int64_t)upper_sum);
-    return (struct query_codes){sum, step / query->norm, sqrt(error) / query->norm * (1 + 1e-9)};
+    biases[0] = 128 * (int64_t)upper_sum;
+    biases[1] = 128 * ((int64_t)sum - 256 * (int64_t)upper_sum);
+    return (struct query_codes){sum, step / norm, sqrt(error) / norm * (1 + 1e-9)};
 }
 
 void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim,
@@ -123,9 +121,9 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     const double inverse = 1 / query->norm;
     for (uint32_t i = 0; i < dim; i++) unit[i] = (float)(wide[i] * inverse);
     if (!coded) return;
-    const double largest = largest_of(wide, size);
-    query->coarse = quantise_coarse(query, size, largest, codes);
-    query->fine = quantise_fine(query, size, largest, codes + size, codes + 2 * size);
+    query->coarse = rag_code_coarse(wide, size, query->norm, codes);
+    query->fine =
+        rag_code_fine(wide, size, query->norm, codes + size, codes + 2 * size, query->biases);
 }
 
 static float saturate(double value) {

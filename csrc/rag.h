@@ -730,17 +730,25 @@ enum rag_metric { RAG_COSINE, RAG_IP, RAG_L2 };
 typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
 
 /* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact
- * search leave most rows unread. build streams it out in one pass; open checks its head against the
- * matrix that it belongs to. */
+ * search leave most rows unread. choose looks for axes along which they are shorter, and gives NULL
+ * where there are none worth having: the section is rag.planes with a rotation, rag.shadow without.
+ * build streams it out in one pass; open checks its head against the matrix that it belongs to, and
+ * knows either kind. */
+struct rag_rotation;
+
 struct rag_shadow {
     struct rag_guard guard;
-    uint64_t count, group_rows;
-    uint32_t dim;
+    uint64_t count, group_rows, groups_at;
+    uint32_t dim, kept; /* kept: the axes that are swept; 0 for rag.shadow */
 };
 
-uint64_t rag_shadow_size(uint64_t count, uint32_t dim);
-enum rag_status rag_shadow_build(const struct rag_matrix *matrix, rag_write *write, void *context,
-                                 struct rag_fault *fault);
+enum rag_status rag_rotation_choose(const struct rag_matrix *matrix, struct rag_rotation **rotation,
+                                    struct rag_fault *fault);
+void rag_rotation_free(struct rag_rotation *rotation);
+uint64_t rag_shadow_size(const struct rag_matrix *matrix, const struct rag_rotation *rotation);
+enum rag_status rag_shadow_build(const struct rag_matrix *matrix,
+                                 const struct rag_rotation *rotation, rag_write *write,
+                                 void *context, struct rag_fault *fault);
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault);
 

@@ -7,8 +7,9 @@
  *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
  *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
  *                estimate rules out most rows
- *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_shadow.c)
+ *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_sweep.c)
  *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
+ *                (scan_tiles.c)
  *
  * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the
  * best). Slices share what they learn: the floor of a query is an atomic number, and a slice starts

@@ -1,4 +1,5 @@
-/* scan.h - the state of one search, shared by scan.c, scan_shadow.c, scan_rows.c and finish.c.
+/* scan.h - the state of one search, shared by scan.c, pursuit.c, scan_sweep.c,
+ * scan_tiles.c, scan_rows.c and finish.c.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice
  * and query a hunt. Slices are scanned in parallel, then queries are finished in parallel. */

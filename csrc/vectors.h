@@ -93,6 +93,13 @@ size_t rag_query_size(uint32_t dim);
 void rag_query_prepare(struct query *query, void *memory, const float *values, uint32_t dim,
                        enum rag_metric metric, bool coded);
 
+/* Codes a query of this norm, or of unit norm in another basis, whose components are padded to a
+ * multiple of 4: in 8 bits (up to 127), and in 16 (up to 32000) as signed halves. biases: 128 times
+ * the sums of the halves. */
+struct query_codes rag_code_coarse(const double *values, size_t count, double norm, int8_t *codes);
+struct query_codes rag_code_fine(const double *values, size_t count, double norm, int8_t *high,
+                                 int8_t *low, int64_t *biases);
+
 /* The canonical score from canonical products, and the key below which nothing scores as high as
  * score. */
 float rag_score(const struct query *query, double dot, double square);
@@ -112,17 +119,6 @@ static inline double rag_key_above(const struct query *query, double estimate, d
     const double weight = query->metric == RAG_COSINE ? 1 : norm;
     return weight * (estimate + error - query->curve * weight * (1 - 1e-6));
 }
-
-/* ----------------------------------------------------------------------------------- the shadow */
-
-enum { SHADOW_HEAD = 64, SHADOW_SLACK = 64 };
-
-size_t rag_shadow_block_size(uint32_t dim);
-size_t rag_shadow_row_size(uint32_t dim);
-
-/* Where group g's blocks start in the section, and its rows of codes. */
-uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
-uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
 
 /* -------------------------------------------------------------------------------- the best rows */
 

@@ -391,7 +391,7 @@ cdef extern from "rag.h" nogil:
         cbool big_endian
 
     struct rag_shadow:
-        pass
+        uint32_t kept
 
     struct rag_segment:
         const rag_matrix *matrix
@@ -409,9 +409,15 @@ cdef extern from "rag.h" nogil:
 
     ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     rag_status rag_matrix_check(const rag_matrix *matrix, rag_fault *fault)
-    uint64_t rag_shadow_size(uint64_t count, uint32_t dim)
-    rag_status rag_shadow_build(const rag_matrix *matrix, rag_write write, void *context,
-                                rag_fault *fault)
+    struct rag_rotation:
+        pass
+
+    rag_status rag_rotation_choose(const rag_matrix *matrix, rag_rotation **rotation,
+                                   rag_fault *fault)
+    void rag_rotation_free(rag_rotation *rotation)
+    uint64_t rag_shadow_size(const rag_matrix *matrix, const rag_rotation *rotation)
+    rag_status rag_shadow_build(const rag_matrix *matrix, const rag_rotation *rotation,
+                                rag_write write, void *context, rag_fault *fault)
     rag_status rag_shadow_open(rag_shadow *shadow, const rag_guard *section,
                                const rag_matrix *matrix, rag_fault *fault)
     rag_status rag_nearest(const rag_segment *segments, size_t segment_count,

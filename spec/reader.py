@@ -33,6 +33,7 @@ KNOWN = (
         "keyword",
         "rag.keys",
         "rag.shadow",
+        "rag.planes",
         "rag.terms",
         "rag.postings",
         "rag.chunks",

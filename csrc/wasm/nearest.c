@@ -50,7 +50,9 @@ static enum rag_status open_shadow(struct segment *segment) {
     struct rag_guard guard;
     bool found;
     if (segment->has_shadow) return RAG_OK;
-    enum rag_status status = section_guard("rag.shadow", segment->record.number, &guard, &found);
+    enum rag_status status = section_guard("rag.planes", segment->record.number, &guard, &found);
+    if (status == RAG_OK && !found)
+        status = section_guard("rag.shadow", segment->record.number, &guard, &found);
     if (status != RAG_OK || !found) return status;
     status = rag_shadow_open(&segment->shadow, &guard, &segment->matrix, &fault);
     segment->has_shadow = status == RAG_OK;

@@ -88,8 +88,9 @@ class SegmentSections:
             staged, len(order), self.staging.dim, dtype=f"f{bits}", metric=self.record["metric"],
             offsets=order.astype(np.uint64) * np.uint64(staged.strides[0]),
         )  # fmt: skip
-        self.file.begin("rag.shadow", self.segment)
-        _core.build_shadow(matrix, self.file.write)
+        shadow = _core.Shadow(matrix)
+        self.file.begin(shadow.name, self.segment)
+        shadow.write(self.file.write)
         self.file.end(len(order))
 
     def _write_sample(self, records: _core.Records) -> None:

@@ -94,7 +94,7 @@ cdef class Matrix:
     """Vectors in a section or any buffer, searched in place.
 
     Row i starts at byte `at + i * stride`, or at `offsets[i]`; stride defaults to dim components.
-    `shadow` is the section that build_shadow wrote for these rows.
+    `shadow` is the section that a Shadow wrote for these rows.
     """
 
     cdef rag_matrix matrix
@@ -144,9 +144,9 @@ cdef class Matrix:
         return self.matrix.dim
 
     @property
-    def shadow_size(self):
-        """How many bytes build_shadow writes."""
-        return rag_shadow_size(self.matrix.count, self.matrix.dim)
+    def kept(self):
+        """The axes that its shadow sweeps: 0 where the shadow is a plain one, or missing."""
+        return self.shadowed.kept if self.has_shadow else 0
 
     def nearest(self, queries, k, where=None, threads=None, least=None):
         """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best
@@ -401,15 +401,42 @@ cdef rag_status write_out(void *context, const void *bytes, size_t size) noexcep
     return RAG_OK
 
 
-def build_shadow(Matrix matrix not None, write):
-    """Writes the shadow of a matrix: calls write(bytes) for one piece after the other, in bounded
-    memory."""
-    cdef Outlet outlet = Outlet.__new__(Outlet)
-    cdef rag_fault fault
-    cdef rag_status status
-    outlet.write = write
-    with nogil:
-        status = rag_shadow_build(&matrix.matrix, write_out, <void *>outlet, &fault)
-    if outlet.error is not None:
-        raise outlet.error
-    check(status, &fault)
+cdef class Shadow:
+    """The shadow of a matrix before it is written: the section's name, its size, and whether its
+    planes are rotated (rotate=False: never)."""
+
+    cdef Matrix matrix
+    cdef rag_rotation *rotation
+
+    def __init__(self, Matrix matrix not None, *, rotate=True):
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        self.matrix = matrix
+        if rotate and self.rotation == NULL:
+            with nogil:
+                status = rag_rotation_choose(&matrix.matrix, &self.rotation, &fault)
+        check(status, &fault)
+
+    def __dealloc__(self):
+        rag_rotation_free(self.rotation)
+
+    @property
+    def name(self):
+        return "rag.shadow" if self.rotation == NULL else "rag.planes"
+
+    @property
+    def size(self):
+        return rag_shadow_size(&self.matrix.matrix, self.rotation)
+
+    def write(self, write):
+        """Calls write(bytes) for one piece of the section after the other, in bounded memory."""
+        cdef Outlet outlet = Outlet.__new__(Outlet)
+        cdef rag_fault fault
+        cdef rag_status status
+        outlet.write = write
+        with nogil:
+            status = rag_shadow_build(&self.matrix.matrix, self.rotation, write_out,
+                                      <void *>outlet, &fault)
+        if outlet.error is not None:
+            raise outlet.error
+        check(status, &fault)

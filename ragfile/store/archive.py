@@ -71,6 +71,7 @@ RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 REQUIRES = {
     "rag.shadow": ("vector",),
     "rag.sample": ("vector",),
+    "rag.planes": ("vector",),
     "rag.terms": ("rag.postings",),
     "rag.postings": ("rag.terms",),
     "keyword": RECORDS,

@@ -5,7 +5,7 @@ Everything works without these plans, a block at a time; with them a question co
     tables    all but texts and vectors, where that is little                        the first question
     terms     rag.terms whole, the block hashes of rag.postings, deletions          the first question by words
     lists     the posting lists of the question's terms
-    vectors   rag.shadow whole, the head and the block hashes of vector             the first question by vector
+    vectors   the shadow whole, the head and the block hashes of vector             the first question by vector
     passages  chunk records → documents and ids → their bytes, texts and metadata
 """
 
@@ -97,7 +97,7 @@ def vectors(segments):
     """The shadows; where there is none, the vectors themselves."""
     wants = []
     for segment in _new(segments, "vectors"):
-        vector, shadow = segment.section("vector"), segment.section("rag.shadow")
+        vector, shadow = segment.section("vector"), segment.shadow
         wants += (
             [_whole(vector)] if shadow is None else [(vector, 0, _core.VECTOR_HEAD), _whole(shadow)]
         )

@@ -336,13 +336,19 @@ class Segment:
         )
 
     @property
+    def shadow(self):
+        """The section of the vectors' shadow, rotated or plain, or None."""
+        planes = self.section("rag.planes")
+        return self.section("rag.shadow") if planes is None else planes
+
+    @property
     def matrix(self):
         """The vectors, searchable."""
         if self._matrix is None:
             layout = self.vector_layout()
             self._matrix = _core.Matrix(
                 self.need("vector"), layout.rows, layout.dim, layout.stride, f"f{layout.bits}",
-                at=layout.at, metric=self.metric, shadow=self.section("rag.shadow"),
+                at=layout.at, metric=self.metric, shadow=self.shadow,
             )  # fmt: skip
         return self._matrix
 

@@ -90,9 +90,9 @@ static void work(const float *values, const float *queries, uint32_t dim) {
         .scalar = RAG_F32};
     struct rag_shadow shadow;
     struct rag_fault fault;
-    struct sink sink = {malloc(rag_shadow_size(ROWS, dim)), 0};
+    struct sink sink = {malloc(rag_shadow_size(&matrix, NULL)), 0};
     must(rag_matrix_check(&matrix, &fault), "matrix");
-    must(rag_shadow_build(&matrix, keep, &sink, &fault), "build");
+    must(rag_shadow_build(&matrix, NULL, keep, &sink, &fault), "build");
     take(sink.bytes, sink.size);
     const struct rag_guard section = {.bytes = sink.bytes, .size = sink.size};
     must(rag_shadow_open(&shadow, &section, &matrix, &fault), "open");
@@ -110,6 +110,45 @@ static void work(const float *values, const float *queries, uint32_t dim) {
     free(sink.bytes);
 }
 
+/* Rows whose dimensions depend on one another, so that a rotation pays. */
+static void work_rotated(void) {
+    enum { COUNT = 5003, DIM = 96 };
+    static float rows[COUNT * DIM];
+    struct rag_matrix matrix = {.guard = {.bytes = (const uint8_t *)rows, .size = sizeof rows},
+                                .stride = 4 * DIM,
+                                .count = COUNT,
+                                .dim = DIM,
+                                .scalar = RAG_F32};
+    struct rag_rotation *rotation;
+    struct rag_shadow shadow;
+    struct rag_fault fault;
+    int64_t found[QUERIES * K];
+    float scores[QUERIES * K];
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t j = 0; j < DIM; j++)
+            rows[i * DIM + j] = j < 8 ? next_float() + 0.25f
+                                      : rows[i * DIM + j % 8] * (float)(j % 5) / 4 +
+                                            next_float() * (float)(DIM - j) / 512;
+    must(rag_rotation_choose(&matrix, &rotation, &fault), "choose");
+    must(rotation ? RAG_OK : RAG_ARGUMENT, "a rotation");
+    struct sink sink = {malloc(rag_shadow_size(&matrix, rotation)), 0};
+    must(rag_shadow_build(&matrix, rotation, keep, &sink, &fault), "build planes");
+    take(sink.bytes, sink.size);
+    const struct rag_guard section = {.bytes = sink.bytes, .size = sink.size};
+    must(rag_shadow_open(&shadow, &section, &matrix, &fault), "open planes");
+    const struct rag_segment segment = {&matrix, &shadow, NULL};
+    for (int metric = RAG_COSINE; metric <= RAG_L2; metric++)
+        for (size_t count = 2; count <= QUERIES; count += QUERIES - 2) {
+            const struct rag_question question = {
+                rows + 1000 * DIM, count, DIM, (enum rag_metric)metric, K, 1, NULL};
+            must(rag_nearest(&segment, 1, &question, found, scores, &fault), "nearest in planes");
+            take(found, count * K * sizeof *found);
+            take(scores, count * K * sizeof *scores);
+        }
+    rag_rotation_free(rotation);
+    free(sink.bytes);
+}
+
 int main(void) {
     static const uint32_t dims[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 70, 127, 129, 384};
     static float values[ROWS * DIM_MAX], queries[QUERIES * DIM_MAX];
@@ -117,6 +156,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) values[i] = next_float();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) queries[i] = next_float();
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) work(values, queries, dims[i]);
+    work_rotated();
     printf("%s %016llx\n", rag_target(), (unsigned long long)digest);
     return 0;
 }

@@ -111,6 +111,7 @@ OFFSETS = {
         "DIM": "4 +u32 dim",
         "ROWS": "8 +u64 rows",
         "GROUP_ROWS": "4 +u32 group_rows",
+        "KEPT": "36 +zero",
     }),
     "MODEL": ("wordpiece.h", "embedder.md", "RAGMODEL", {
         "VERSION_AT": "4 +version",

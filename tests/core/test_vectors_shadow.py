@@ -80,9 +80,10 @@ def test_the_residual_norms_are_not_less_than_the_residuals(count, dim):
 
 def test_the_size_is_known_beforehand_and_the_pieces_are_small():
     matrix = _core.Matrix(rows_of(30000, 64), 30000, 64)
-    pieces = []
-    _core.build_shadow(matrix, pieces.append)
-    assert sum(map(len, pieces)) == matrix.shadow_size
+    pieces, shadow = [], _core.Shadow(matrix)
+    shadow.write(pieces.append)
+    assert sum(map(len, pieces)) == shadow.size
+    assert shadow.name == "rag.shadow", "independent noise has no axes worth having"
     assert max(map(len, pieces)) <= 4 << 20
 
 
@@ -100,7 +101,7 @@ def test_what_write_raises_comes_out():
         raise OSError(28, "full")
 
     with pytest.raises(OSError, match="full"):
-        _core.build_shadow(_core.Matrix(rows_of(3, 3), 3, 3), write)
+        _core.Shadow(_core.Matrix(rows_of(3, 3), 3, 3)).write(write)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ for dim in (1, 3, 8, 17, 64, 70, 127, 384):
         rows[9] *= 2.0 ** -12
         queries = rng.standard_normal((40, dim)).astype("f4")
         shadow = bytearray()
-        _core.build_shadow(_core.Matrix(rows, 400, dim, dtype=dtype), shadow.extend)
+        _core.Shadow(_core.Matrix(rows, 400, dim, dtype=dtype)).write(shadow.extend)
         digest.update(shadow)
         for metric in ("cosine", "ip", "l2"):
             for shade in (None, shadow):
@@ -29,6 +29,20 @@ for dim in (1, 3, 8, 17, 64, 70, 127, 384):
                     for array in matrix.nearest(asked, 6):
                         digest.update(array)
                 digest.update(matrix.scores(range(400), queries[0]))
+axes = np.linalg.qr(rng.standard_normal((96, 96)))[0].astype("f4") * 0.94 ** np.arange(96, dtype="f4")[:, None]
+rows = (rng.standard_normal((5003, 96)).astype("f4") @ axes + axes[3]).astype("f4")
+rows[11], rows[12], rows[13] = 0, 1e30, np.nan
+queries = rows[200:240] + np.float32(0.1) * rng.standard_normal((40, 96)).astype("f4")
+shadow = bytearray()
+plan = _core.Shadow(_core.Matrix(rows, *rows.shape))
+plan.write(shadow.extend)
+assert plan.name == "rag.planes"
+digest.update(shadow)
+for metric in ("cosine", "ip", "l2"):
+    matrix = _core.Matrix(rows, *rows.shape, metric=metric, shadow=shadow)
+    for asked in (queries[:2], queries):
+        for array in matrix.nearest(asked, 20):
+            digest.update(array)
 print(_core.target(), digest.hexdigest())
 """
 

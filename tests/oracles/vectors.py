@@ -57,9 +57,9 @@ def exact(queries, rows, k, metric, where=None):
     return found, scores
 
 
-def shadow_of(matrix):
+def shadow_of(matrix, rotate=True):
     pieces = []
-    _core.build_shadow(matrix, pieces.append)
+    _core.Shadow(matrix, rotate=rotate).write(pieces.append)
     return b"".join(pieces)
 
 

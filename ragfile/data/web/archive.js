@@ -13,6 +13,7 @@ const WINDOW = 16 << 10; // of a file's end, to begin with
 const RECORDS = ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"];
 const REQUIRES = {
   "rag.shadow": ["vector"],
+  "rag.planes": ["vector"],
   "rag.terms": ["rag.postings"],
   "rag.postings": ["rag.terms"],
   keyword: RECORDS,

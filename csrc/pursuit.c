@@ -1,0 +1,218 @@
+/* pursuit.c - what becomes of the rows that a scan of codes could not rule out.
+ *
+ * A hit is a row whose upper bound reaches the floor. Those that probably beat it are refined soon,
+ * on the row's 8-bit codes, because they raise the floor: their loads are started, and one run of
+ * the scan later the codes are there. The others wait. When their room is full, and at the end, the
+ * k likeliest rows are scored, which makes the floor exact, and only the hits that still reach it
+ * are refined. Most hits are dropped without a look at their codes.
+ *
+ * Loads of the others' codes are started AHEAD rows before, except in a shadow that stays in the
+ * cache.
+ *
+ * All of it ends in the sieve, with bounds that hold for the row itself and not only for its codes:
+ * the stored residual norm is part of the error. A residual norm of -infinity marks a row that is
+ * never ranked. Codes are checked against their checksums before they are read; a failure is noted
+ * in the search and ends the scan. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pursuit.h"
+
+/* Slack of bounds that are computed in binary64: the rounding of stored norms, and room to
+ * spare. */
+#define REFINE_SLACK 1e-6
+
+/* ----------------------------------------------------------------------------------- where it is */
+
+/* Of planes, the group's head and the norms of the stretch's rows. */
+static enum rag_status bring_planes(const struct rag_shadow *shadow, uint64_t group, uint64_t norms,
+                                    size_t size, struct stretch *stretch, struct rag_fault *fault) {
+    const uint64_t head = rag_shadow_blocks_at(shadow, group) - GROUP_HEAD;
+    enum rag_status status = rag_guard_check(&shadow->guard, head, GROUP_HEAD, fault);
+    if (status == RAG_OK) status = rag_guard_check(&shadow->guard, norms, size, fault);
+    if (status != RAG_OK) return status;
+    stretch->head = rag_guard_at(&shadow->guard, head);
+    stretch->norms = rag_guard_at(&shadow->guard, norms);
+    return RAG_OK;
+}
+
+bool rag_stretch_at(struct search *search, const struct slice *slice, uint64_t row, size_t most,
+                    bool codes_only, struct stretch *stretch) {
+    const struct rag_shadow *shadow = search->segments[slice->segment].shadow;
+    const size_t block_size = rag_shadow_block_size(shadow), row_size = rag_shadow_row_size(shadow);
+    const uint64_t group = row / shadow->group_rows, inside = row % shadow->group_rows;
+    const uint64_t left = shadow->group_rows - inside, block = inside / BLOCK_ROWS,
+                   rest = slice->end - row < left ? slice->end - row : left;
+    const size_t rows = rest < most ? rest : most, count = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const uint64_t at = codes_only ? rag_shadow_codes_at(shadow, group) + inside * row_size
+                                   : rag_shadow_blocks_at(shadow, group) + block * block_size;
+    const uint64_t norms = rag_shadow_norms_at(shadow, group) + block * NORMS_SIZE;
+    struct rag_fault fault;
+    *stretch = (struct stretch){.first = row, .rows = rows};
+    enum rag_status status = rag_guard_check(
+        &shadow->guard, at, codes_only ? rows * row_size : count * block_size, &fault);
+    if (status == RAG_OK && shadow->kept && !codes_only)
+        status = bring_planes(shadow, group, norms, count * NORMS_SIZE, stretch, &fault);
+    if (!rag_search_note(search, status, &fault)) return false;
+    stretch->blocks = stretch->codes = rag_guard_at(&shadow->guard, at);
+    return true;
+}
+
+static uint64_t codes_at(const struct pursuit *on, uint32_t row) {
+    const uint32_t group_rows = (uint32_t)on->shadow->group_rows, group = row / group_rows;
+    const uint64_t start =
+        group == on->last_group ? on->last_codes_at : on->codes_at + group * on->group_size;
+    return start + (uint64_t)(row - group * group_rows) * on->row_size;
+}
+
+/* -------------------------------------------------------------------------------------- refining */
+
+/* Offers a row to the sieve with the bounds of its 8-bit codes. */
+static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
+                       struct sieve *sieve) {
+    const double scale = load_f32(codes), rest = load_f32(codes + 4), norm = load_f32(codes + 8);
+    int64_t sums[2];
+    float upper, lower;
+    if (rest == -INFINITY) return; /* a row that is never ranked */
+    rag_kernels()->refine(codes + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD),
+                          query->biases, sums);
+    const double estimate = (256.0 * (double)sums[0] + (double)sums[1]) * query->fine.step * scale;
+    const double error = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
+    if (rag_key_above(query, estimate, error, norm) < sieve->floor) return;
+    rag_key_bounds(query, estimate, error, norm, &upper, &lower);
+    rag_sieve_offer(sieve, upper, lower, row);
+}
+
+static void refine_hit(const struct pursuit *on, size_t place, uint32_t row) {
+    const uint32_t q = on->which[place];
+    const uint64_t at = codes_at(on, row);
+    struct rag_fault fault;
+    if (rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault),
+                        &fault))
+        refine_row(&on->search->queries[q], on->shadow->dim, rag_guard_at(&on->shadow->guard, at),
+                   row, &on->slice->hunts[q].sieve);
+}
+
+static void start_loads(const struct pursuit *on, uint32_t row) {
+    const uint8_t *codes = rag_guard_at(&on->shadow->guard, codes_at(on, row));
+    for (size_t line = 0; line < on->row_size; line += 64) __builtin_prefetch(codes + line);
+}
+
+/* A shadow that stays in the cache needs no start of its loads; one that is lent piece by piece has
+ * no place that could be told beforehand. */
+enum { AHEAD = 16, NEAR_BYTES = 1 << 18 };
+
+static bool is_near(const struct pursuit *on) {
+    const struct rag_guard *guard = &on->shadow->guard;
+    return !guard->bytes || guard->size <= NEAR_BYTES;
+}
+
+static void settle(const struct pursuit *on, size_t place) {
+    struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    if (sieve->count >= sieve->tight + on->search->k / 8 + 1) rag_sieve_tighten(sieve);
+    if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
+        rag_search_settle(on->search, on->slice, on->which[place], on->scratch);
+}
+
+/* Refines hits, and starts their loads `ahead` of them. */
+static void refine_hits(const struct pursuit *on, size_t place, const struct hit *hits,
+                        size_t count, size_t ahead) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    for (size_t i = 0; i < count + ahead && !rag_search_failed(on->search); i++) {
+        if (ahead && i < count && hits[i].upper >= sieve->floor) start_loads(on, hits[i].row);
+        if (i >= ahead && hits[i - ahead].upper >= sieve->floor)
+            refine_hit(on, place, hits[i - ahead].row);
+    }
+    settle(on, place);
+}
+
+/* --------------------------------------------------------------------------------------- waiting */
+
+struct hit *rag_pursuit_room(struct pursuit *on, size_t place, size_t most) {
+    if (on->pending_count[place] + most > on->room) rag_pursuit_flush(on, place);
+    return on->pending + place * on->room + on->pending_count[place];
+}
+
+static void refine_likely(struct pursuit *on, size_t place) {
+    const size_t count = on->likely_count[place];
+    on->likely_count[place] = 0;
+    if (count) refine_hits(on, place, on->likely + place * RUN_BLOCKS * BLOCK_ROWS, count, 0);
+}
+
+void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    struct hit *pending = on->pending + place * on->room,
+               *likely = on->likely + place * RUN_BLOCKS * BLOCK_ROWS;
+    size_t kept = on->pending_count[place], count = 0;
+    refine_likely(on, place);
+    for (size_t j = kept, stop = kept + found; j < stop; j++) {
+        if (pending[j].row >= on->slice->end || !(pending[j].upper >= sieve->floor)) continue;
+        if (pending[j].likely >= sieve->floor) {
+            if (!is_near(on)) start_loads(on, pending[j].row);
+            likely[count++] = pending[j];
+        } else pending[kept++] = pending[j];
+    }
+    on->pending_count[place] = kept;
+    on->likely_count[place] = count;
+    if (is_near(on) || sieve->floor == -INFINITY) refine_likely(on, place);
+}
+
+void rag_pursuit_flush(struct pursuit *on, size_t place) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    struct hit *pending = on->pending + place * on->room;
+    size_t kept = 0;
+    refine_likely(on, place);
+    rag_search_anchor(on->search, on->slice, on->which[place], on->scratch);
+    for (size_t j = 0; j < on->pending_count[place]; j++)
+        if (pending[j].upper >= sieve->floor) pending[kept++] = pending[j];
+    on->pending_count[place] = 0;
+    refine_hits(on, place, pending, kept, is_near(on) ? 0 : AHEAD);
+}
+
+/* --------------------------------------------------------------------------------------- opening */
+
+static void find_rows(struct pursuit *on) {
+    const struct rag_shadow *shadow = on->shadow;
+    on->row_size = rag_shadow_row_size(shadow);
+    on->group_size = rag_shadow_group_size(shadow, shadow->group_rows);
+    on->last_group = shadow->count ? (shadow->count - 1) / shadow->group_rows : 0;
+    on->codes_at = rag_shadow_codes_at(shadow, 0);
+    on->last_codes_at = rag_shadow_codes_at(shadow, on->last_group);
+}
+
+bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct slice *slice,
+                      const uint32_t *which, size_t count) {
+    const struct rag_shadow *shadow = search->segments[slice->segment].shadow;
+    const size_t sight_size = rag_sight_size(shadow);
+    struct rag_fault fault;
+    *on = (struct pursuit){
+        .search = search, .slice = slice, .shadow = shadow, .which = which, .count = count};
+    find_rows(on);
+    on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 4 ? 32 : count < TILE_QUERIES ? 8 : 2);
+    on->pending = malloc(count * on->room * sizeof *on->pending);
+    on->likely = malloc(count * RUN_BLOCKS * BLOCK_ROWS * sizeof *on->likely);
+    on->pending_count = calloc(2 * count, sizeof *on->pending_count);
+    on->likely_count = on->pending_count + count;
+    on->scratch = malloc((size_t)search->dim * sizeof(float));
+    on->sights = malloc(count * sizeof *on->sights);
+    on->memory = malloc(count * sight_size + 1);
+    if (!on->pending || !on->likely || !on->pending_count || !on->scratch || !on->sights ||
+        !on->memory)
+        return rag_search_note(search, RAG_MEMORY, NULL);
+    if (!rag_search_note(search, rag_guard_check(&shadow->guard, 0, shadow->groups_at, &fault),
+                         &fault))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        rag_sight_take(&on->sights[i], on->memory + i * sight_size, &search->queries[which[i]],
+                       shadow);
+    return true;
+}
+
+void rag_pursuit_close(struct pursuit *on) {
+    free(on->memory);
+    free(on->sights);
+    free(on->scratch);
+    free(on->pending_count);
+    free(on->likely);
+    free(on->pending);
+}

@@ -1,0 +1,49 @@
+/* pursuit.h - rows that a sweep could not rule out, on their way to the sieve, for
+ * scan_sweep.c; and the stretches of a shadow that scans read. */
+#ifndef RAG_PURSUIT_H
+#define RAG_PURSUIT_H
+
+#include "scan.h"
+#include "sight.h"
+
+/* Some queries on one slice of a shadow; `place` is a query's number among them. */
+struct pursuit {
+    struct search *search;
+    const struct slice *slice;
+    const struct rag_shadow *shadow;
+    const uint32_t *which;
+    size_t count, room, row_size;
+    uint64_t group_size, codes_at, last_group, last_codes_at; /* where rows of codes lie */
+    struct sight *sights;
+    uint8_t *memory;
+    struct hit *pending, *likely; /* room hits for each query, and those of one run ... */
+    size_t *pending_count, *likely_count;
+    float *scratch;
+};
+
+bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct slice *slice,
+                      const uint32_t *which, size_t count);
+void rag_pursuit_close(struct pursuit *on);
+
+/* Where the next hits of a query go: there is room for most of them. */
+struct hit *rag_pursuit_room(struct pursuit *on, size_t place, size_t most);
+
+/* Takes found hits that were put there. */
+void rag_pursuit_take(struct pursuit *on, size_t place, size_t found);
+
+/* Takes all hits that wait to the sieve, or drops them. The end of a scan needs it. */
+void rag_pursuit_flush(struct pursuit *on, size_t place);
+
+/* A stretch of one group: its blocks, of planes with the group's head and the rows' norms; or its
+ * rows of codes. */
+struct stretch {
+    const uint8_t *head, *blocks, *norms, *codes;
+    uint64_t first;
+    size_t rows;
+};
+
+/* The stretch of at most `most` rows that starts at row, with its checksums checked. */
+bool rag_stretch_at(struct search *search, const struct slice *slice, uint64_t row, size_t most,
+                    bool codes_only, struct stretch *stretch);
+
+#endif

@@ -1,0 +1,79 @@
+/* scan_sweep.c - scanning a shadow's 4-bit blocks for a few queries.
+ *
+ * The blocks are read in runs: 32 rows at first, while the floor is low, then up to 1024. The
+ * kernel appends the rows whose upper bound reaches the floor, and pursuit.c takes them further. A
+ * plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
+ * a kernel of its own. */
+#include "pursuit.h"
+
+static size_t sweep_plain(const struct pursuit *on, const struct sight *sight,
+                          const struct query *query, const struct stretch *stretch,
+                          const uint8_t *bits, float floor, struct hit *hits) {
+    const struct sweep_query sweep = {
+        .codes = sight->code,
+        .groups = (on->shadow->dim + GROUP_DIMS - 1) / GROUP_DIMS,
+        .bias = 7.5f * (float)sight->codes.sum,
+        .step = (float)sight->codes.step,
+        .slack = (float)(sight->codes.error + CODE_SLACK),
+        .curve = (float)(query->curve * (1 - 1e-6)),
+        .unit = query->metric == RAG_COSINE,
+    };
+    return rag_kernels()->sweep(stretch->blocks, (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                                (uint32_t)stretch->first, bits, &sweep, floor, hits);
+}
+
+/* What the nibbles give is at most 2.2 long, which missed can move; see the spec for the sum. */
+static size_t sweep_planes(const struct pursuit *on, const struct sight *sight,
+                           const struct query *query, const struct stretch *stretch,
+                           const uint8_t *bits, float floor, struct hit *hits) {
+    const uint8_t *head = stretch->head;
+    const double room = 1 + 1e-6, reach = load_f32(head + GROUP_AT_REACH);
+    const struct planes_query sweep = {
+        .codes = sight->code,
+        .top = sight->top,
+        .groups = on->shadow->kept / GROUP_DIMS,
+        .bias = 7.5f * (float)sight->codes.sum,
+        .step = (float)sight->codes.step,
+        .base = (float)sight->base,
+        .slack = (float)(2.2 * sight->missed + CODE_SLACK),
+        .reach = (float)(sight->codes.error * reach * room),
+        .within = (float)(sight->along * load_f32(head + GROUP_AT_REST_UNIT) * room),
+        .beyond = (float)(sight->across * load_f32(head + GROUP_AT_TAIL_UNIT) * room),
+        .curve = (float)(query->curve * (1 - 1e-6)),
+        .norms = query->metric == RAG_COSINE ? NULL : stretch->norms,
+    };
+    return rag_kernels()->sweep_planes(stretch->blocks,
+                                       (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                                       (uint32_t)stretch->first, bits, &sweep, floor, hits);
+}
+
+static void sweep_stretch(struct pursuit *on, const struct stretch *stretch) {
+    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    const uint8_t *bits = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
+    for (size_t i = 0; i < on->count; i++) {
+        const struct query *query = &on->search->queries[on->which[i]];
+        struct sieve *sieve = &on->slice->hunts[on->which[i]].sieve;
+        struct hit *hits = rag_pursuit_room(on, i, RUN_BLOCKS * BLOCK_ROWS);
+        sieve->floor = rag_floor_read(sieve->shared);
+        const size_t found = (on->shadow->kept ? sweep_planes : sweep_plain)(
+            on, &on->sights[i], query, stretch, bits, sieve->floor, hits);
+        if (found) rag_pursuit_take(on, i, found);
+    }
+}
+
+void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
+                    size_t count) {
+    struct pursuit on;
+    struct stretch stretch;
+    size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
+    if (rag_pursuit_open(&on, search, slice, which, count)) {
+        for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
+             row += stretch.rows) {
+            if (!rag_stretch_at(search, slice, row, run, false, &stretch)) break;
+            sweep_stretch(&on, &stretch);
+            run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
+        }
+        for (size_t i = 0; i < count; i++) rag_pursuit_flush(&on, i);
+    }
+    rag_pursuit_close(&on);
+}

@@ -1,0 +1,124 @@
+/* scan_tiles.c - scanning a shadow's 8-bit rows for many queries.
+ *
+ * Tiles read six rows at a time, for 64 queries each time. The queries are packed once for each
+ * slice. Six rows must be readable, so the last few are copied to a buffer of that size. What
+ * reaches the floor goes to the sieve, with bounds that hold for the row itself and not only for
+ * its codes: the stored residual norm is part of the error. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pursuit.h"
+
+enum { TILE_STRETCH = 32 * TILE_ROWS };
+
+static void pack_query(struct tile_query *tile, int8_t *panel, size_t u,
+                       const struct query *query) {
+    for (size_t i = 0; i < 4 * tile->fours; i++)
+        panel[i / 4 * 256 + 4 * u + i % 4] = query->code[i];
+    tile->bias[u] = (int32_t)(128 * query->coarse.sum);
+    tile->step[u] = (float)query->coarse.step;
+    tile->slack[u] = (float)(query->coarse.error + CODE_SLACK);
+    tile->spread[u] = (float)(1 + query->coarse.error + 1e-6);
+    tile->curve[u] = (float)(query->curve * (1 - 1e-6));
+    tile->floor[u] = -INFINITY;
+}
+
+struct tiling {
+    struct search *search;
+    const struct slice *slice;
+    const uint32_t *which;
+    size_t count, group_count, row_size;
+    struct tile_query *groups;
+    uint8_t *panels, *tail;
+    float *scratch;
+};
+
+static bool tiling_open(struct tiling *on) {
+    const size_t fours = align_up(on->search->dim, GROUP_DIMS) / 4;
+    on->group_count = (on->count + TILE_QUERIES - 1) / TILE_QUERIES;
+    on->groups = aligned_alloc(64, align_up(on->group_count * sizeof *on->groups, 64));
+    on->panels = aligned_alloc(64, on->group_count * fours * 256);
+    on->tail = calloc(TILE_ROWS, on->row_size);
+    on->scratch = malloc((size_t)on->search->dim * sizeof(float));
+    if (!on->groups || !on->panels || !on->tail || !on->scratch)
+        return rag_search_note(on->search, RAG_MEMORY, NULL);
+    memset(on->panels, 0, on->group_count * fours * 256);
+    for (size_t g = 0; g < on->group_count; g++) {
+        struct tile_query *tile = &on->groups[g];
+        int8_t *panel = (int8_t *)on->panels + g * fours * 256;
+        *tile = (struct tile_query){.panel = panel, .fours = fours};
+        for (size_t u = 0; u < TILE_QUERIES; u++)
+            tile->floor[u] = INFINITY; /* unused places: nothing reaches it */
+        for (size_t u = 0; u < TILE_QUERIES && g * TILE_QUERIES + u < on->count; u++)
+            pack_query(tile, panel, u, &on->search->queries[on->which[g * TILE_QUERIES + u]]);
+        tile->unit = on->search->queries[on->which[0]].metric == RAG_COSINE;
+    }
+    return true;
+}
+
+static void tiling_close(struct tiling *on) {
+    free(on->groups);
+    free(on->panels);
+    free(on->tail);
+    free(on->scratch);
+}
+
+/* Bounds in binary32: the slack has room for that. */
+static void offer_tile(const struct tiling *on, struct tile_query *tile, const uint32_t *which,
+                       const uint8_t *codes, uint64_t first, const struct tile_hit *hits,
+                       size_t count) {
+    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t row = first + hits[i].row;
+        const size_t u = hits[i].query;
+        const uint8_t *head = codes + hits[i].row * on->row_size;
+        const float rest = load_f32(head + 4), weight = tile->unit ? 1.0f : load_f32(head + 8);
+        const float error = rest * tile->spread[u] + tile->slack[u], bend = tile->curve[u] * weight;
+        struct sieve *sieve = &on->slice->hunts[which[u]].sieve;
+        if (rest == -INFINITY || !has_row(where, row)) continue;
+        rag_sieve_offer(sieve, weight * (hits[i].score + error - bend),
+                        weight * (hits[i].score - error - bend * (1 + 4e-6f)), (uint32_t)row);
+        if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
+            rag_search_settle(on->search, on->slice, which[u], on->scratch);
+        tile->floor[u] = sieve->floor;
+    }
+}
+
+static void scan_tile(struct tiling *on, const struct stretch *stretch, size_t g, size_t at) {
+    struct tile_hit hits[TILE_ROWS * TILE_QUERIES];
+    const size_t rows = stretch->rows - at < TILE_ROWS ? stretch->rows - at : TILE_ROWS;
+    const uint8_t *codes = stretch->codes + at * on->row_size;
+    if (rows < TILE_ROWS) codes = memcpy(on->tail, codes, rows * on->row_size);
+    const size_t found = rag_kernels()->tile(codes, on->row_size, rows, &on->groups[g], hits);
+    if (found)
+        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at,
+                   hits, found);
+}
+
+static void refresh_floors(const struct tiling *on, size_t g) {
+    const size_t left = on->count - g * TILE_QUERIES,
+                 queries = left < TILE_QUERIES ? left : TILE_QUERIES;
+    for (size_t u = 0; u < queries; u++) {
+        struct sieve *sieve = &on->slice->hunts[on->which[g * TILE_QUERIES + u]].sieve;
+        sieve->floor = rag_floor_read(sieve->shared);
+        on->groups[g].floor[u] = sieve->floor;
+    }
+}
+
+void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which,
+                    size_t count) {
+    struct tiling on = {.search = search, .slice = slice, .which = which, .count = count};
+    struct stretch stretch;
+    on.row_size = rag_shadow_row_size(search->segments[slice->segment].shadow);
+    if (tiling_open(&on))
+        for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
+             row += stretch.rows) {
+            if (!rag_stretch_at(search, slice, row, TILE_STRETCH, true, &stretch)) break;
+            for (size_t g = 0; g < on.group_count; g++) {
+                refresh_floors(&on, g);
+                for (size_t at = 0; at < stretch.rows; at += TILE_ROWS)
+                    scan_tile(&on, &stretch, g, at);
+            }
+        }
+    tiling_close(&on);
+}
