@@ -10,8 +10,8 @@
  * the axes (they are only nearly orthonormal), and rounding. spec/parts/vectors.md has the proof.
  *
  * Residuals and tails become bytes when a group is complete and its largest are known; until then
- * they wait as floats. A zero row is the point -mean. A row whose norm is out of range has the tail TAIL_UNKNOWN: a sweep lets it pass,
- * and the row of bytes says what it is. */
+ * they wait as floats. A zero row is the point -mean. A row whose norm is out of range has the tail
+ * TAIL_UNKNOWN: a sweep lets it pass, and the row of bytes says what it is. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@
  * spare. */
 #define REFINE_SLACK 1e-6
 
-/* ----------------------------------------------------------------------------------- where it is */
+/* --------------------------------------------------------------------------------- where it is */
 
 /* Of planes, the group's head and the norms of the stretch's rows. */
 static enum rag_status bring_planes(const struct rag_shadow *shadow, uint64_t group, uint64_t norms,
@@ -65,7 +65,7 @@ static uint64_t codes_at(const struct pursuit *on, uint32_t row) {
     return start + (uint64_t)(row - group * group_rows) * on->row_size;
 }
 
-/* -------------------------------------------------------------------------------------- refining */
+/* ------------------------------------------------------------------------------------ refining */
 
 /* Offers a row to the sieve with the bounds of its 8-bit codes. */
 static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
@@ -126,7 +126,7 @@ static void refine_hits(const struct pursuit *on, size_t place, const struct hit
     settle(on, place);
 }
 
-/* --------------------------------------------------------------------------------------- waiting */
+/* ------------------------------------------------------------------------------------- waiting */
 
 struct hit *rag_pursuit_room(struct pursuit *on, size_t place, size_t most) {
     if (on->pending_count[place] + most > on->room) rag_pursuit_flush(on, place);
@@ -169,7 +169,7 @@ void rag_pursuit_flush(struct pursuit *on, size_t place) {
     refine_hits(on, place, pending, kept, is_near(on) ? 0 : AHEAD);
 }
 
-/* --------------------------------------------------------------------------------------- opening */
+/* ------------------------------------------------------------------------------------- opening */
 
 static void find_rows(struct pursuit *on) {
     const struct rag_shadow *shadow = on->shadow;

@@ -17,7 +17,7 @@ enum {
  * reader checks it with integers, and its bounds have room for it. */
 #define SKEW 0x1p-8
 
-/* The axes, the point that rows are measured from, and the size of a code's step along each axis. */
+/* The axes, the point that rows are measured from, and a code's step along each axis. */
 struct rag_rotation {
     uint32_t dim, kept;
     size_t stride; /* components of an axis, with padding */

@@ -1,4 +1,5 @@
-/* shadow.c - the sections "rag.shadow" and "rag.planes": their layout and the checks of their heads.
+/* shadow.c - the sections "rag.shadow" and "rag.planes": their layout, and the checks of their
+ * heads.
  *
  *     0   8  "RAGSHADW" or "RAGPLANE"   16  u64 rows             28  u32 kept axes, or 0
  *     8   u32 version, 1                24  u32 rows in a group  32  .. 63  zero

@@ -39,8 +39,8 @@ struct axes rag_shadow_axes(const struct rag_shadow *shadow);
 /* Writes row r's dims codes below 16 into a block of interleaved rows. */
 void rag_shadow_put_nibbles(uint8_t *block, size_t r, size_t dims, const uint8_t *codes);
 
-/* The blocks of planes, built by planes_build.c: take notes a unit row (zeros for a zero row, and for
- * a special one, which has no bounds), put codes what was noted, seal completes a group. */
+/* The blocks of planes, built by planes_build.c: take notes a unit row (zeros for a zero row, and
+ * for a special one, which has no bounds), put codes what was noted, seal completes a group. */
 enum { ROWS_AT_ONCE = 4 };
 struct planes_bench;
 struct planes_bench *rag_planes_open(const struct rag_rotation *rotation,

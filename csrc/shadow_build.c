@@ -1,9 +1,9 @@
 /* shadow_build.c - building a section of codes: what is common to both kinds, and the 4-bit
  * blocks of the plain one.
  *
- * Both kinds hold unit rows in 8 bits. The plain one, rag.shadow, has them in 4 bits too; the other's
- * blocks are the work of planes_build.c. Each row is made by itself, in arithmetic that is the same
- * on every machine, and a group goes out when it is full, so memory is bounded. */
+ * Both kinds hold unit rows in 8 bits. The plain one, rag.shadow, has them in 4 bits too; the
+ * other's blocks are the work of planes_build.c. Each row is made by itself, in arithmetic that is
+ * the same on every machine, and a group goes out when it is full, so memory is bounded. */
 #include <math.h>
 #include <stdlib.h>
 

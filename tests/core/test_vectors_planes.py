@@ -26,7 +26,8 @@ class Planes:
         version, self.dim = np.frombuffer(data, "<u4", 2, 8)
         self.count = int(np.frombuffer(data, "<u8", 1, 16)[0])
         self.group_rows, self.kept = map(int, np.frombuffer(data, "<u4", 2, 24))
-        assert version == 1 and not any(data[32:64])
+        assert version == 1
+        assert not any(data[32:64])
         dim, kept, stride = int(self.dim), self.kept, -(-int(self.dim) // 32) * 32
         at = 64
         self.mean = np.frombuffer(data, "<f4", dim, at).astype(float)
@@ -237,7 +238,8 @@ def test_a_file_holds_planes_where_they_pay_and_damage_in_them_is_noticed(tmp_pa
         writer.add(chunks, vectors=rows)
     with ragfile.open(path) as archive:
         names = [entry["name"] for entry in archive.entries]
-        assert "rag.planes" in names and "rag.shadow" not in names
+        assert "rag.planes" in names
+        assert "rag.shadow" not in names
         assert_same(archive.nearest(rows[:3], 4), exact(rows[:3], rows, 4, "cosine"))
         entry = next(e for e in archive.entries if e["name"] == "rag.planes")
     ragfile.verify(path)
