@@ -79,6 +79,9 @@ fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an orac
 fuzz-sections:        ## twenty thousand files with good checksums and lying sections, through every public call
 	PYTHONPATH=tests nice $(PY) tests/fuzz/sections.py 20000
 
+soak:                 ## a server under everything at once; SECONDS=3600 for an hour, SLOW clients
+	PYTHONPATH=tests nice $(PY) tests/server/soak.py --seconds $(or $(SECONDS),60) --slow $(or $(SLOW),1000)
+
 adversarial:          ## every loader on files made to cost more than their size, doubled three times
 	PYTHONPATH=tests nice $(PY) tests/checks/adversarial.py
 

@@ -130,7 +130,8 @@ def serve_command(files, level, hosts, origins, sources, **options):
     """Serve files over HTTP, with a web page."""
     if not files:
         raise click.UsageError("name a file, as `ragfile build` makes it, or a folder of them")
-    from ragfile.server.running import log_to_stderr, serve
+    from ragfile.server.log_lines import log_to_stderr
+    from ragfile.server.running import serve
     from ragfile.server.settings import Settings
 
     log_to_stderr(LEVELS[level])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragfile.server.service import Service
+    from ragfile.server.settings import Settings
 
 DEEPEST = 100  # levels of a body; a filter can have 32
 
@@ -58,7 +59,10 @@ class Exchange:
                     loop.run_in_executor(service.writer, answered, service, operation, call)
                 ))  # fmt: skip
         if not operation.is_ask:
-            found = await loop.run_in_executor(service.threads, answered, service, operation, call)
+            async with asyncio.timeout(service.settings.answer_seconds):
+                found = await loop.run_in_executor(
+                    service.threads, answered, service, operation, call
+                )
             return await send_whole(send, found, is_head=scope["method"] == "HEAD")
         watch = loop.create_task(until_gone(receive, call))
         try:
@@ -80,7 +84,8 @@ class Exchange:
         kind = scope["ragfile"].headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise Failure(415, "the body is JSON: say Content-Type: application/json")
-        return checked(operation.body, parsed(await self._read(scope, receive)))
+        body = await read_in_time(scope, receive, self._service.settings)
+        return checked(operation.body, parsed(body))
 
     async def _files(self, scope, receive):
         from ragfile.server.multipart import receive_files
@@ -90,14 +95,15 @@ class Exchange:
             raise Failure(404, f"there is no collection {name!r:.80}")
         return await receive_files(self._service, scope, receive, name)
 
-    async def _read(self, scope, receive):
-        settings = self._service.settings
-        try:
-            async with asyncio.timeout(settings.body_seconds):
-                return await read_body(scope, receive, settings.max_body)
-        except TimeoutError:
-            said = f"the body did not come within {settings.body_seconds:g} seconds"
-            raise Failure(408, said, {"connection": "close"}) from None
+
+async def read_in_time(scope: Any, receive: Any, settings: Settings) -> bytes:
+    """The bytes of a body; Failure where they are too many, or come too slowly."""
+    try:
+        async with asyncio.timeout(settings.body_seconds):
+            return await read_body(scope, receive, settings.max_body)
+    except TimeoutError:
+        said = f"the body did not come within {settings.body_seconds:g} seconds"
+        raise Failure(408, said, {"connection": "close"}) from None
 
 
 async def read_body(scope: Any, receive: Any, most: int) -> bytes:

@@ -74,6 +74,8 @@ def failure_of(error: BaseException, files: Files) -> Failure:
     for kinds, status in STATUSES:
         if isinstance(error, kinds):
             return Failure(status, said, AGAIN if status == 503 else None)
+    if isinstance(error, TimeoutError):
+        return Failure(503, "this took too long and was given up", AGAIN)
     if isinstance(error, OSError):
         log.warning("a file cannot be read: %s", error)
         return Failure(503, "the file cannot be read at the moment", AGAIN)
@@ -89,8 +91,7 @@ STATUSES: tuple[tuple[Any, int], ...] = (
     (ProviderError, 502),
     ((ModelError, RagfileError), 422),
     (RecursionError, 422),
-    ((IndexError, KeyError), 404),
-    ((ValueError, TypeError, OverflowError), 422),
+    ((ValueError, TypeError, LookupError, OverflowError), 422),
 )
 
 

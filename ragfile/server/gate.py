@@ -18,6 +18,7 @@ from ragfile.mcp.over_http import LOCAL, without_port
 from ragfile.server.exchange import encoded, send_whole
 from ragfile.server.failures import AGAIN, Failure, failure_of
 from ragfile.server.operations import OPEN_TO_ALL, Raw
+from ragfile.server.spans import spans
 
 if TYPE_CHECKING:
     from ragfile.server.service import Service
@@ -71,7 +72,7 @@ class Gate:
     """An ASGI application around another."""
 
     def __init__(self, app: Any, service: Service):
-        self._app, self._service = app, service
+        self._app, self._service, self._spans = app, service, spans()
         settings = service.settings
         self._hosts = {*LOCAL, settings.host.lower(), *(host.lower() for host in settings.hosts)}
         self._is_any_host = not settings.is_local and not settings.hosts
@@ -84,12 +85,15 @@ class Gate:
         if scope["type"] == "websocket":
             return await self._socket(visit, scope, receive, send)
         self._service.inside += 1
+        span = self._spans and self._spans.begin(visit, scope)
         try:
             await self._answered(visit, scope, receive, _Sender(visit, send))
         finally:
             self._service.inside -= 1
             self._service.count(visit, scope)
             _write(visit, scope)
+            if self._spans:
+                self._spans.end(span, visit, scope)
         return None
 
     async def _answered(self, visit, scope, receive, send):

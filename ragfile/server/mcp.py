@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragfile.mcp.over_http import exchange, without_port
 from ragfile.mcp.protocol import Server
 from ragfile.mcp.tools import Tools
-from ragfile.server.exchange import read_body, send_whole
+from ragfile.server.exchange import read_in_time, send_whole
 from ragfile.server.operations import Raw
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ class Mcp:
         visit = scope["ragfile"]
         visit.route = "/mcp"
         visit.require("read")
-        settings = self._service.settings
-        async with asyncio.timeout(settings.body_seconds):
-            body = await read_body(scope, receive, settings.max_body)
+        body = await read_in_time(scope, receive, self._service.settings)
         found = await asyncio.get_running_loop().run_in_executor(
             self._service.asks, self._exchanged, scope["method"], visit, body
         )

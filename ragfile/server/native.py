@@ -184,7 +184,10 @@ def chunk(service: Service, call: Call) -> dict[str, Any]:
     row = int(name) if _is_number(name) else rf.row(name)
     if row is None:
         raise Failure(404, f"there is no chunk {name!r:.120}")
-    hit = fields_of(rf.hit(row))
+    try:
+        hit = fields_of(rf.hit(row))
+    except IndexError as error:
+        raise Failure(404, str(error)) from None
     for score in ("score", "score_type", "scores"):
         del hit[score]
     return {"row": row, **hit, "generation": rf.generation}

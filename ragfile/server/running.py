@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import socket
 import sys
 from typing import TYPE_CHECKING, Any
@@ -111,24 +110,3 @@ def _work(config, listening, board, row, ready):
     """What a worker does; it counts in its own row."""
     board.row = row
     return run(config, listening, ready)
-
-
-def log_to_stderr(level: int) -> None:
-    """The log of the server: one JSON object a line."""
-    writing = logging.StreamHandler()
-    writing.setFormatter(_Json())
-    for name in ("ragfile.serve", "uvicorn"):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [writing], False
-        logger.setLevel(level if name != "uvicorn" else max(level, logging.WARNING))
-
-
-class _Json(logging.Formatter):
-    def format(self, record):
-        import json
-
-        said = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"), "level": record.levelname}
-        said |= getattr(record, "ragfile", None) or {"message": record.getMessage()}
-        if record.exc_info:
-            said["trace"] = self.formatException(record.exc_info)
-        return json.dumps(said, default=str)

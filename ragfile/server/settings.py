@@ -36,6 +36,7 @@ class Settings:
     max_files: int = 100  # in one request
     max_body: int = 4 << 20  # bytes of a JSON body
     body_seconds: float = 30.0  # in which a body must have come
+    answer_seconds: float = 120.0  # in which an answer must be there, but for a model's
     at_once: int = 256  # requests under way; more are asked to come again
     asks_at_once: int = 32  # the same of answers by a model
     heartbeat: float = 15.0  # seconds of silence in a stream before a comment

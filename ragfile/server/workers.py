@@ -57,6 +57,7 @@ def _started(work, row, pipe, life):
     except BaseException:
         log.exception("a worker ended")
     finally:
+        logging.shutdown()
         sys.stdout.flush()
         os._exit(code)
 

@@ -288,3 +288,33 @@ def test_a_client_that_goes_away_hangs_up_on_the_model(serving, path):
                 )
                 time.sleep(0.4)
             assert chat.gone.wait(5), is_streamed
+
+
+def test_a_reader_of_the_log_that_reads_nothing_holds_nothing_up(path):
+    with Command(path) as command:
+        for _ in range(600):  # more than a pipe holds
+            assert command.get("/v1/health")["status"] == "ok"
+
+
+def test_a_request_is_a_span_in_the_trace_of_its_client(serving, path, monkeypatch):
+    sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="OpenTelemetry's SDK is missing")
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    provider, memory = sdk.TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    server = serving(path)
+    name = "4bf92f3577b34da6a3ce929d0e0e4736"
+    server.search({"query": "keys"}, traceparent=f"00-{name}-00f067aa0ba902b7-01")
+    [span] = memory.get_finished_spans()
+    assert span.name == "POST /v1/collections/{c}/search"
+    assert f"{span.context.trace_id:032x}" == name
+    assert span.attributes["http.response.status_code"] == 200
+
+
+def test_an_answer_that_takes_too_long_is_given_up(serving, path):
+    server = serving(path, answer_seconds=0.0)
+    answer = server.search({"query": "keys"})
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")

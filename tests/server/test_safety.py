@@ -1,5 +1,6 @@
 """Who may ask, from where, and what a body may not do."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -12,6 +13,7 @@ import time
 
 import pytest
 
+import ragfile
 from ragfile.server.keys import KeyFile
 
 KB = "/v1/collections/kb"
@@ -157,6 +159,7 @@ BODIES = [
     (b'{"query": "x", "fusion": ["rrf", {"zz": 1}]}', 422), (b'{"query": "x", "where": 3}', 422),
     (b'{"query": "x", "generation": 99}', 422), (b'{"queries": ["x"], "vector": [1]}', 422),
     (b'{"query": "x", "k": 100000000000000000000000000000}', 422),
+    (b'{"query": "x", "where": [99999]}', 422), (b'{"query": "x", "where": [[1]]}', 422),
     (b'{"query": "\\ud800"}', 200), (b'{"query": "\\u0000"}', 200), (b'{"query": ""}', 200),
 ]  # fmt: skip
 
@@ -278,3 +281,42 @@ def test_too_much_at_once_is_asked_to_come_again(serving, path):
         connection.close()
     time.sleep(0.3)
     assert server.search({"query": "keys"}).status == 200
+
+
+def test_a_head_that_does_not_come_ends_the_connection(serving, path, monkeypatch):
+    from ragfile.server import connections
+
+    monkeypatch.setattr(connections, "HEAD", 0.3)
+    server = serving(path)
+    held = [socket.create_connection(server.socket.getsockname()) for _ in range(20)]
+    for number, connection in enumerate(held):
+        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: x"[: number * 3])
+        connection.settimeout(10)
+    for connection in held:
+        with contextlib.suppress(ConnectionError):
+            assert connection.recv(1) == b""
+        connection.close()
+    connection = http.client.HTTPConnection(server.address)
+    for _ in range(3):  # one that asks in time stays open
+        connection.request("GET", "/v1/health")
+        assert connection.getresponse().read()
+        time.sleep(0.4)
+    connection.close()
+
+
+def test_a_client_that_takes_nothing_is_let_go(serving, path, monkeypatch):
+    from ragfile.server import connections
+
+    monkeypatch.setattr(connections, "TAKE", 0.3)
+    with ragfile.edit(path) as w:
+        w.upsert([{"id": "long", "text": "Long. " * 3_000_000}])
+    server = serving(path)
+    with socket.create_connection(server.socket.getsockname()) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(f"GET {KB}/documents/long HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        until = time.monotonic() + 20
+        while time.monotonic() < until and len(server.server.server_state.connections) < 1:
+            time.sleep(0.05)
+        while time.monotonic() < until and server.server.server_state.connections:
+            time.sleep(0.05)
+        assert not server.server.server_state.connections

@@ -1,0 +1,194 @@
+"""What does HTTP cost beside a search, and how long do clients wait?
+
+    python bench/serving.py FILE [--questions FILE.txt]
+
+Questions are the titles of the file's documents, each asked anew (cache: false), over connections
+that stay open. The server is `ragfile serve` as a process of its own. Its CPU time is what counts:
+searches a second of one core, whatever else the machine does. The waiting times are by the wall
+clock, at a steady half of that rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from itertools import cycle, islice
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """A server as a process."""
+
+    def __init__(self, *words):
+        self.began = time.perf_counter()
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        text=True)  # fmt: skip
+        line = self.process.stdout.readline()
+        self.host, _, port = line.strip().rpartition("/")[2].rpartition(":")
+        self.port = int(port)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.terminate()
+        self.process.wait(40)
+
+    def cpu(self):
+        """Seconds of CPU so far, of the process and the loader before it."""
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(x.split()[1]) for x in file if x.startswith("VmRSS")) / 1024
+
+
+class Client:
+    """One connection that stays open; reads no more of an answer than it must."""
+
+    def __init__(self, server, path):
+        self.socket = socket.create_connection((server.host, server.port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+    def ask(self, body):
+        data = json.dumps(body).encode()
+        self.socket.sendall(f"{self.head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+        got = self.socket.recv(65536)
+        while b"\r\n\r\n" not in got:
+            got += self.socket.recv(65536)
+        head, _, rest = got.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200"), got[:500]
+        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+        size = len(rest)
+        while size < length:
+            size += len(self.socket.recv(65536))
+        return size
+
+
+def questions_of(path, given):
+    if given:
+        with open(given) as file:
+            return [line.strip() for line in file if line.strip()]
+    import ragfile
+
+    with ragfile.open(path) as rf:
+        found = [str(d.metadata.get("title") or d.id) for d in islice(rf.documents(), 2000)]
+    return found
+
+
+def bodies(questions, k):
+    return ({"query": q, "k": k, "cache": False} for q in cycle(questions))
+
+
+def rate(server, path, questions, k, count, connections):
+    """Searches a second of the server's CPU, of the wall clock, and bytes of an answer."""
+    lists = [list(islice(bodies(questions[i:] + questions[:i], k), count // connections))
+             for i in range(connections)]  # fmt: skip
+    clients, sizes = [Client(server, path) for _ in lists], []
+    threads = [threading.Thread(target=lambda c=c, b=b: sizes.extend(map(c.ask, b)))
+               for c, b in zip(clients, lists, strict=True)]  # fmt: skip
+    cpu, began = server.cpu(), time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    spent, wall = server.cpu() - cpu, time.perf_counter() - began
+    return len(sizes) / spent, len(sizes) / wall, statistics.mean(sizes)
+
+
+def waits(server, path, questions, k, per_second, count):
+    """Milliseconds that clients wait when questions come at a steady rate, over four connections."""
+    clients = [Client(server, path) for _ in range(4)]
+    asked, found, lock = iter(enumerate(islice(bodies(questions, k), count))), [], threading.Lock()
+    start = time.perf_counter() + 0.1
+
+    def work(client):
+        while True:
+            with lock:
+                number, body = next(asked, (None, None))
+            if body is None:
+                return
+            due = start + number / per_second
+            time.sleep(max(0, due - time.perf_counter()))
+            began = time.perf_counter()
+            client.ask(body)
+            found.append((time.perf_counter() - began) * 1e3)
+
+    threads = [threading.Thread(target=work, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found.sort()
+    return [found[int(len(found) * share)] for share in (0.5, 0.9, 0.99)]
+
+
+def alone(path, questions, k, count):
+    """The same searches without HTTP, in this process: CPU ms each."""
+    import ragfile
+
+    with ragfile.open(path) as rf:
+        for question in questions[:50]:
+            rf.search(question, k, cache=False)
+        began = time.process_time()
+        for question in islice(cycle(questions), count):
+            rf.search(question, k, cache=False)
+        return (time.process_time() - began) * 1e3 / count
+
+
+def start_to_answer(path, words):
+    """Wall and CPU seconds from the start of a server to its first answer."""
+    with Server(*words) as server:
+        Client(server, path).ask({"query": "first", "k": 5})
+        return time.perf_counter() - server.began, server.cpu()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("--questions")
+    parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    name = os.path.basename(asked.file).rpartition(".")[0]
+    path = f"/v1/collections/{name}/search"
+    words = [sys.executable, "-m", "ragfile", "serve", asked.file, "--port", "0", "--log", "error"]
+    questions = questions_of(asked.file, asked.questions)
+    starts = [start_to_answer(path, words) for _ in range(asked.rounds)]
+    print(f"start to first answer: {min(s[0] for s in starts):.2f} s wall, "
+          f"{min(s[1] for s in starts):.2f} s CPU")  # fmt: skip
+    ms = min(alone(asked.file, questions, asked.k, asked.count // 4) for _ in range(asked.rounds))
+    print(f"without HTTP: {ms:.3f} ms CPU a search")
+    with Server(*words) as server:
+        rate(server, path, questions, asked.k, 400, 2)
+        found = [
+            rate(server, path, questions, asked.k, asked.count, 4) for _ in range(asked.rounds)
+        ]
+        best = max(found)
+        print(f"over HTTP: {1e3 / best[0]:.3f} ms CPU a search: {best[0]:,.0f} a second of one core "
+              f"({best[1]:,.0f} by the wall clock), {best[2]:,.0f} bytes each")  # fmt: skip
+        half = max(best[0], best[1]) / 2
+        spread = [
+            waits(server, path, questions, asked.k, half, asked.count) for _ in range(asked.rounds)
+        ]
+        p50, p90, p99 = min(spread, key=lambda found: found[2])
+        print(
+            f"at {half:,.0f} a second: {p50:.2f} ms half of them, {p90:.2f} ms 90 %, {p99:.2f} ms 99 %"
+        )
+        print(f"memory: {server.memory():.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
