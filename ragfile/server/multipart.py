@@ -111,9 +111,7 @@ class Received:
         if not self.uploads:
             raise Failure(422, "there is no file: send parts with a file name", param="file")
         tags = [tag.strip() for tag in self.fields.pop("tags", "").split(",") if tag.strip()]
-        metadata = parsed(self.fields.pop("metadata", "{}").encode())
-        if not isinstance(metadata, dict):
-            raise Failure(422, "metadata is a JSON object", param="metadata")
+        metadata = _object(self.fields.pop("metadata", "{}"))
         keeps = self._flag("keep", self._service.settings.keep_originals)
         for upload in self.uploads:
             upload.tags, upload.metadata, upload.kept = tags, metadata, keeps
@@ -137,6 +135,17 @@ class Received:
             os.close(self._open)
         for upload in self.uploads:
             self._service.uploads.drop(upload)
+
+
+def _object(text):
+    """The JSON object of a field."""
+    try:
+        found = parsed(text.encode())
+    except Failure:
+        found = None
+    if not isinstance(found, dict):
+        raise Failure(422, "metadata is a JSON object", param="metadata")
+    return found
 
 
 class _Taking:

@@ -40,6 +40,14 @@ def path(built, tmp_path):
     return copy
 
 
+def until(is_so, seconds=20):
+    """Waits for something to be so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.01)
+
+
 class Answer:
     """A response that was read whole."""
 

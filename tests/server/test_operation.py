@@ -13,6 +13,7 @@ import time
 import urllib.request
 
 import pytest
+from server.conftest import until
 from servers.chat_servers import Server as ChatServer
 
 import ragfile
@@ -41,10 +42,11 @@ def test_the_description_names_every_address_and_no_other(server):
     importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed"
 )
 def test_schemathesis_finds_the_description_true(serving, path, tmp_path):
-    server = serving(path, max_k=20)
+    server = serving(path, max_k=20, can_write=True, uploads=str(tmp_path / "uploads"))
     (tmp_path / "schemathesis.toml").write_text(
         # what a schema cannot say (a filter's words, a vector's length) is answered with 422
-        "[checks.positive_data_acceptance]\nexpected-statuses = ['2xx', 401, 403, 404, 422]\n"
+        "[parameters]\nc = 'kb'\n\n"
+        "[checks.positive_data_acceptance]\nexpected-statuses = ['2xx', 401, 403, 404, 409, 422]\n"
     )
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file",
                str(tmp_path / "schemathesis.toml"), "run", server.url + "/openapi.json",
@@ -279,6 +281,7 @@ def test_a_client_that_goes_away_hangs_up_on_the_model(serving, path):
         server = serving(path, model=chat.model())
         for is_streamed in (True, False):
             chat.gone.clear()
+            asked = len(chat.requests)
             body = json.dumps({"question": "keys?", "stream": is_streamed}).encode()
             with socket.create_connection(server.socket.getsockname()) as connection:
                 connection.sendall(
@@ -286,8 +289,8 @@ def test_a_client_that_goes_away_hangs_up_on_the_model(serving, path):
                     "Content-Type: application/json\r\n\r\n".encode()
                     + body
                 )
-                time.sleep(0.4)
-            assert chat.gone.wait(5), is_streamed
+                until(lambda asked=asked: len(chat.requests) > asked)
+            assert chat.gone.wait(20), is_streamed
 
 
 def test_a_reader_of_the_log_that_reads_nothing_holds_nothing_up(path):

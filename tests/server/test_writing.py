@@ -229,7 +229,7 @@ BROKEN = [
     ([("file", "a.md", "x"), ("unknown", "y")], {}, 422),
     ([("file", "a.md", "x"), ("dedupe", "perhaps")], {}, 422),
     ([("file", "a.md", "x"), ("metadata", "[]")], {}, 422),
-    ([("file", "a.md", "x"), ("metadata", "{")], {}, 400),
+    ([("file", "a.md", "x"), ("metadata", "{")], {}, 422),
     ([("file", "a.md", "x" * 3000)], {}, 413),
     ([("file", f"{i}.md", "x") for i in range(9)], {}, 413),
     ([("f" * 100_000, "a.md", "x")], {}, 400),
