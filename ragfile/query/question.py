@@ -153,6 +153,8 @@ def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
     found = np.asarray(vectors)
     if found.size and found.dtype.kind not in "fiu":
         raise ValueError(f"vectors must be real numbers, not {found.dtype}")
+    if found.dtype == np.float32:
+        return np.ascontiguousarray(found).reshape(count, found.size // max(count, 1))
     with np.errstate(over="ignore"):  # infinity is refused where it is searched
         return np.ascontiguousarray(found, dtype=np.float32).reshape(
             count, found.size // max(count, 1)

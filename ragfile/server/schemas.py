@@ -42,6 +42,13 @@ def shown(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+BOOST = record(
+    ("field", "weight", "origin", "half"),
+    field=TEXT, weight=NUMBER, origin={"anyOf": [NUMBER, TEXT]}, half=NUMBER,
+)  # fmt: skip
+PAGES = 10  # of the largest k that a client can go on
+
+
 def search_options(settings: Settings) -> dict[str, Schema]:
     """The options of rf.search, but for the question."""
     most = {"type": "integer", "minimum": 0, "maximum": settings.max_k}
@@ -51,6 +58,11 @@ def search_options(settings: Settings) -> dict[str, Schema]:
         "fusion": {"anyOf": [FUSIONS, {"type": "array", "minItems": 2, "maxItems": 2}]},
         "vector": VECTOR, "distinct": YES, "cache": YES, "generation": GENERATION,
         "threads": {"type": "integer", "minimum": 1, "maximum": 256},
+        "offset": {"type": "integer", "minimum": 0, "maximum": PAGES * settings.max_k},
+        "least": NUMBER, "like": {"anyOf": [TEXT, COUNT]}, "group": most, "operators": YES,
+        "variants": many(TEXT, maxItems=settings.max_questions),
+        "diversity": {"type": "number", "minimum": 0, "maximum": 1},
+        "boost": {"anyOf": [BOOST, many(BOOST, maxItems=16)]},
     }  # fmt: skip
 
 

@@ -43,6 +43,8 @@ OPTIONS = [
     {"where": {"year": {"$gte": 2024}}}, {"where": ["pods.md", "keys.md#0"]}, {"where": [0, 2]},
     {"tags_any": ["security"]}, {"tags_all": ["security", "x"]}, {"fusion": "rrf"},
     {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"distinct": True}, {"cache": False},
+    {"offset": 1}, {"least": 0.2}, {"group": 1}, {"operators": True}, {"variants": ["keys"]}, {"diversity": 0.4},
+    {"like": 0}, {"boost": {"field": "year", "weight": 0.5, "origin": 2024, "half": 1}},
     {"threads": 2}, {"vector": [0.5] * 256}, {"k": 0},
 ]  # fmt: skip
 
@@ -148,3 +150,10 @@ def test_the_events_of_an_answer_come_in_their_order(server):
     text = "".join(data["text"] for kind, data in answer.events if kind == "delta")
     assert text == answer.events[-1][1]["text"]
     assert server.post(f"{KB}/ask", asked | {"stream": True}).events[0] == answer.events[0]
+
+
+def test_what_a_question_names_and_the_file_lacks_is_the_clients_mistake(server):
+    assert server.search({"query": "", "like": "nobody#0"}).status in (404, 422)
+    assert server.search({"query": "", "like": 10**6}).status in (404, 422)
+    assert server.search({"query": "keys", "group": 2, "distinct": True}).status == 422
+    assert server.search({"query": "key*", "group": 2, "operators": True}).status == 422
