@@ -135,6 +135,14 @@ wasm-check:           ## that what lies in ragfile/data/web is what these make, 
 	$(PY) -m pip install -q ziglang==0.17.0
 	$(PY) tools/build_wasm.py --check && $(PY) tools/build_stemmers.py --check
 
+web-hostile:          ## two thousand hostile files through the npm package in node: no crash, no growth of memory
+	$(PY) -m pytest -q -m stress tests/web/test_endurance.py
+
+bench-web:            ## what a visitor downloads to search a FOLDER, beside Pagefind, Orama and Lunr; chromium, npm
+	mkdir -p build/peers && npm install --silent --prefix build/peers pagefind@1 @orama/orama@3 lunr@2
+	$(PY) -m pip install -q playwright
+	$(PY) bench/web.py --folder $(FOLDER) --peers build/peers/node_modules
+
 web-questions:        ## ten thousand questions through the npm package and the core; 10^5 words
 	RAGFILE_QUESTIONS=2000 RAGFILE_WORDS=3000 $(PY) -m pytest -q tests/web
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html", ".css": "text/css",
          ".svg": "image/svg+xml"}  # fmt: skip
+PACKED = {".js", ".json", ".html", ".css", ".svg"}
 
 
 class SiteServer:
-    """Serves a folder at `url`. What `misdeed` names is done to .ragfile files from then on.
+    """Serves a folder at `url`, with `packs` as most hosts do: text files packed. What `misdeed` names
+    is done to .ragfile files from then on.
 
     lie: other bytes; cut: half of each answer; gzip: everything packed, ranges included; whole: no
     ranges; change: another tag; `delay` is in seconds for each answer.
     """
 
     def __init__(self, folder):
-        self.folder, self.misdeed, self.delay = Path(folder), "", 0.0
+        self.folder, self.misdeed, self.delay, self.packs = Path(folder), "", 0.0, False
         self.log = []  # (path, range, status, bytes)
         outer = self
 
@@ -67,6 +69,8 @@ class SiteServer:
         if not found or bad == "whole":
             if bad == "gzip":
                 headers["Content-Encoding"], data = "gzip", gzip.compress(data, 1)
+            if self.packs and place.suffix in PACKED:
+                headers["Content-Encoding"], data = "gzip", gzip.compress(data, 6)
             return self.send(request, path, 200, data, headers)
         first, last = found.groups()
         at = int(first) if first else max(0, len(data) - int(last))

@@ -10,7 +10,7 @@ import { decoded, encoded } from "./text.js";
 
 const ROUNDS = 200;
 const PARALLEL = 6;
-const JOIN = { few: 4, short: 8 << 10, most: 64 << 10 };
+const JOIN = { few: 6, short: 8 << 10, most: 32 << 10 };
 const LARGEST = 4 << 20; // a request: several together are faster, and fail in smaller parts
 const FETCHED_MOST = 8 << 20;
 
