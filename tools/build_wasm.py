@@ -24,7 +24,7 @@ ZSTD = "zstandard-0.25.0.tar.gz"
 ZSTD_SHA256 = "7713e1179d162cf5c7906da876ec2ccb9c3a9dcbdffef0cc7f70c3667a205f0b"
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
-    "map", "pool", "writer", "verify", "bm25_build", "bm25_write", "embed_write", "base64",
+    "map", "pool", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
     "faiss_flat", "markdown", "context", "directory",
 }  # fmt: skip
 FLAGS = [

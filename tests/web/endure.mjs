@@ -33,7 +33,9 @@ for (const [i, name] of names.entries()) {
     await attempt(name, () => file.info());
     await attempt(name, () => file.search("pods of köln", { k: 5 }));
     await attempt(name, () => file.search("d003", { mode: "keyword" }));
-    await attempt(name, () => file.search("mist", { vector, k: 7, where: { year: { $gte: 2003 } } }));
+    await attempt(name, () =>
+      file.search("mist", { vector, k: 7, where: { year: { $gte: 2003 } } }),
+    );
     await attempt(name, () => file.search("x y z", { mode: "bm25", tags: ["even"], k: 50 }));
     await attempt(name, () => file.nearest(vector, { k: 3 }));
     for (let n = 0; n < 12; n++)

@@ -21,6 +21,7 @@ const REQUIRES = {
   ...Object.fromEntries(RECORDS.map((name) => [name, RECORDS])),
 };
 const KEPT_FIELDS = 4096;
+const PART = 4 << 20; // of a file that is read whole
 
 export class Archive {
   /** place: a URL, Blob, File or ArrayBuffer. options: generation, strict, memory, wasm, fetch. */
@@ -450,6 +451,58 @@ export class Archive {
       end: Math.max(from, to),
       text: from === 0 && to >= record.textChars ? whole : sliced(whole, from, to),
     };
+  }
+
+  // --------------------------------------------------------------------------------------- checking ---
+
+  /** The faults of every byte of the file, which is read whole for it: [{error, message, section}]. */
+  async faultsOf(most) {
+    const { core } = this;
+    if (core.size > most)
+      throw new ArgumentError(
+        `${this.name} has ${core.size} bytes: more than ${most} are not checked here`,
+      );
+    const found = [];
+    const at = core.allocate(core.size);
+    try {
+      for (let from = 0; from < core.size; from += PART) {
+        const size = Math.min(PART, core.size - from);
+        core.put(await this.source.read(from, size), at + from);
+      }
+      await core.withRoom([4], async (count) => {
+        await core.call("check", at, core.size, 1, count);
+        for (let i = 0; i < core.view.getUint32(count, true); i++)
+          found.push(core.reason(core.exports.check_fault(i)));
+      });
+    } catch (error) {
+      found.push(error);
+    } finally {
+      core.exports.release(at);
+    }
+    if (!found.length) await this.readAll().catch((error) => found.push(error));
+    return found.map(({ name, message, section }) => ({ error: name, message, section }));
+  }
+
+  /** Reads every record, text and vector head: whatever is wrong with one is an error. */
+  async readAll() {
+    for (const segment of this.segments) {
+      if (!this.has("rag.chunks", segment.number)) continue;
+      for await (const { record } of this.liveDocuments(segment)) {
+        await this.fieldsAt(segment, record.metaAt, record.metaSize);
+        await this.textOf(segment, record, 0, record.textSize);
+      }
+      for (let row = 0; row < segment.rows; row++) {
+        const chunk = await this.chunkRecord(segment, row);
+        const record = await this.documentRecord(segment, chunk.document);
+        await this.textOf(segment, record, chunk.start, chunk.size);
+        await this.fieldsAt(segment, chunk.metaAt, chunk.metaSize);
+      }
+    }
+    if (this.hasLive("rag.terms")) await this.lexical();
+    if (this.hasLive("vector")) {
+      await this.core.withRoom([4], (at) => this.core.call("vectors_open", at));
+      for (const { i } of this.segments) await this.core.call("check_sample", i);
+    }
   }
 
   // ------------------------------------------------------------------------------------ analysis ---

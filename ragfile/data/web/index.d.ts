@@ -91,6 +91,12 @@ export interface Info {
   lost_generation: number;
 }
 
+export interface Fault {
+  error: string;
+  message: string;
+  section: string;
+}
+
 export interface Word {
   word: string;
   start: number;
@@ -138,6 +144,8 @@ export interface RagFile {
   /** The words of a text by the file's analyzer. */
   words(text: string): Promise<Word[]>;
   info(): Promise<Info>;
+  /** Checks every byte, read whole for it up to `most` (512 MiB); empty for a good file. */
+  verify(options?: { most?: number }): Promise<Fault[]>;
   /** Loads what questions by meaning need; false where the file has no vectors that can be asked here. */
   prepare(progress?: (received: number, wanted: number) => void): Promise<boolean>;
   close(): Promise<void>;

@@ -63,6 +63,9 @@ class Direct {
   info() {
     return this.file.about();
   }
+  verify(options) {
+    return this.file.verify(options);
+  }
   prepare(progress) {
     return this.file.prepare(progress);
   }
@@ -146,6 +149,9 @@ class Remote {
   }
   info() {
     return this.call("about");
+  }
+  verify(options) {
+    return this.call("verify", options);
   }
   prepare(progress) {
     return this.call("prepare", progress ?? (() => {}));

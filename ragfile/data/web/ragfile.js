@@ -64,6 +64,11 @@ export class RagFile extends Archive {
     return this.core.alone(() => this.documentOf(id, span));
   }
 
+  /** Checks every byte, and reads everything: [{error, message, section}], empty for a good file. */
+  verify({ most = 512 << 20 } = {}) {
+    return this.core.alone(() => this.faultsOf(most));
+  }
+
   /** What the file is. */
   about() {
     return this.core.alone(() => this.info());

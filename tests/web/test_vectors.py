@@ -1,0 +1,69 @@
+"""spec/vectors through the npm package in node: the files of version 1.0, with the verdicts and the
+content of the other two readers."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from places import ROOT
+from web.node import Reader
+
+EXPECTED = json.loads((ROOT / "spec/vectors/expected.json").read_text(encoding="utf-8"))
+# What only a reader of originals sees, which is Python's; and what needs all keys of a file at once.
+NOT_LOOKED_AT = {
+    f"bad-1-original-{what}.ragfile" for what in ("all", "behind", "body", "layers", "overlap")
+}
+NOT_LOOKED_AT |= {
+    "bad-1-sample-left-out.ragfile",
+    "bad-1-sample-vector.ragfile",
+    "bad-1-fine-sum.ragfile",
+}
+# Not a knowledge base: the package's own open() refuses it as well.
+PAIRS_ALONE = {"good-1-keyword.ragfile"}
+NAMES = sorted(name for name in EXPECTED if "-1-" in name)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vectors")
+    command = [sys.executable, "-m", "ragfile.conformance", "--unpack", str(folder)]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n.startswith("bad") and n not in NOT_LOOKED_AT]
+)
+def test_a_bad_file_is_refused(folder, name):
+    with Reader(folder / name) as there:
+        answer = there.answer("open")
+        kind = answer.get("error")
+        if kind is None:
+            faults = there("verify")
+            assert faults, name
+            kind = faults[0]["error"]
+        wanted = EXPECTED[name]["refused"]["kind"]
+        assert (kind == "VersionError") == (wanted == "version"), (kind, wanted)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n.startswith("good") and n not in PAIRS_ALONE]
+)
+def test_a_good_file_has_the_documents_that_it_says(folder, name):
+    found = EXPECTED[name]["found"]
+    with Reader(folder / name) as there:
+        opened = there("open")
+        assert opened["generation"] == found["generation"]
+        assert opened["length"] == sum(segment["live"] for segment in found["segments"])
+        for segment in found["segments"]:
+            for document in segment.get("documents", ()):
+                if document["deleted"]:
+                    continue
+                theirs = there("document", document["id"])
+                assert theirs["id"] == document["id"]
+                if document["text"] is not None:
+                    assert theirs["text"] == document["text"]
+                meta = document["meta"] or {}
+                assert theirs["metadata"] == meta.get("metadata", {})
+                assert theirs["tags"] == meta.get("tags", [])
