@@ -120,25 +120,9 @@ def _opened(file, may_fail, options):
     except (FormatError, OSError) as error:
         if not may_fail:
             raise
-        return _Unreadable(error)
+        from ragfile.query.asking import Unreadable
 
-
-class _Unreadable:
-    """In the place of a file that cannot be read, for an answer without it."""
-
-    generation = 0
-
-    def __init__(self, error):
-        self._error = error
-
-    def search(self, *_, **__):
-        raise self._error
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
+        return Unreadable(error)
 
 
 def _show_json(events):

@@ -117,6 +117,25 @@ def _systems(system):
     return [text for text in texts if text]
 
 
+class Unreadable:
+    """In the place of a file that cannot be read, for an answer without it."""
+
+    generation = 0
+
+    def __init__(self, error: Exception):
+        self._error = error
+
+    def search(self, *_: Any, **__: Any) -> Hits:
+        """Raises why."""
+        raise self._error
+
+    def __enter__(self) -> Unreadable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 @dataclass(slots=True)
 class _Asking:
     """One question on its way to an answer."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
+from ragfile.errors import FormatError
+from ragfile.query.asking import Unreadable
+from ragfile.query.asking import ask as answers
 from ragfile.server.exchange import encoded
 from ragfile.server.failures import Failure
 from ragfile.server.native import options_of
@@ -36,9 +39,21 @@ def ask(service: Service, call: Call) -> dict[str, Any] | Stream:
 
 def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
     """The events of an answer, of which none has been asked for."""
-    rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
+    rf = _opened(service, call.path["c"], body)
     options = options_of(body) | {"model": model_of(service, body), "request_id": call.request_id}
-    return cast("Events", rf.ask(options.pop("question"), stream=True, **options))
+    return cast("Events", answers(rf, options.pop("question"), stream=True, **options))
+
+
+def _opened(service, name, body):
+    """The collection; one that cannot be read stands for itself where an answer can do without."""
+    generation = body.pop("generation", 0)
+    try:
+        return service.collections.at_commit(name, generation)
+    except (FormatError, OSError, Failure) as error:
+        is_gone = isinstance(error, Failure) and error.status != 503
+        if is_gone or not body.get("allow_ungrounded") or service.model is None:
+            raise
+        return Unreadable(OSError(service.discreet(str(error))))
 
 
 def model_of(service: Service, body: dict[str, Any]) -> Any:

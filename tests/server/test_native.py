@@ -5,6 +5,7 @@ from dataclasses import asdict
 from urllib.parse import quote
 
 import pytest
+from servers.chat_servers import Server as ChatServer
 
 import ragfile
 
@@ -137,6 +138,29 @@ def test_an_answer_is_that_of_the_library(server, rf):
     assert "--model" in answer.pop("note")
     del said["note"]
     assert answer == said
+
+
+def test_an_answer_without_its_file_is_given_only_if_that_is_allowed(serving, path):
+    with ChatServer(["I answer by heart."]) as chat:
+        server = serving(path, model=chat.model())
+        path.write_bytes(path.read_bytes()[:5000])
+        asked = {"question": "How often are keys rotated?"}
+        assert server.post(f"{KB}/ask", asked).status == 503
+        answer = server.post(f"{KB}/ask", asked | {"allow_ungrounded": True})
+        none = asked | {"allow_ungrounded": True, "model": "none"}
+        assert server.post(f"{KB}/ask", none).status == 503
+    assert answer.json["text"] == "I answer by heart."
+    assert answer.json["rag"]["used"] is False
+    assert answer.json["rag"]["reason"]
+    assert str(path.parent) not in answer.body.decode()
+
+
+@pytest.mark.parametrize("wrong", [
+    {"temperature": 2.5}, {"max_tokens": 0}, {"stop": ["a"] * 5}, {"question": " "}, {"k": -1},
+    {"history": [{"role": "system", "content": "x"}]}, {"model": "openai:other"}, {"budget": -1},
+])  # fmt: skip
+def test_an_answer_is_not_begun_for_what_is_wrong(server, wrong):
+    assert server.post(f"{KB}/ask", {"question": "keys?"} | wrong).status == 422
 
 
 def test_the_events_of_an_answer_come_in_their_order(server):
