@@ -20,6 +20,8 @@ EXTRAS = {
     "uvloop": "server",
     "python_multipart": "server",
     "cryptography": "sign",
+    "mteb": "mteb",
+    "haystack": "haystack",
 }
 PACKAGES = {"faiss": "faiss-cpu"}
 
