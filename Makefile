@@ -158,10 +158,14 @@ frameworks:           ## LangChain's and Haystack's own suites, LlamaIndex's sto
 		tests/house/test_readme.py -k "not test_the_commands"
 
 page:                 ## the web page in a real Chromium, and axe-core's judgement of it
-	command -v chromium || (apt-get update && apt-get install -y chromium)
+	command -v chromium google-chrome || (apt-get update && apt-get install -y chromium)
 	$(PY) -m pip install -q playwright
 	npm install --silent --prefix build/page axe-core
 	$(PY) -m pytest -q tests/page
+
+screenshots:          ## the pictures of docs/page.md
+	$(PY) -m pip install -q playwright pillow
+	$(PY) tools/screenshots.py docs/images
 
 # One question a file in bench/; its README says what the data is.
 doors:                ## other people's clients: OpenAI's, Ollama's, the AI SDK, the MCP SDK's; conformance suite, inspector

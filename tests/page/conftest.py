@@ -42,7 +42,9 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    chromium = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
     if chromium is None:
         pytest.skip("no chromium here: make page installs it")
     with playwright.sync_playwright() as driver:

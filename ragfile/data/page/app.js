@@ -64,7 +64,7 @@ class Page {
     const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
     this.info = info;
     this.drawCollection();
-    this.filters.set(facets, info.documents, this.state);
+    this.filters.set(facets, info, this.state);
     this.files?.enter(info);
     if (this.state.open) this.reader.open(name, this.state.open);
     if (this.state.asks && this.answers && this.state.question) await this.ask(false);
@@ -77,7 +77,7 @@ class Page {
     const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
     this.info = info;
     this.drawCollection();
-    this.filters.set(facets, info.documents, this.state);
+    this.filters.set(facets, info, this.state);
     if (!this.state.asks) await this.search();
   }
 

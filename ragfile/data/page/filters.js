@@ -4,6 +4,7 @@ import { h, icon } from "./dom.js";
 
 const SEARCHED = 10; // values from which on a list can be searched
 const MOST = 12; // fields
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:/;
 const RANGE = /^(-?[\d.e+]*)\.\.(-?[\d.e+]*)$/;
 
 export class Filters {
@@ -20,10 +21,11 @@ export class Filters {
     });
   }
 
-  /** Takes what a collection of so many documents says, and what is chosen of it. */
-  set(facets, documents, { tags, fields }) {
+  /** Takes what a collection says, and what is chosen of it. */
+  set(facets, { documents, chunks }, { tags, fields }) {
     const useful = facets.fields.filter((field) => isUseful(field, documents) || fields[field.name]);
-    this.facets = { tags: facets.tags, fields: useful.slice(0, MOST) };
+    const hasTags = facets.tags.some((tag) => tag.chunks < chunks) || tags.length > 0;
+    this.facets = { tags: hasTags ? facets.tags : [], fields: useful.slice(0, MOST) };
     [this.tags, this.fields] = [tags, fields];
     this.draw();
   }
@@ -141,9 +143,10 @@ export class Filters {
   }
 }
 
-/** Whether a field narrows a search: titles and checksums have a value for each document. */
+/** Whether a field narrows a search: titles and checksums have a value for each document, and the
+second when a file was made is not what people choose. */
 function isUseful({ distinct, values, least }, documents) {
-  if (distinct < 2) return false;
+  if (distinct < 2 || values?.every(({ value }) => TIME.test(value))) return false;
   return values ? distinct <= Math.max(2, documents / 2) : least !== undefined;
 }
 

@@ -157,6 +157,7 @@ function runs(text, from, to, cited, doubtful) {
     const mark = groups.mark && cited.make(start);
     if (groups.mark && !mark) continue; // a number in brackets that cites nothing
     plain(at, start);
+    if (mark) keepTogether(parts);
     if (groups.code) parts.push(h("code", {}, all.slice(groups.ticks.length, -groups.ticks.length)));
     else if (groups.strong) parts.push(h("strong", {}, inner(2)));
     else if (groups.em) parts.push(h("em", {}, inner(1)));
@@ -165,6 +166,13 @@ function runs(text, from, to, cited, doubtful) {
   }
   plain(at, to);
   return parts;
+}
+
+/** A mark stays on the line of the word before it. */
+function keepTogether(parts) {
+  const last = parts.at(-1);
+  if (typeof last === "string") parts[parts.length - 1] = last.replace(/ $/, "\u00a0");
+  else if (last?.nodeName === "SPAN") last.textContent = last.textContent.replace(/ $/, "\u00a0");
 }
 
 /** Plain words, with what is doubtful in them marked. */

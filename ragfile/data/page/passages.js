@@ -8,8 +8,8 @@ import { excerpt, found } from "./text.js";
 const SHOWN = 420; // characters of a passage before it is opened
 
 /** {title, trail, file} of a hit, a source or a document: names for people. */
-export function naming({ metadata = {}, source, section, page, slide, row, doc_id, id }) {
-  const file = text(source) || text(metadata.path) || doc_id || id;
+export function naming({ metadata = {}, source, file_id, section, page, slide, row, doc_id, id }) {
+  const file = text(metadata.path) || text(file_id) || text(source) || doc_id || id;
   const headers = (text(section) || text(metadata.headers)).split(" > ").filter(Boolean);
   const title = text(metadata.title) || headers[0] || file.split("/").pop();
   const numbered = Object.entries({ page, slide, row }).map(([name, value]) => {
@@ -48,11 +48,13 @@ export function words(passage, terms, size = SHOWN) {
   const whole = passage.text, body = whole.slice(headed(whole, passage));
   const places = found(body, terms);
   const [start, end] = excerpt(body, places, size);
-  const inside = places.filter((place) => place[0] >= start && place[1] <= end);
-  const marks = inside.map((place) => [place[0] - start, place[1] - start, "term"]);
-  const isCut = start > 0 && body[start - 1] !== "\n";
+  const isCut = start > 0 && !/(^|\n)\s*\n$/.test(body.slice(0, start)) && /^[\p{L}\p{N}]/u.test(body.slice(start));
+  const empty = body.slice(start, end).match(/^(\s*\n|\s*(```|~~~).*\n)*/)[0].length;
+  const shown = [start + empty, start + body.slice(start, end).trimEnd().length];
+  const inside = places.filter((place) => place[0] >= shown[0] && place[1] <= shown[1]);
+  const marks = inside.map(([from, to]) => [from, to, "term"]);
   return h("p", { class: "words" },
-    isCut ? dots() : null, painted(body.slice(start, end).trimEnd(), marks, isMarkdown(passage)),
+    isCut ? dots() : null, painted(body, marks, isMarkdown(passage), shown),
     end < body.length ? dots() : null);
 }
 

@@ -25,19 +25,19 @@ export function isMarkdown({ metadata = {}, source = "" }) {
   return /\.(md|mdx|markdown|ipynb)$/i.test(metadata.path ?? source);
 }
 
-/** Elements whose text is exactly `text`; `marks` are stretches [start, end, class] without overlap,
-in order. */
-export function painted(text, marks, markdown) {
+/** Elements whose text is exactly text[first, last); `marks` are stretches [start, end, class] of it
+without overlap, in order. What comes before `first` decides whether it begins inside code. */
+export function painted(text, marks, markdown, [first, last] = [0, text.length]) {
   const runs = markdown ? looks(text) : [];
   const edges = [...new Set(runs.flatMap((run) => run.slice(0, 2)))].sort((a, b) => a - b);
   const parts = [];
-  let at = 0;
+  let at = first;
   for (const [start, end, look] of marks) {
     parts.push(...pieces(text, runs, edges, at, start));
     parts.push(h("mark", { class: look }, pieces(text, runs, edges, start, end)));
     at = end;
   }
-  return [...parts, ...pieces(text, runs, edges, at, text.length)];
+  return [...parts, ...pieces(text, runs, edges, at, last)];
 }
 
 /** The stretch [from, to) of a text, with a span for each change of look. */
@@ -62,7 +62,7 @@ function looks(text) {
     const isFence = fenced && (!fence || fenced.startsWith(fence));
     if (isFence) fence = fence ? "" : fenced;
     if (isFence || fence || /^\s*\|/.test(line)) {
-      runs.push([at, at + line.length, isFence ? "fence" : "code"]);
+      runs.push([at, at + line.length, isFence ? "fence" : "block"]);
     } else {
       if (line.length <= LONGEST) ofProse(line, at, runs);
       const spaces = line.trim() && !HEADING.test(line) && lines[i + 1]?.match(FLOWING);
