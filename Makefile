@@ -60,6 +60,10 @@ sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorS
 	cd tests && LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 		../.venv-sanitize/bin/python -m pytest -q -p no:cacheprovider
 
+engines:              ## datasets on Ray, Dask and S3, installed here: about 600 MB
+	$(PY) -m pip install -q -e ".[ray,dask,s3,arrow]" "moto[server]" boto3
+	$(PY) -m pytest -q tests/sharding
+
 vectors:              ## write spec/vectors/ again (refused unless the bytes stay the same or the spec version moves)
 	$(PY) spec/vectors/make.py
 

@@ -7,6 +7,8 @@ EXTRAS = {
     "httpx2": "http",
     "tenacity": "http",
     "obstore": "s3",
+    "ray": "ray",
+    "distributed": "dask",
     "sentence_transformers": "st",
     "onnxruntime": "onnx",
     "tokenizers": "onnx",

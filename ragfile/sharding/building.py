@@ -90,7 +90,7 @@ def build(
     if shards < 1:
         raise ValueError(f"a dataset has at least one shard, not {shards}")
     began, store, skipped = time.perf_counter(), place(out), []
-    _spare(store)
+    refuse_to_replace(store)
     listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     found, duplicates = _deduped(list(find(sources, skipped, selection=selection)), dedupe)
@@ -125,7 +125,7 @@ def build(
     return report
 
 
-def _spare(store: Place) -> None:
+def refuse_to_replace(store: Place) -> None:
     """Refuses to build over anything but what a build left that was killed."""
     if committing.find(store) is not None:
         raise FileExistsError(

@@ -1,0 +1,167 @@
+"""Tasks on Ray: actors that keep shards open, wherever there is room. Needs ragfile[ray].
+
+Actors are given URLs and never references to objects, for an actor that is started anew has lost those. A task that an actor
+took with it when it died is given to another one; a task is pure, so that it may run twice. Memory is stated: what the operator
+grants, or half a gigabyte an actor.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ground.extras import optional
+from ragfile.sharding.running import attempt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragfile.sharding.asking import Failure, Leg, Task
+
+PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
+MEMORY = 512 << 20
+ATTEMPTS, RESTARTS, HEDGE = 8, 16, 10.0
+AVOIDED = 60.0  # seconds for which an actor that was gone or slow is asked last
+
+
+def environment() -> dict[str, str]:
+    """What workers need of this process's environment: how to reach the store, and how builds are dated."""
+    return {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+
+
+class Actor:
+    """A worker. Shards stay open in its process."""
+
+    def run(self, task: Task) -> Leg | Failure:
+        return attempt(task)
+
+    def call(self, function: Callable[[Any], Any], item: Any) -> Any:
+        return function(item)
+
+    def process(self) -> int:
+        """Its process, which is how health is asked."""
+        return os.getpid()
+
+
+class OnRay:
+    """A pool of actors on a running cluster, or on one that is started on this machine.
+
+    workers is how many; a shard is asked of the same actor as long as it lives, and of the next one when that one is gone or
+    does not answer within `hedge` seconds.
+    """
+
+    def __init__(
+        self, workers: int | None = None, *, memory: int = MEMORY, hedge: float = HEDGE
+    ) -> None:
+        self._ray = optional("ray", "the executor ray")
+        if not self._ray.is_initialized():
+            self._ray.init(runtime_env={"env_vars": environment()}, include_dashboard=False)
+        self._workers, self._memory, self._hedge = workers, memory, hedge
+        self._actors: list[Any] = []
+        self._avoided: dict[int, float] = {}  # by actor: until when
+
+    def __reduce__(self) -> Any:
+        return _again, (self._workers, self._memory, self._hedge)
+
+    @property
+    def actors(self) -> list[Any]:
+        """The pool, started on first use; Ray starts an actor anew whose process or node is gone."""
+        if not self._actors:
+            count = self._workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+            kind = self._ray.remote(
+                num_cpus=1, memory=self._memory, max_restarts=RESTARTS, max_task_retries=0,
+                runtime_env={"env_vars": environment()},
+            )(Actor)  # fmt: skip
+            self._actors = [kind.remote() for _ in range(count)]
+        return self._actors
+
+    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]:
+        found: list[Any] = [None] * len(tasks)
+        places = [task.shard for task in tasks]
+        for number, value in self._answers(
+            len(tasks), lambda actor, n: actor.run.remote(tasks[n]), places, self._hedge
+        ):
+            found[number] = value
+        return found
+
+    def map(
+        self, function: Callable[[Any], Any], items: Sequence[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        """(number of the item, what the function makes of it), as it gets done; an actor has one item at a time."""
+        places = list(range(len(items)))
+        yield from self._answers(
+            len(items), lambda actor, n: actor.call.remote(function, items[n]), places, None
+        )
+
+    def _answers(self, count, ask, places, hedge) -> Iterator[tuple[int, Any]]:
+        """(number, answer) of every question, each asked again of another actor where one dies or is slow."""
+        asked: dict[Any, tuple[int, int]] = {}  # by reference: which question, of which actor
+        done: set[int] = set()
+        tried = [0] * count
+        for number in range(count):
+            self._ask(ask, asked, number, places, tried)
+        while len(done) < count:
+            ready, _ = self._ray.wait(list(asked), num_returns=1, timeout=hedge)
+            if not ready:
+                self._hedge_all(ask, asked, done, places, tried)
+                continue
+            number, actor = asked.pop(ready[0])
+            if number in done:
+                continue
+            try:
+                value = self._ray.get(ready[0])
+            except self._ray.exceptions.RayActorError:
+                if tried[number] >= ATTEMPTS:
+                    raise
+                self._avoid(actor)
+                self._ask(ask, asked, number, places, tried)
+                continue
+            except self._ray.exceptions.RayTaskError as error:
+                cause = error.cause if isinstance(error.cause, Exception) else error
+                raise cause from error
+            done.add(number)
+            yield number, value
+
+    def _ask(self, ask, asked, number, places, tried):
+        actors, now = self.actors, time.monotonic()
+        good = [i for i in range(len(actors)) if self._avoided.get(i, 0) < now]
+        choice = good or list(range(len(actors)))
+        actor = choice[(places[number] + tried[number]) % len(choice)]
+        tried[number] += 1
+        asked[ask(actors[actor], number)] = number, actor
+
+    def _hedge_all(self, ask, asked, done, places, tried):
+        """Whoever was asked and says nothing is avoided, and the questions go to others as well."""
+        waiting = {number: actor for number, actor in asked.values() if number not in done}
+        for actor in set(waiting.values()):
+            self._avoid(actor)
+        for number in sorted(waiting):
+            self._ask(ask, asked, number, places, tried)
+
+    def _avoid(self, actor):
+        self._avoided[actor] = time.monotonic() + AVOIDED
+
+    def healthy(self, timeout: float = 10.0) -> int:
+        """How many actors answer in time."""
+        asked = [actor.process.remote() for actor in self.actors]
+        ready, _ = self._ray.wait(asked, num_returns=len(asked), timeout=timeout)
+        alive = 0
+        for one in ready:
+            try:
+                self._ray.get(one)
+                alive += 1
+            except self._ray.exceptions.RayError:
+                continue
+        return alive
+
+    def close(self) -> None:
+        """Ends the actors; a cluster that was there stays."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+
+
+def _again(workers, memory, hedge):
+    return OnRay(workers, memory=memory, hedge=hedge)
