@@ -1,11 +1,12 @@
 """What does HTTP cost beside a search, and how long do clients wait?
 
-    python bench/serving.py FILE [--questions FILE.txt]
+    python bench/serving.py FILE [--questions FILE.txt] [--chroma PROGRAM]
 
 Questions are the titles of the file's documents, each asked anew (cache: false), over connections
 that stay open. The server is `ragfile serve` as a process of its own. Its CPU time is what counts:
 searches a second of one core, whatever else the machine does. The waiting times are by the wall
-clock, at a steady half of that rate.
+clock, at a steady half of that rate. With --chroma, the command `chroma` of an environment that has
+it, its server holds the same passages and vectors.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from itertools import cycle, islice
+from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -27,13 +30,25 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A server as a process."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, port=0):
         self.began = time.perf_counter()
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         text=True)  # fmt: skip
+        if port:  # one that does not say when it listens
+            self.host, self.port = "127.0.0.1", port
+            return self._wait()
         line = self.process.stdout.readline()
         self.host, _, port = line.strip().rpartition("/")[2].rpartition(":")
         self.port = int(port)
+
+    def _wait(self):
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            try:
+                return socket.create_connection((self.host, self.port)).close()
+            except OSError:
+                time.sleep(0.05)
+        raise TimeoutError
 
     def __enter__(self):
         return self
@@ -62,18 +77,27 @@ class Client:
         self.head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
     def ask(self, body):
+        """The size of the answer."""
+        return len(self.read(body))
+
+    def send(self, body):
         data = json.dumps(body).encode()
         self.socket.sendall(f"{self.head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+
+    def read(self, body):
+        """The answer's body, whole or in chunks."""
+        self.send(body)
         got = self.socket.recv(65536)
         while b"\r\n\r\n" not in got:
             got += self.socket.recv(65536)
         head, _, rest = got.partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200"), got[:500]
+        assert head[9:10] == b"2", got[:500]
         length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-        size = len(rest)
+        pieces, size = [rest], len(rest)
         while size < length:
-            size += len(self.socket.recv(65536))
-        return size
+            pieces.append(self.socket.recv(65536))
+            size += len(pieces[-1])
+        return b"".join(pieces)
 
 
 def questions_of(path, given):
@@ -88,12 +112,12 @@ def questions_of(path, given):
 
 
 def bodies(questions, k):
-    return ({"query": q, "k": k, "cache": False} for q in cycle(questions))
+    return [{"query": q, "k": k, "cache": False} for q in questions]
 
 
-def rate(server, path, questions, k, count, connections):
+def rate(server, path, ready, count, connections):
     """Searches a second of the server's CPU, of the wall clock, and bytes of an answer."""
-    lists = [list(islice(bodies(questions[i:] + questions[:i], k), count // connections))
+    lists = [list(islice(cycle(ready[i:] + ready[:i]), count // connections))
              for i in range(connections)]  # fmt: skip
     clients, sizes = [Client(server, path) for _ in lists], []
     threads = [threading.Thread(target=lambda c=c, b=b: sizes.extend(map(c.ask, b)))
@@ -107,10 +131,10 @@ def rate(server, path, questions, k, count, connections):
     return len(sizes) / spent, len(sizes) / wall, statistics.mean(sizes)
 
 
-def waits(server, path, questions, k, per_second, count):
+def waits(server, path, ready, per_second, count):
     """Milliseconds that clients wait when questions come at a steady rate, over four connections."""
     clients = [Client(server, path) for _ in range(4)]
-    asked, found, lock = iter(enumerate(islice(bodies(questions, k), count))), [], threading.Lock()
+    asked, found, lock = iter(enumerate(islice(cycle(ready), count))), [], threading.Lock()
     start = time.perf_counter() + 0.1
 
     def work(client):
@@ -154,10 +178,93 @@ def start_to_answer(path, words):
         return time.perf_counter() - server.began, server.cpu()
 
 
+# ---------------------------------------------------------------------------------- first token ---
+
+
+def first_token(words, path, rounds=20):
+    """Milliseconds from a model's first token to the first of the answer, least and median."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from servers.chat_servers import Server as ChatServer
+
+    spoken, found = [], []
+
+    def speak(handler, question):
+        handler.send_response(200)
+        handler.end_headers()
+        time.sleep(0.2)
+        spoken.append(time.perf_counter())
+        for text in ("one ", "two "):
+            chunk = {"choices": [{"index": 0, "delta": {"content": text}}]}
+            handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        handler.wfile.write(b"data: [DONE]\n\n")
+        handler.close_connection = True
+
+    with ChatServer() as chat, Server(*words, "--model", chat.model()) as server:
+        for number in range(rounds):
+            chat.script.append(speak)
+            client, body = Client(server, path), {"question": f"what is {number}", "stream": True}
+            client.send(body)
+            got = b""
+            while b"event: delta" not in got:
+                got += client.socket.recv(65536)
+            found.append((time.perf_counter() - spoken[-1]) * 1e3)
+            client.socket.close()
+    return min(found), statistics.median(found)
+
+
+# ------------------------------------------------------------------------------- beside Chroma ---
+
+CHROMA = "/api/v2/tenants/default_tenant/databases/default_database/collections"
+
+
+def fill_chroma(server, path):
+    """The same passages with the same vectors; the address to ask."""
+    import ragfile
+
+    made = json.loads(Client(server, CHROMA).read({"name": "passages", "get_or_create": True}))
+    place = f"{CHROMA}/{made['id']}"
+    client = Client(server, place + "/add")
+    with ragfile.open(path) as rf:
+        rows, vectors = rf.live_rows().tolist(), rf.vectors()
+        for first in range(0, len(rows), 500):
+            part = [rf.hit(row) for row in rows[first : first + 500]]
+            client.read({
+                "ids": [hit.id for hit in part], "documents": [hit.text for hit in part],
+                "embeddings": vectors[first : first + 500].tolist(),
+                "metadatas": [{"source": hit.source} for hit in part],
+            })  # fmt: skip
+    return place + "/query"
+
+
+def questions_for_chroma(path, questions, k):
+    """The vectors of the questions, made ahead: Chroma's server makes none."""
+    import ragfile
+
+    with ragfile.open(path) as rf:
+        vectors = rf.embedder.embed(questions, "query").tolist()
+    also = {"n_results": k, "include": ["documents", "metadatas", "distances"]}
+    return [{"query_embeddings": [vector], **also} for vector in vectors]
+
+
+def beside_chroma(program, asked, questions):
+    """Chroma's server: nearest vectors, approximately, where ours are exact, fused with BM25."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        words = [program, "run", "--path", folder, "--port", str(port), "--host", "127.0.0.1"]
+        with Server(*words, port=port) as server:
+            path = fill_chroma(server, asked.file)
+            ready = questions_for_chroma(asked.file, questions, asked.k)
+            told = [rate(server, path, ready, asked.count, 4) for _ in range(asked.rounds)]
+            report("Chroma over HTTP, vectors given", max(told), server)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
     parser.add_argument("--questions")
+    parser.add_argument("--chroma")
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--count", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -172,22 +279,24 @@ def main():
     ms = min(alone(asked.file, questions, asked.k, asked.count // 4) for _ in range(asked.rounds))
     print(f"without HTTP: {ms:.3f} ms CPU a search")
     with Server(*words) as server:
-        rate(server, path, questions, asked.k, 400, 2)
-        found = [
-            rate(server, path, questions, asked.k, asked.count, 4) for _ in range(asked.rounds)
-        ]
-        best = max(found)
-        print(f"over HTTP: {1e3 / best[0]:.3f} ms CPU a search: {best[0]:,.0f} a second of one core "
-              f"({best[1]:,.0f} by the wall clock), {best[2]:,.0f} bytes each")  # fmt: skip
-        half = max(best[0], best[1]) / 2
-        spread = [
-            waits(server, path, questions, asked.k, half, asked.count) for _ in range(asked.rounds)
-        ]
+        ready = bodies(questions, asked.k)
+        rate(server, path, ready, 400, 2)
+        best = max(rate(server, path, ready, asked.count, 4) for _ in range(asked.rounds))
+        report("over HTTP", best, server)
+        half = best[0] / 2
+        spread = [waits(server, path, ready, half, asked.count) for _ in range(asked.rounds)]
         p50, p90, p99 = min(spread, key=lambda found: found[2])
-        print(
-            f"at {half:,.0f} a second: {p50:.2f} ms half of them, {p90:.2f} ms 90 %, {p99:.2f} ms 99 %"
-        )
-        print(f"memory: {server.memory():.0f} MB")
+        print(f"at {half:,.0f} a second: {p50:.2f} ms half, {p90:.2f} ms 90 %, {p99:.2f} ms 99 %")
+    least, half = first_token(words, path.replace("/search", "/ask"))
+    print(f"from a model's first token to the answer's: {least:.2f} ms, {half:.2f} ms half of them")
+    if asked.chroma:
+        beside_chroma(asked.chroma, asked, questions)
+
+
+def report(what, told, server):
+    a_core, by_the_clock, size = told
+    print(f"{what}: {1e3 / a_core:.3f} ms CPU a search, {a_core:,.0f} a second of one core "
+          f"({by_the_clock:,.0f} by the clock), {size:,.0f} bytes each, {server.memory():.0f} MB")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -67,8 +67,12 @@ class Files:
                 rf = self._open[name, generation] = self._opened(name, generation)
                 self._close_older()
         if not generation:
-            rf.refresh()
+            self._refresh(name, rf)
         return rf
+
+    def _refresh(self, name: str, rf: KnowledgeBase) -> None:
+        """Looks for a newer commit."""
+        rf.refresh()
 
     def _opened(self, name, generation):
         from ragfile.opening import open as open_file

@@ -34,7 +34,7 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
     @asynccontextmanager
     async def lifespan(_: Any):
         if service.board.row == 0:
-            service.resume()
+            service.writer.submit(service.resume)
         yield
         service.close()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragfile.query.searching import KnowledgeBase
 
 SUFFIXES = (".ragfile", ".ragmd")
+REMOTE = 2.0  # seconds for which a commit behind a URL is the newest
 WAIT = 60.0  # seconds for a writer in another process
 SETTLED = 2_000_000_000  # ns; times of files are coarse
 
@@ -33,6 +34,7 @@ class Collections(Files):
     def __init__(self, places: Iterable[str], **opening: Any):
         """places are files, URLs and folders. opening are options of ragfile.open."""
         places = list(places)
+        self._looked: dict[str, float] = {}
         self._folders = {p: -1 for p in map(os.path.abspath, places) if os.path.isdir(p)}
         files = [p for p in places if is_remote(p) or not os.path.isdir(p)]
         if files or not self._folders:
@@ -53,6 +55,14 @@ class Collections(Files):
         if name is None or name not in self._paths:
             self._look()
         return super().name(name)
+
+    def _refresh(self, name, rf):
+        """As often as it is asked; behind a URL, where that is a request, now and then."""
+        if is_remote(self._paths[name]):
+            if time.monotonic() - self._looked.get(name, 0.0) < REMOTE:
+                return
+            self._looked[name] = time.monotonic()
+        rf.refresh()
 
     def at_commit(self, name: str, generation: int = 0) -> KnowledgeBase:
         """The newest commit of a collection, or an older one, as an object that stays as it is."""

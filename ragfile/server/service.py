@@ -83,7 +83,7 @@ class Service:
         if visit.sink:
             self.board.answered(visit.sink)
             calls = self.collections.embedding_calls
-            self.board.add("embedding_calls", calls - self._embedding_calls)
+            self.board.add("embedding_calls", max(0, calls - self._embedding_calls))
             self._embedding_calls = calls
 
     def write_soon(self, collection: str) -> None:

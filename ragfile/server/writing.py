@@ -212,7 +212,7 @@ def _known(service, call):
 
 def index(service: Service, collection: str) -> None:
     """Indexes what waits for a collection, in one commit."""
-    waiting = service.queue.take(collection)
+    waiting = [u for u in service.queue.take(collection) if service.uploads.get(u.id) is not None]
     if not waiting:
         return
     try:

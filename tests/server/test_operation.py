@@ -15,6 +15,7 @@ import urllib.request
 import pytest
 from server.conftest import until
 from servers.chat_servers import Server as ChatServer
+from servers.range_server import RangeServer
 
 import ragfile
 
@@ -321,3 +322,30 @@ def test_an_answer_that_takes_too_long_is_given_up(serving, path):
     server = serving(path, answer_seconds=0.0)
     answer = server.search({"query": "keys"})
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+
+
+def test_a_file_behind_a_url_is_a_collection(serving, path):
+    with RangeServer({"kb.ragfile": path.read_bytes()}) as far:
+        server = serving(far.url("kb.ragfile"), can_write=True)
+        found = server.search({"query": "rotate the keys", "k": 2}).json
+        with ragfile.open(path) as rf:
+            assert [hit["id"] for hit in found["hits"]] == [
+                hit.id for hit in rf.search("rotate the keys", 2)
+            ]
+        refused = server.ask("PUT", f"{KB}/documents/x", {"text": "x"})
+        assert refused.status == 409
+        assert "127.0.0.1" not in refused.body.decode()
+
+
+def test_the_page_comes_with_its_types_and_is_not_sent_twice(server):
+    page = server.get("/")
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+    assert "unsafe" not in page.headers["Content-Security-Policy"]
+    for name in re.findall(r'(?:src|href)="([\w./]+)"', page.body.decode()):
+        place = "/" + name.removeprefix("./")
+        part = server.get(place)
+        assert part.status == 200, place
+        again = server.get(place, If_None_Match=part.headers["ETag"])
+        assert (again.status, again.body) == (304, b"")
+    assert server.get("/app.js").headers["Content-Type"].startswith("text/javascript")
