@@ -236,6 +236,14 @@ class Plan:
     tags_all: Tags = ()
 
 
+class Stretch(NamedTuple):
+    """Text of a document, and its span there in code points (-1 where that is not known)."""
+
+    text: str
+    start: int
+    end: int
+
+
 # A hit that a search found is read on first look, in these parts: which fields come together.
 PARTS = {
     "identity": ("id", "doc_id", "chunk_index", "start", "end"),
@@ -323,6 +331,19 @@ class Hit(_Unread):
     def uuid(self) -> str:
         """A UUID that is the same for the same document and index at any time and place."""
         return chunk_uuid(self.doc_id, self.chunk_index)
+
+    def context(self, *, before: int = 1, after: int = 1) -> Stretch:
+        """The document's text from so many chunks before this one to so many after it, without a gap.
+
+        Chunks that were deleted alone end it. Read from the open file, so it is not there for a hit that
+        came out of a pickle.
+        """
+        if before < 0 or after < 0:
+            raise ValueError(f"before and after count chunks, not {min(before, after)}")
+        if not _is_filled(self, "_source"):
+            raise ValueError(f"the hit {self.id} is of no open file: search for it again")
+        reader, what = self._source
+        return reader.stretch(what, before, after)
 
     @property
     def vector(self) -> NDArray[np.floating[Any]] | None:

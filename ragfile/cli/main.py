@@ -609,6 +609,7 @@ def search(
     """Find the passages that answer a question."""
     from dataclasses import asdict
 
+    from ragfile.cli.shown_hits import show_hit
     from ragfile.opening import open as open_file
 
     if not question.strip():
@@ -625,6 +626,7 @@ def search(
         if explain and mode != "keyword":
             asked = {"mode": mode, "where": chosen, "tags_any": tags}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
+        excerpts = {} if as_json else {hit.id: rf.excerpt(question, hit) for hit in hits}
     if as_json:
         explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(
@@ -640,7 +642,7 @@ def search(
     if not hits:
         click.echo("ragfile: nothing found", err=True)
     for place, (hit, reason) in enumerate(zip(hits, reasons, strict=True), offset + 1):
-        _show_hit(place, hit, explain)
+        show_hit(place, hit, excerpts[hit.id], file, explain)
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:
@@ -651,19 +653,6 @@ def _words_of(reason):
     """What each word of the question gave to a passage's score."""
     shares = (f"{printable(t.term)} {t.contribution:.3f} ({t.tf}×)" for t in reason.terms if t.tf)
     return f"   words: {', '.join(shares) or 'none'}\n"
-
-
-def _show_hit(place, hit, explain):
-    headers = hit.metadata.get("headers")
-    title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
-    span = f":{hit.start}-{hit.end}" if hit.start >= 0 else ""
-    click.echo(
-        f"{place}. {click.style(f'{hit.score:.3f}', fg='green')}  {printable(hit.source or hit.doc_id)}{span}  {title}".rstrip()
-    )
-    if explain:
-        click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
-    text = printable(hit.text)
-    click.echo(f"   {text[:300]}{' …' if len(text) > 300 else ''}\n")
 
 
 def main(arguments=None):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
+    from ragfile.query.excerpting import Excerpt
     from ragfile.query.explaining import Explanation
     from ragfile.query.tooling import Tool
     from ragfile.records import Candidate, Chunk, Hit, Span
@@ -325,6 +326,21 @@ class KnowledgeBase(Retrieval):
         from ragfile.query.tooling import tool
 
         return tool(self, name, description, k, dict(options))
+
+    @of_one_commit
+    def excerpt(
+        self, query: str, passage: Hit | Chunk | Candidate | int, size: int = 300
+    ) -> Excerpt:
+        """The sentences of a passage that have most of the question's words, up to `size` characters, with these
+        words marked. Without any, its first sentences."""
+        from ragfile.query import excerpting, highlighting
+
+        text, found = self.chunk(passage).text if isinstance(passage, int) else passage.text, []
+        if self.has_bm25:
+            lexicon = self._searched("rag.terms")[0].lexicon
+            asked = {term for term, _ in lexicon.terms(query)}
+            found = [p for p in highlighting.places(lexicon, text) if p.term in asked]
+        return excerpting.excerpt(text, found, size)
 
     def _kept(self, known, question, request_id):
         """An answer that was given before."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError
-from ragfile.records import Hit
+from ragfile.records import Hit, Stretch
 from ragfile.store.row_segment import copied
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ class Passages:
         """The ids of rows."""
         return [self.read(row, "identity")[0] for row in rows]
 
+    def stretch(self, row: int, before: int, after: int) -> Stretch:
+        """The text of a row with that of its neighbours."""
+        self.archive.check_unchanged()
+        segment, local = self.archive.place(row)
+        return segment.stretch(local, before, after)
+
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
         """The stored vector of a row, or None in a file without vectors."""
         self.archive.check_unchanged()
@@ -63,6 +69,10 @@ class Kept:
     def read(self, hit: Hit, part: str) -> tuple[Any, ...]:
         """The fields of a part of a kept hit, to be changed by their taker as he likes."""
         return tuple(copied(value) for value in hit.part(part))
+
+    def stretch(self, hit: Hit, before: int, after: int) -> Stretch:
+        """The text around a kept hit."""
+        return hit.context(before=before, after=after)
 
     def vector(self, hit: Hit) -> NDArray[np.floating[Any]] | None:
         """The stored vector of a kept hit."""

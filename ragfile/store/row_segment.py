@@ -16,7 +16,7 @@ import zstandard
 
 from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.records import Document, Hit
+from ragfile.records import Document, Hit, Stretch
 from ragfile.store import config
 
 if TYPE_CHECKING:
@@ -260,6 +260,29 @@ class Segment:
         chunk = self.records.chunk(row)
         document = self.records.document(chunk.document)
         return (self.text(document, chunk.start, chunk.size),)
+
+    def stretch(self, row: int, before: int, after: int) -> Stretch:
+        """The text of a row with that of its neighbours in its document, up to one that is deleted."""
+        chunk = self.records.chunk(row)
+        document = self.records.document(chunk.document)
+        first, last = row, row
+        while row - first < before and self._are_neighbours(document, first - 1, first):
+            first -= 1
+        while last - row < after and self._are_neighbours(document, last, last + 1):
+            last += 1
+        found = [self.records.chunk(each) for each in range(first, last + 1)]
+        if any(each.span[0] < 0 for each in found):
+            return Stretch(self.text(document, chunk.start, chunk.size), *chunk.span)
+        at, end = found[0].start, max(each.start + each.size for each in found)
+        text = self.text(document, at, end - at)
+        return Stretch(text, found[0].span[0], max(each.span[1] for each in found))
+
+    def _are_neighbours(self, document, row, following):
+        """Whether two rows are live chunks of a document with none between them."""
+        if row < document.rows.start or following >= document.rows.stop:
+            return False
+        indexes = [self.records.chunk(each).index for each in (row, following)]
+        return indexes[1] - indexes[0] == 1 and self.is_live(row) and self.is_live(following)
 
     def labels(self, row: int) -> tuple[tuple[str, ...], dict, str]:
         """The tags, metadata and source of a row, those of its document included."""
