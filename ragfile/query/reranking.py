@@ -3,6 +3,7 @@ are left alone.
 
 rerank(query, candidates)                       by the built-in lexical measure, no model needed
 rerank(query, candidates, CrossEncoder(name))   by a model that reads query and text together
+reordered(query, hits, model, 0, 10)            the ten best of a search's hits, in a new order
 distinct_vectors(vectors), distinct_texts(texts)    positions left when near-duplicates are dropped
 """
 
@@ -22,11 +23,14 @@ from ragfile.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
+    from ragfile.records import Hits
     from ragfile.types import Fields
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
+WITH_PATHS = 0.1  # the same where it reads header paths; see bench/README.md
+READ = 40  # hits of a search that are read
 SAME_COSINE = 0.98
 SAME_BITS = 3
 SHINGLE = (
@@ -81,14 +85,49 @@ def _scorer(model: Any) -> Scorer:
     return cast("Scorer", scorer)
 
 
-def _builtin(query, texts, before):
+def check(*, least, diversity, group):
+    """Refuses what would be decided by scores that re-ranking replaces."""
+    chosen = {"least": least is not None, "diversity": bool(diversity), "group": bool(group)}
+    for name, is_given in chosen.items():
+        if is_given:
+            raise ValueError(f"rerank replaces the scores, so it does not go with {name}")
+
+
+def reordered(
+    query: str, hits: Hits, model: Literal[True] | str | Reranker, offset: int, k: int
+) -> Hits:
+    """k hits from `offset` on, by the built-in measure (True) or a model, which read header paths and
+    texts. A hit's former score stays in `scores` under the name of its type.
+    """
+    texts, before = [_with_path(hit) for hit in hits], [hit.score for hit in hits]
+    if model is True:
+        scores = _builtin(query, texts, before, WITH_PATHS) if texts else []
+    else:
+        asked = CrossEncoder(model) if isinstance(model, str) else model
+        scores = [float(score) for score in asked.score(query, texts)] if texts else []
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        raise ValueError("a re-ranking model gives one finite number per text")
+    for hit, score in zip(hits, scores, strict=True):
+        hit.scores[hit.score_type] = hit.score
+        hit.score, hit.score_type = score, "rerank"
+    hits.sort(key=lambda hit: (-hit.score, hit.doc_id, hit.chunk_index))
+    hits[:] = hits[offset : offset + k]
+    return hits
+
+
+def _with_path(hit):
+    path = hit.metadata.get("headers")
+    return f"{path}\n{hit.text}" if isinstance(path, str) and path else hit.text
+
+
+def _builtin(query, texts, before, evidence=EVIDENCE):
     """Three quarters of the order that was, one quarter of the query's words and word pairs in the text.
 
     Each weighs by its rarity among the candidates. It lifts texts that hold all of the question over those
     that repeat a part of it; over a good lexical order it changes little, by design.
     """
-    asked = sorted(_features(query), key=str)
-    held = [_features(text) for text in texts]
+    asked, *held = _features([query, *texts])
+    asked = sorted(asked, key=str)
     rarity = {f: math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in asked}
     whole = math.fsum(rarity.values())
     low, high = min(before), max(before)
@@ -96,19 +135,23 @@ def _builtin(query, texts, before):
     for has, score in zip(held, before, strict=True):
         prior = (score - low) / (high - low) if high > low else 1.0
         share = math.fsum(rarity[f] for f in asked if f in has) / whole if whole else 0.0
-        scores.append((1 - EVIDENCE) * prior + EVIDENCE * share)
+        scores.append((1 - evidence) * prior + evidence * share)
     return scores
 
 
-def _features(text):
-    stems = _stems(tuple(words(text)))
-    return {*stems, *itertools.pairwise(stems)}
-
-
-def _stems(found):
+def _features(texts):
+    """The stems and pairs of stems of the first text, and those of them that each other one has."""
     import Stemmer  # here, so that importing ragfile does not load it
 
-    return Stemmer.Stemmer("english").stemWords(list(found))
+    found = [words(text) for text in texts]
+    distinct = list(dict.fromkeys(itertools.chain.from_iterable(found)))
+    stem = dict(zip(distinct, Stemmer.Stemmer("english").stemWords(distinct), strict=True))
+    held = []
+    for each in found:
+        stems = [stem[word] for word in each]
+        features = {*stems, *itertools.pairwise(stems)}
+        held.append(features & held[0] if held else features)
+    return held
 
 
 class CrossEncoder:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, overload
 
 from ragfile.ground import request_id as tracing
 from ragfile.ground.lru import Recent
-from ragfile.query import fusing_legs, grouping, widening
+from ragfile.query import fusing_legs, grouping, reranking, widening
 from ragfile.query.columns import Columns
 from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragfile.query.asking import AskOptions
     from ragfile.query.excerpting import Excerpt
     from ragfile.query.explaining import Explanation
+    from ragfile.query.reranking import Reranker
     from ragfile.query.tooling import Tool
     from ragfile.records import Candidate, Chunk, Hit, Span
     from ragfile.types import (
@@ -109,7 +110,7 @@ class KnowledgeBase(Retrieval):
         distinct: bool = False, offset: int = 0, least: float | None = None,
         like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
         boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False,
-        threads: int | None = None,        cache: bool = True, request_id: str | None = None,
+        rerank: bool | str | Reranker = False, threads: int | None = None, cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
 
@@ -125,7 +126,19 @@ class KnowledgeBase(Retrieval):
         passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
         best documents with their n best passages each. operators=True reads "phrases", +word, -word, begin* and
         speling~ in the question. docs/searching.md explains all of them.
+
+        rerank puts the first 40 passages, or k if that is more, in a new order: True for the built-in measure, a
+        cross-encoder's name, or an object with score(query, texts). It reads a passage's header path and text.
         """
+        if rerank:
+            reranking.check(least=least, diversity=diversity, group=group)
+            hits = self.search(
+                query, max(offset + k, reranking.READ), mode=mode, where=where, tags_any=tags_any,
+                tags_all=tags_all, pool=max(pool, reranking.READ), fusion=fusion, vector=vector, distinct=distinct,
+                like=like, variants=variants, boost=boost, operators=operators, threads=threads, cache=cache,
+                request_id=request_id,
+            )  # fmt: skip
+            return reranking.reordered(query, hits, rerank, offset, k)
         query, vector, without = self._likeness(query, vector, like)
         options: Any = {
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
