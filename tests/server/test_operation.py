@@ -349,3 +349,18 @@ def test_the_page_comes_with_its_types_and_is_not_sent_twice(server):
         again = server.get(place, If_None_Match=part.headers["ETag"])
         assert (again.status, again.body) == (304, b"")
     assert server.get("/app.js").headers["Content-Type"].startswith("text/javascript")
+
+
+def test_a_server_starts_beside_a_package_that_only_bears_the_name_of_opentelemetry(
+    tmp_path, monkeypatch
+):
+    import sys
+
+    from ragfile.server.spans import spans
+
+    (tmp_path / "opentelemetry").mkdir()
+    (tmp_path / "opentelemetry" / "__init__.py").write_text("")
+    for name in [n for n in sys.modules if n.split(".")[0] == "opentelemetry"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert spans() is None
