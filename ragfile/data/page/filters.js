@@ -3,7 +3,7 @@
 import { h, icon } from "./dom.js";
 
 const SEARCHED = 10; // values from which on a list can be searched
-const MOST = 12; // fields
+const MOST = 6; // fields
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:/;
 const RANGE = /^(-?[\d.e+]*)\.\.(-?[\d.e+]*)$/;
 
