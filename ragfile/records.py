@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from gc import get_referents
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -247,9 +248,9 @@ class Stretch(NamedTuple):
 # A hit that a search found is read on first look, in these parts: which fields come together.
 PARTS = {
     "identity": ("id", "doc_id", "chunk_index", "start", "end"),
-    "passage": ("text",),
-    "labels": ("tags", "metadata", "source"),
+    "content": ("text", "tags", "metadata", "source"),
 }
+_ALL = tuple(PARTS)
 PART_OF = {name: part for part, names in PARTS.items() for name in names}
 
 
@@ -261,7 +262,7 @@ class _Unread:
 
     __slots__ = ("_source",)
 
-    _source: tuple[Any, Any]
+    _source: tuple[Any, Any, tuple[str, ...]]  # who reads, what, and the parts that wait
 
     if not TYPE_CHECKING:  # a type checker would take any misspelt name for one of these
 
@@ -269,11 +270,19 @@ class _Unread:
             part = PART_OF.get(name)
             if part is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            reader, what = self._source
-            for field_name, value in zip(PARTS[part], reader.read(what, part), strict=True):
-                if not _is_filled(self, field_name):
+            reader, what, waiting = self._source
+            values = reader.read(what, part)
+            is_untouched = _slots_filled(self) == _FILLED[waiting]
+            for field_name, value in zip(PARTS[part], values, strict=True):
+                if is_untouched or not _is_filled(self, field_name):
                     setattr(self, field_name, value)
+            self._source = reader, what, tuple(one for one in waiting if one != part)
             return object.__getattribute__(self, name)
+
+
+def _slots_filled(record):
+    """How many slots have a value: asking each that has none would cost an exception."""
+    return len(get_referents(record))
 
 
 def _is_filled(record, name):
@@ -310,7 +319,7 @@ class Hit(_Unread):
     ) -> Self:
         """A hit whose other fields are reader.read(what, part) when they are first looked at."""
         hit = cls.__new__(cls)
-        hit._source, hit.score = (reader, what), score
+        hit._source, hit.score = (reader, what, _ALL), score
         hit.score_type, hit.scores = score_type, scores
         return hit
 
@@ -350,8 +359,16 @@ class Hit(_Unread):
         """The stored vector, read from the open file; None where there is none, or the hit came out of a pickle."""
         if not _is_filled(self, "_source"):
             return None
-        reader, what = self._source
+        reader, what, _ = self._source
         return reader.vector(what)
+
+
+# By the parts that wait: how many slots of a hit are filled when its taker has set none himself.
+_FILLED = {
+    waiting: _slots_filled(Hit.unread(None, None, 0.0, "", {}))
+    + sum(len(PARTS[part]) for part in PARTS if part not in waiting)
+    for waiting in ((), *((part,) for part in PARTS), _ALL)
+}
 
 
 class Hits(list[Hit]):

@@ -195,7 +195,7 @@ class _Reader:
     def _has(self, row, wanted, known):
         """Whether a row's text has the marks in a row. `known` are the marks of words met before."""
         segment, local = self.base.place(row)
-        words = self._folded(segment.passage(local)[0])
+        words = self._folded(segment.passage(local))
         new = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(new, self._marks(new), strict=True))
         marks = [known[word] for word in words]

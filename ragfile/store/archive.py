@@ -555,7 +555,7 @@ class Archive:
         hit.score, hit.score_type = score, score_type
         if scores:
             hit.scores = scores
-        hit._source = self.passages(), row
+        hit._source = self.passages(), row, ()
         return hit
 
     def metadata_of(self, row: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ as a hit needs it.
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError
@@ -20,14 +21,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+TOGETHER = 0.01  # seconds
+
 
 class Passages:
     """The rows of one commit. `archive` sees that commit alone and keeps no answers, which would keep it in turn."""
 
-    __slots__ = ("archive",)
+    __slots__ = ("_alone", "_checked", "archive")
 
     def __init__(self, archive: Any):
-        self.archive = archive
+        self.archive, self._checked = archive, 0.0
+        segments = vars(archive).get(
+            "segments", ()
+        )  # a dataset has none before it opens its shards
+        self._alone = segments[0] if len(segments) == 1 else None
 
     def hit(self, row: int, score: float, score_type: str, scores: dict[str, float]) -> Hit:
         """The hit of a live row, not read yet."""
@@ -35,13 +42,22 @@ class Passages:
 
     def read(self, row: int, part: str) -> tuple[Any, ...]:
         """The fields of a part of a row's hit (records.PARTS)."""
-        self.archive.check_unchanged()
+        self._check()
         try:
+            if self._alone is not None:
+                return getattr(self._alone, part)(row - self._alone.base)
             segment, local = self.archive.place(row)
             return getattr(segment, part)(local)
         except CorruptError as error:
             error.name_file(self.archive.path)
             raise
+
+    def _check(self):
+        """Makes sure that nobody wrote over the file; hits that are looked at together ask once."""
+        now = monotonic()
+        if now - self._checked > TOGETHER:
+            self.archive.check_unchanged()
+            self._checked = now
 
     def ids(self, rows: list[int]) -> list[str]:
         """The ids of rows."""
@@ -55,7 +71,7 @@ class Passages:
 
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
         """The stored vector of a row, or None in a file without vectors."""
-        self.archive.check_unchanged()
+        self._check()
         segment, local = self.archive.place(row)
         found = segment.stored_vectors(local, 1)
         return None if found is None else found[0]
@@ -84,4 +100,11 @@ KEPT = Kept()
 
 def copy_of(hit: Hit) -> Hit:
     """A hit like a kept one, which its taker can change."""
-    return Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
+    if hit._source[2]:  # not all read yet
+        return Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
+    copy = Hit(
+        hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
+        hit.tags, copied(hit.metadata), hit.source, hit.start, hit.end,
+    )  # fmt: skip
+    copy._source = KEPT, hit, ()
+    return copy

@@ -245,8 +245,7 @@ class Segment:
     def hit(self, row: int) -> Hit:
         """What a row of this segment is, as a Hit without scores; its metadata includes the document's."""
         name, doc_id, index, start, end = self.identity(row)
-        tags, metadata, source = self.labels(row)
-        (text,) = self.passage(row)
+        text, tags, metadata, source = self.content(row)
         return Hit(name, doc_id, index, text, 0.0, "score", {}, tags, metadata, source, start, end)
 
     def identity(self, row: int) -> tuple[str, str, int, int, int]:
@@ -255,11 +254,18 @@ class Segment:
         doc_id = self.records.document(chunk.document).id
         return f"{doc_id}#{chunk.index}", doc_id, chunk.index, *chunk.span
 
-    def passage(self, row: int) -> tuple[str]:
+    def passage(self, row: int) -> str:
         """The text of a row."""
         chunk = self.records.chunk(row)
         document = self.records.document(chunk.document)
-        return (self.text(document, chunk.start, chunk.size),)
+        return self.text(document, chunk.start, chunk.size)
+
+    def content(self, row: int) -> tuple[str, tuple[str, ...], dict, str]:
+        """The text of a row, and its tags, metadata and source, those of its document included."""
+        chunk = self.records.chunk(row)
+        document = self.records.document(chunk.document)
+        text = self.text(document, chunk.start, chunk.size)
+        return text, *self._labels(chunk, document)
 
     def stretch(self, row: int, before: int, after: int) -> Stretch:
         """The text of a row with that of its neighbours in its document, up to one that is deleted."""
@@ -285,9 +291,12 @@ class Segment:
         return indexes[1] - indexes[0] == 1 and self.is_live(row) and self.is_live(following)
 
     def labels(self, row: int) -> tuple[tuple[str, ...], dict, str]:
-        """The tags, metadata and source of a row, those of its document included."""
+        """The same without the text."""
         chunk = self.records.chunk(row)
-        shared = self.document_fields(chunk.document, self.records.document(chunk.document))
+        return self._labels(chunk, self.records.document(chunk.document))
+
+    def _labels(self, chunk, document):
+        shared = self.document_fields(chunk.document, document)
         own = self.fields(chunk.meta_at, chunk.meta_size)
         return (
             tuple(own["tags"] if "tags" in own else shared.get("tags", ())),

@@ -55,7 +55,7 @@ def test_a_hit_reads_what_is_looked_at_and_that_once(path, reads):
         assert reads == ["identity"] * 5
         assert hits[0].text == hits[0].text != ""
         assert (hits[0].metadata["lang"], hits[0].tags) is not None
-        assert reads[5:] == ["passage", "labels"]
+        assert reads[5:] == ["content"]
 
 
 @pytest.mark.parametrize("cache", [True, False])
