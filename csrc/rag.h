@@ -396,6 +396,98 @@ enum { RAG_STRINGS_HEAD = 16 };
 uint64_t rag_strings_offset(uint64_t i);
 void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
 
+/* --------------------------------------------------------------- metadata as columns: rag.columns */
+
+/* A JSON value as bytes that compare as values do (values.h). Each returns how many there are; a
+ * text takes at most 2 * size + 2. floor is the largest binary64 not above a number, rest what it
+ * exceeds that by. */
+enum { RAG_VALUE_NUMBER = 11 };
+size_t rag_value_integer(uint8_t *out, int64_t integer);
+size_t rag_value_number(uint8_t *out, double floor, uint16_t rest);
+size_t rag_value_text(uint8_t *out, const uint8_t *raw, size_t size);
+
+/* What a builder stores: values of at most so many bytes; of one path so many; of all paths, with
+ * what is kept on the way, so many; and in a column free_bytes + bytes_a_row of texts, lists and
+ * objects for each row. The paths that go beyond are listed without their values. */
+struct rag_columns_limits {
+    uint32_t value, bytes_a_row;
+    uint64_t values, held, free_bytes;
+};
+
+/* Takes the metadata of a segment's rows in their order, as JSON that is well-formed UTF-8 but for
+ * lone surrogates: a document's, then that of its rows, as many at once as say the same. decimal
+ * reads a number with a fraction or an exponent. finish writes the section, unless it is spoilt:
+ * the JSON is damaged, or nobody's. */
+struct rag_columns_builder;
+enum rag_status rag_columns_new(const struct rag_columns_limits *limits,
+                                double (*decimal)(void *context, const char *digits, size_t size),
+                                void *context, struct rag_columns_builder **builder,
+                                struct rag_fault *fault);
+enum rag_status rag_columns_document(struct rag_columns_builder *builder, const uint8_t *json,
+                                     size_t size, struct rag_fault *fault);
+enum rag_status rag_columns_rows(struct rag_columns_builder *builder, const uint8_t *json,
+                                 size_t size, uint64_t count, struct rag_fault *fault);
+
+/* Whether JSON is that of a document, with metadata, tags and a source alone; nothing is kept. For a
+ * builder that is used for nothing else. */
+bool rag_columns_are_plain(struct rag_columns_builder *builder, const uint8_t *json, size_t size);
+void rag_columns_spoil(struct rag_columns_builder *builder);
+bool rag_columns_are_spoilt(const struct rag_columns_builder *builder);
+enum rag_status rag_columns_finish(struct rag_columns_builder *builder,
+                                   enum rag_status (*write)(void *context, const void *bytes,
+                                                            size_t size),
+                                   void *context, struct rag_fault *fault);
+void rag_columns_free(struct rag_columns_builder *builder);
+
+/* The section of a file. find gives the number of a path, or of the tags, or -1; where is_partial
+ * is false, a path that is not found is one that no row has. place says where a column lies. */
+struct rag_columns {
+    struct rag_guard guard;
+    uint64_t rows, data;
+    uint32_t count;
+    bool is_partial;
+};
+enum rag_status rag_columns_open(struct rag_columns *columns, uint64_t rows,
+                                 struct rag_fault *fault);
+int64_t rag_columns_find(const struct rag_columns *columns, const uint8_t *name, size_t size,
+                         bool is_tags);
+bool rag_columns_has_values(const struct rag_columns *columns, uint32_t i);
+void rag_columns_name(const struct rag_columns *columns, uint32_t i, const uint8_t **name,
+                      size_t *size, bool *is_tags);
+void rag_columns_place(const struct rag_columns *columns, uint32_t i, uint64_t *at, uint64_t *size);
+
+/* One column, checked: code 0 is no value, 1 to values are the distinct values in their order. */
+struct rag_column {
+    uint64_t rows;
+    uint32_t width, special, numbers, texts, lists, objects, values;
+    const uint8_t *zones, *codes, *floors, *rests, *offsets, *blob;
+};
+enum rag_status rag_column_open(const struct rag_columns *columns, uint32_t i,
+                                struct rag_column *column, struct rag_fault *fault);
+
+/* The codes [low, high) of the values that equal one: none, or one; and of those of a kind: null,
+ * bool, number, text, list, object. */
+enum rag_status rag_column_find(const struct rag_column *column, const uint8_t *value, size_t size,
+                                uint32_t *low, uint32_t *high, struct rag_fault *fault);
+void rag_column_kind(const struct rag_column *column, int kind, uint32_t *low, uint32_t *high);
+
+/* The rows whose code is in [low, high), or chosen: a byte for each code. words is a row set. */
+void rag_column_rows(const struct rag_column *column, uint32_t low, uint32_t high, uint64_t *words);
+void rag_column_rows_of(const struct rag_column *column, const uint8_t *chosen, uint32_t count,
+                        uint64_t *words);
+
+/* Sets chosen[code] of the lists that hold a value, and of the texts of which another is a part. */
+void rag_column_holding(const struct rag_column *column, const uint8_t *value, size_t size,
+                        uint8_t *chosen);
+void rag_column_containing(const struct rag_column *column, const uint8_t *part, size_t size,
+                           uint8_t *chosen);
+
+/* Text, list or object i of a column, as its blob has it. */
+const uint8_t *rag_column_text(const struct rag_column *column, uint32_t i, size_t *size);
+
+/* The bytes of the value of a code in 1 … values; how many there are at most, where out is NULL. */
+size_t rag_column_value(const struct rag_column *column, uint32_t code, uint8_t *out);
+
 /* ----------------------------------------------------------------- streams of compressed blocks */
 
 /* A long run of bytes cut into blocks of equal raw size, each compressed or not by the caller, with

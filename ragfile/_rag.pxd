@@ -208,6 +208,66 @@ cdef extern from "rag.h" nogil:
     void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count)
 
     # streams
+    size_t rag_value_integer(uint8_t *out, int64_t integer)
+    size_t rag_value_number(uint8_t *out, double floor, uint16_t rest)
+    size_t rag_value_text(uint8_t *out, const uint8_t *raw, size_t size)
+
+    struct rag_columns_limits:
+        uint32_t value, bytes_a_row
+        uint64_t values, held, free_bytes
+
+    struct rag_columns_builder:
+        pass
+    rag_status rag_columns_new(const rag_columns_limits *limits,
+                               double (*decimal)(void *context, const char *digits,
+                                                 size_t size) noexcept nogil,
+                               void *context, rag_columns_builder **builder, rag_fault *fault)
+    rag_status rag_columns_document(rag_columns_builder *builder, const uint8_t *json, size_t size,
+                                    rag_fault *fault)
+    rag_status rag_columns_rows(rag_columns_builder *builder, const uint8_t *json, size_t size,
+                                uint64_t count, rag_fault *fault)
+    cbool rag_columns_are_plain(rag_columns_builder *builder, const uint8_t *json, size_t size)
+    void rag_columns_spoil(rag_columns_builder *builder)
+    cbool rag_columns_are_spoilt(const rag_columns_builder *builder)
+    rag_status rag_columns_finish(rag_columns_builder *builder,
+                                  rag_status (*write)(void *context, const void *bytes,
+                                                      size_t size) noexcept nogil,
+                                  void *context, rag_fault *fault)
+    void rag_columns_free(rag_columns_builder *builder)
+
+    struct rag_columns:
+        rag_guard guard
+        uint64_t rows, data
+        uint32_t count
+        cbool is_partial
+
+    rag_status rag_columns_open(rag_columns *columns, uint64_t rows, rag_fault *fault)
+    int64_t rag_columns_find(const rag_columns *columns, const uint8_t *name, size_t size,
+                             cbool is_tags)
+    cbool rag_columns_has_values(const rag_columns *columns, uint32_t i)
+    void rag_columns_name(const rag_columns *columns, uint32_t i, const uint8_t **name,
+                          size_t *size, cbool *is_tags)
+    void rag_columns_place(const rag_columns *columns, uint32_t i, uint64_t *at, uint64_t *size)
+
+    struct rag_column:
+        uint64_t rows
+        uint32_t width, special, numbers, texts, lists, objects, values
+        const uint8_t *codes
+
+    rag_status rag_column_open(const rag_columns *columns, uint32_t i, rag_column *column,
+                               rag_fault *fault)
+    rag_status rag_column_find(const rag_column *column, const uint8_t *value, size_t size,
+                               uint32_t *low, uint32_t *high, rag_fault *fault)
+    void rag_column_kind(const rag_column *column, int kind, uint32_t *low, uint32_t *high)
+    void rag_column_rows(const rag_column *column, uint32_t low, uint32_t high, uint64_t *words)
+    void rag_column_rows_of(const rag_column *column, const uint8_t *chosen, uint32_t count,
+                            uint64_t *words)
+    void rag_column_holding(const rag_column *column, const uint8_t *value, size_t size,
+                            uint8_t *chosen)
+    void rag_column_containing(const rag_column *column, const uint8_t *part, size_t size,
+                               uint8_t *chosen)
+    size_t rag_column_value(const rag_column *column, uint32_t code, uint8_t *out)
+
     struct rag_stream:
         rag_guard guard
         uint64_t raw_size, block_size, blocks, table_at

@@ -181,6 +181,20 @@ def _segment(reader, record):
         for kind, at, what, name in consistency.fine_faults(segment):
             raise CorruptError(f"{kind}: {what}", at=at, section=name)
         found["fine"] = _fine(reader, number, section)
+    if segment.section("rag.columns") is not None:
+        found["columns"] = _columns(segment)
+    return found
+
+
+def _columns(segment):
+    stored = _core.StoredColumns(segment.section("rag.columns"), segment.rows)
+    for kind, at, what, section in consistency.column_faults(segment):
+        raise CorruptError(f"{kind}: {what}", at=at, section=section)
+    found = []
+    for number, path in enumerate(stored.names()):
+        column = stored.column(number) if stored.has_values(number) else None
+        values = column and [column.value(code + 1).hex() for code in range(len(column))]
+        found.append({"path": path, "codes": column and column.codes().tolist(), "values": values})
     return found
 
 

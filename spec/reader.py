@@ -43,6 +43,7 @@ KNOWN = (
     *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin", "rag.stale"),
     "rag.sample",
     "rag.fine",
+    "rag.columns",
 )
 
 
@@ -1171,6 +1172,8 @@ def read_segment(data, row, segment, parts):
         found["sample"] = sample(parts, found, rows)
     if "rag.fine" in parts:
         found["fine"] = fine(parts)
+    if "rag.columns" in parts:
+        found["columns"] = columns(parts, found, rows)
     return found
 
 
@@ -1203,6 +1206,166 @@ def fine(parts):
         listed.append(name)
     need(len(part) == first + 8 * sums, at + 12, "3.7", "sums do not add up")
     return [grain, listed]
+
+
+# 3.8: metadata as columns.
+
+NOTHING = object()
+
+
+def resolve(metadata, path):
+    """The value at a path (6.4)."""
+    if path in metadata:
+        return metadata[path]
+    head, dot, rest = path.partition(".")
+    if dot and isinstance(metadata.get(head), dict):
+        return resolve(metadata[head], rest)
+    return NOTHING
+
+
+def paths_of(metadata, before=""):
+    """The paths that name something in an object."""
+    for key, value in metadata.items():
+        yield before + key
+        if isinstance(value, dict) and "." not in key:
+            yield from paths_of(value, f"{before}{key}.")
+
+
+def value_bytes(value):
+    """A JSON value as bytes in the order of values; None for one that has none."""
+    if value is None or isinstance(value, bool):
+        return bytes([1 if value is None else 2 + value])
+    if isinstance(value, str):
+        raw = value.encode(errors="surrogatepass")
+        return b"\5" + raw.replace(b"\1", b"\1\2").replace(b"\0", b"\1\1") + b"\0"
+    if isinstance(value, list):
+        return joined(b"\6", map(value_bytes, value))
+    if isinstance(value, dict):
+        members = [
+            part
+            for key in sorted(value, key=lambda key: key.encode(errors="surrogatepass"))
+            for part in (value_bytes(key), value_bytes(value[key]))
+        ]
+        return joined(b"\7", members)
+    if not (math.isfinite(value) if isinstance(value, float) else -(2**63) <= value < 2**63):
+        return None
+    below = float(value)
+    below = math.nextafter(below, -math.inf) if below > value else below
+    bits = struct.unpack(">Q", struct.pack(">d", below + 0.0))[0]
+    bits = bits ^ M64 if bits >> 63 else bits | 1 << 63
+    return b"\4" + struct.pack(">QH", bits, int(value - int(below)) if value != below else 0)
+
+
+def joined(kind, parts):
+    parts = list(parts)
+    return None if None in parts else kind + b"".join(parts) + b"\0"
+
+
+def columns(parts, segment, rows):
+    part, at = of(parts, "rag.columns")
+    need("documents" in segment, at, "3.8", "columns without documents")
+    need(len(part) >= 64 and part[:8] == b"RAGCOLS1", at, "3.8", "no RAGCOLS1")
+    count_of_rows, count, flags, size = struct.unpack_from("<QIIQ", part, 8)
+    need(count_of_rows == rows < 1 << 32, at + 8, "3.8", "another number of rows")
+    need(count <= 1024 and flags < 2, at + 16, "3.8", "too many columns, or a flag")
+    need(not any(part[32:64]), at + 32, "3.8", "reserved bytes are not zero")
+    names_at = 64 + 64 * count
+    need(names_at + size <= len(part), at + 24, "3.8", "names outside the section")
+    name_at, next_at, before, found = 0, align(names_at + size, 64), None, {}
+    need(not any(part[names_at + size : next_at]), at + 24, "3.8", "padding is not zero")
+    for place in range(64, names_at, 64):
+        where, length, marks, *_ = struct.unpack_from("<III", part, place)
+        need(where == name_at and length <= size - where, at + place, "3.8", "a name elsewhere")
+        name = part[names_at + where : names_at + where + length]
+        key = (not marks & 1, name)
+        need(before is None or before < key, at + place, "3.8", "names do not ascend")
+        need(marks < 8 and not (marks & 1 and length), at + place + 8, "3.8", "a flag")
+        path = None if marks & 1 else spelled(name, 0, length, at + names_at)
+        if marks & 2:
+            need(not any(part[place + 12 : place + 64]), at + place, "3.8", "not stored, and there")
+            need(marks < 4, at + place + 8, "3.8", "a flag")
+            found[path] = None
+        else:
+            found[path], next_at = column(part, place, marks, rows, next_at, at)
+        name_at, before = name_at + length, key
+    need(name_at == size and next_at == len(part), at + 24, "3.8", "another size")
+    listed_paths(found, segment, flags, at)
+    return [
+        {"path": path, "codes": each and each[0], "values": each and [v.hex() for v in each[1]]}
+        for path, each in found.items()
+    ]
+
+
+def column(part, place, marks, rows, begin, at):
+    """((codes, values as bytes), where the next column begins)"""
+    width, data = struct.unpack_from("<IQ", part, place + 12)
+    special, numbers, *others, zero_, blob, zero_2 = struct.unpack_from("<6IQQ", part, place + 24)
+    values = special.bit_count() + numbers + sum(others)
+    need(data == begin and not zero_ and not zero_2, at + place, "3.8", "a column elsewhere")
+    need(width in (1, 2, 4) and values < 1 << 8 * width, at + place + 12, "3.8", "narrow codes")
+    need(special < 8 and blob < 1 << 32, at + place + 24, "3.8", "values that there are not")
+    zones = -(-rows // 4096)
+    sizes = [8 * zones, width * rows, 8 * numbers, 2 * numbers * (marks >> 2 & 1)]
+    sizes += [4 * (sum(others) + 1), blob]
+    held, end = [], begin
+    for size in sizes:
+        need(end + align(size, 8) <= len(part), at + place, "3.8", "a column outside its section")
+        held.append(part[end : end + size])
+        need(not any(part[end + size : end + align(size, 8)]), at + end, "3.8", "padding")
+        end += align(size, 8)
+    need(not any(part[end : align(end, 64)]), at + end, "3.8", "padding is not zero")
+    zones, codes, floors, rests, ends, blob = held
+    codes = list(struct.unpack(f"<{rows}{' BH I'[width]}", codes))
+    for i in range(-(-rows // 4096)):
+        some = codes[4096 * i : 4096 * i + 4096]
+        need(
+            struct.unpack_from("<II", zones, 8 * i) == (min(some), max(some)),
+            at + begin,
+            "3.8",
+            "a zone of other codes",
+        )
+    found = [bytes([kind]) for kind in (1, 2, 3) if special >> kind - 1 & 1]
+    rests = struct.unpack(f"<{len(rests) // 2}H", rests) or (0,) * numbers
+    for below, rest in zip(struct.unpack(f"<{numbers}d", floors), rests, strict=True):
+        raw = value_bytes(below)
+        need(raw, at + begin, "3.8", "a number that JSON has no text for")
+        found.append(raw[:9] + struct.pack(">H", rest))
+    ends = struct.unpack(f"<{len(ends) // 4}I", ends)
+    need(ends[0] == 0 and list(ends) == sorted(ends), at + begin, "3.8", "ends descend")
+    need(ends[-1] == len(blob), at + begin, "3.8", "ends and bytes contradict each other")
+    spans = [blob[a:b] for a, b in itertools.pairwise(ends)]
+    found += [value_bytes(spelled(span, 0, len(span), at + begin)) for span in spans[: others[0]]]
+    found += spans[others[0] :]
+    need(found == sorted(set(found)), at + begin, "3.8", "values do not ascend")
+    return (codes, found), align(end, 64)
+
+
+def listed_paths(found, segment, flags, at):
+    """Every column is what the rows say."""
+    said = []
+    for document in segment["documents"]:
+        shared = document["meta"] or {}
+        for own in (chunk["meta"] or {} for chunk in document["chunks"]):
+            metadata = {**shared.get("metadata", {}), **own.get("metadata", {})}
+            tags = own["tags"] if "tags" in own else shared.get("tags", NOTHING)
+            said.append((metadata, tags, own.get("source") or shared.get("source")))
+    there = {path for metadata, _, _ in said for path in paths_of(metadata)}
+    there |= {"source" for _, _, source in said if source}
+    there |= {None for _, tags, _ in said if tags is not NOTHING}
+    need(flags or there <= found.keys(), at, "3.8", "a path that is not listed")
+    need(found.keys() <= there, at, "3.8", "a path that no row has")
+    for path, stored in found.items():
+        if stored is None:
+            continue
+        rows = []
+        for metadata, tags, source in said:
+            value = tags if path is None else resolve(metadata, path)
+            value = source if path == "source" and value is NOTHING and source else value
+            rows.append(b"" if value is NOTHING else value_bytes(value))
+        values = [b"", *stored[1]]
+        need(set(rows) - {b""} == set(stored[1]), at, "3.8", "values that rows do not have")
+        codes = [code < len(values) and values[code] for code in stored[0]]
+        need(codes == rows, at, "3.8", "a row has another value")
 
 
 def sample(parts, segment, rows):

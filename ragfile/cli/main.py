@@ -413,6 +413,10 @@ def verify(file, full, keys, as_json):
 )
 @click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
 @click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Processes that read files; the result is the same.",
+)  # fmt: skip
+@click.option(
     "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
 )
 @click.option(
@@ -445,6 +449,7 @@ def build(
     precision,
     layout,
     dedupe,
+    jobs,
     no_resume,
     include,
     exclude,
@@ -465,7 +470,7 @@ def build(
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
-    build_file, more = _builder(out, layout, shards, by, executor, workers)
+    build_file, more = _builder(out, layout, shards, by, executor, workers, jobs)
     report = build_file(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -488,14 +493,16 @@ def build(
     exit_incomplete(report)
 
 
-def _builder(out, layout, shards, by, executor, workers):
+def _builder(out, layout, shards, by, executor, workers, jobs):
     """(the function that builds a file or a dataset, its own options)."""
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.commit.building import build
 
-        return build, {"layout": layout}
+        return build, {"layout": layout, "jobs": jobs}
     if layout != "default":
         raise click.UsageError(f"--for {layout} goes with a single file")
+    if jobs > 1:
+        raise click.UsageError("--jobs is for one file; a dataset takes --workers")
     from ragfile.sharding.building import build
 
     more = {} if shards is None else {"shards": shards}

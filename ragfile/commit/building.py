@@ -11,14 +11,19 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragfile.commit.reading_ahead import ReadingAhead
+from ragfile.commit.reading_worker import Order, Part, with_labels
 from ragfile.commit.writing import Writer, check_layout, layout_record
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
+from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import split
 from ragfile.ingest.finding import Selection
@@ -26,6 +31,7 @@ from ragfile.ingest.loading import Limits, Loading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.chunking import Policy
@@ -74,7 +80,7 @@ def build(
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
-    ignore: bool = True,
+    ignore: bool = True, jobs: int = 1,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -92,8 +98,11 @@ def build(
     readers behind URLs, fetch less.
     include and exclude are globs as in a .gitignore, for the files of folders. ignore=False also reads what a .gitignore names,
     and what programs installed (node_modules, virtual environments).
+    jobs is a number of processes that load, cut and (with the embedded model) embed; the file is the same for any.
     """
     check_layout(layout)
+    if index(jobs) < 1:
+        raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
     selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
@@ -106,7 +115,7 @@ def build(
     )
     with network.offline(offline):
         report = build_from(
-            labelled(loading, tags, metadata), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+            _Sources(loading, tags, metadata, jobs), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
             portable=portable, resume=resume, progress=progress, created=created,
             config={**(labels_record(tags, metadata, selection) or {}), **layout_record(layout)},
             embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
@@ -139,8 +148,11 @@ def build_from(
         embedding_cache=embedding_cache,
     ) as writer:  # fmt: skip
         work = _Work(writer, _stash(out, writer.embedder, resume), out, progress, share)
-        for document in documents:
-            work.take(*(document if isinstance(document, tuple) else (document, None)))
+        if isinstance(documents, _Sources):
+            with closing(documents.read(writer, embedder)) as found:  # and so its processes
+                work.take_all(found)
+        else:
+            work.take_all(documents)
         work.flush()
         if not work.report.documents:
             raise ValueError(why())
@@ -161,10 +173,40 @@ def labels_record(tags, metadata, selection=None):
 
 
 def labelled(documents, tags, metadata):
+    """Documents with a build's tags and metadata."""
     for document in documents:
-        document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
-        document.metadata = {**document.metadata, **(metadata or {})}
-        yield document
+        yield with_labels(document, tags, metadata)
+
+
+@dataclass
+class _Sources:
+    """The sources of a build, to be read here or by `jobs` processes."""
+
+    loading: Loading
+    tags: Any
+    metadata: Any
+    jobs: int
+
+    def read(self, writer, embedder):
+        """Documents, or Parts that were cut already, with the build's tags and metadata."""
+        if self.jobs == 1 or not loaders.are_built_in():  # which other processes do not have
+            return labelled(self.loading, self.tags, self.metadata)
+        return self._ahead(writer, embedder)
+
+    def _ahead(self, writer, embedder):
+        # A cache and a server are one process's business, and so is an object that somebody made.
+        is_ours = embedder == "default" and not _has_cache(writer.embedder)
+        order = Order(
+            self.loading.limits, self.loading.errors, self.loading.encoding, tuple(self.tags or ()),
+            dict(self.metadata or {}), writer.policy, embedder if is_ours else None,
+            writer.record,
+        )  # fmt: skip
+        with closing(iter(ReadingAhead(self.loading, order, self.jobs))) as parts:
+            for found in parts:
+                if isinstance(found, Part):
+                    yield found
+                else:
+                    yield from labelled(self.loading.file(found), self.tags, self.metadata)
 
 
 def _stash(out, embedder, resume):
@@ -204,9 +246,17 @@ class _Work:
         self.report, self.progress, self.share = BuildReport(os.fspath(out)), progress, share
         self.pending, self.waiting = [], 0
 
-    def take(self, document, chunks=None):
+    def take_all(self, documents):
+        """Documents, (document, chunks) pairs, or Parts."""
+        for document in documents:
+            if isinstance(document, Part):
+                self.take(document.document, document.chunks(), document.vectors)
+            else:
+                self.take(*(document if isinstance(document, tuple) else (document, None)))
+
+    def take(self, document, chunks=None, vectors=None):
         chunks = split(document, self.writer.policy) if chunks is None else chunks
-        self.pending.append((document, chunks))
+        self.pending.append((document, chunks, vectors))
         self.waiting += len(chunks)
         self.report.documents += 1
         self.report.chunks += len(chunks)
@@ -216,13 +266,18 @@ class _Work:
     def flush(self):
         key = self.writer.context.key
         keys = [
-            key(chunk, document.metadata) for document, chunks in self.pending for chunk in chunks
-        ]
+            key(chunk, document.metadata)
+            for document, chunks, made in self.pending if made is None
+            for chunk in chunks
+        ]  # fmt: skip
         vectors, at = self._vectors(keys), 0
-        for document, chunks in self.pending:
-            part = None if vectors is None or not chunks else vectors[at : at + len(chunks)]
+        for document, chunks, made in self.pending:
+            part = made
+            if made is not None:
+                self.report.embedded += len(chunks)
+            elif vectors is not None and chunks:
+                part, at = vectors[at : at + len(chunks)], at + len(chunks)
             self.writer.add_document(document, chunks, part)
-            at += len(chunks)
         self.pending, self.waiting = [], 0
         if self.progress is not None:
             self.progress(

@@ -20,7 +20,7 @@ from ragfile.commit.staging import (
 )
 from ragfile.errors import CorruptError
 from ragfile.ingest.analysis import Analysis
-from ragfile.store import sampling
+from ragfile.store import sampling, stored_columns
 from ragfile.store.pairs import aligned
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
@@ -34,6 +34,7 @@ class SegmentSections:
     """Vectors, texts, records and terms of the staged documents, in order of their ids."""
 
     lexicon: Any  # a LexicalBuilder, or None without BM25
+    columns: Any  # a ColumnsBuilder, or None where there are too few rows
     keywords: Any  # Keywords, or None in a file that is not portable
 
     def __init__(
@@ -109,12 +110,17 @@ class SegmentSections:
         if self.record.get("portable"):
             self.keywords = Keywords(folder)
         self.records, self.meta = _core.RecordsBuilder(), Spool(folder)
+        self.columns = _core.ColumnsBuilder() if rows >= stored_columns.WORTH else None
         self._write_documents(ids, columns)
         self._write_meta(len(ids))
         chunks, documents, id_list = self.records.tables()
         self._section("rag.chunks", rows, [chunks])
         self._section("rag.documents", len(ids), [documents])
         self._section("rag.ids", len(ids), [id_list])
+        if self.columns is not None and not self.columns.is_spoilt:
+            self.file.begin("rag.columns", self.segment)
+            self.columns.finish(self.file.write)
+            self.file.end(rows)
         if self.staging.vector_rows and rows >= sampling.WORTH:
             self._grain(False)
             self._write_sample(
@@ -143,6 +149,7 @@ class SegmentSections:
         entry, spool = self.staging.documents[doc_id], self.staging.texts
         text = spool.read(entry.text_at, entry.text_size)
         at, size, placed, contents = self.text.write(text), len(text), [], []
+        own_fields: list[bytes] = []
         for index, place, length, char_start, char_size, own, *_ in rows:
             start, content = self._lies(text, size, place, length)
             if place & LOOSE and content:
@@ -158,7 +165,11 @@ class SegmentSections:
                 (index, start, length, char, char_size, self.meta.append(said), len(said))
             )
             contents.append(content)
-        meta_at = self.meta.append(spool.read(*entry.json))
+            own_fields.append(said)
+        shared = spool.read(*entry.json)
+        meta_at = self.meta.append(shared)
+        if self.columns is not None:
+            self._add_to_columns(shared, own_fields)
         self.records.document(
             doc_id, at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
             len(rows),
@@ -169,6 +180,11 @@ class SegmentSections:
             self.keywords.add(contents)
         if self.lexicon is not None:
             self._index(entry, rows, contents)
+
+    def _add_to_columns(self, shared: bytes, own: list[bytes]) -> None:
+        self.columns.document(shared)
+        for said, rows in itertools.groupby(own):
+            self.columns.rows(said, sum(1 for _ in rows))
 
     def _lies(self, text: bytes, end: int, place: int, size: int) -> tuple[int, bytes]:
         """(start, content) of a chunk in its document's stretch of rag.text.

@@ -95,9 +95,13 @@ class Loading:
             _check_encoding(self.encoding)
 
     def __iter__(self):
-        self._ids.clear()
-        for source in find(self.sources, self.skipped, selection=self.selection):
+        for source in self.found():
             yield from self.file(source)
+
+    def found(self):
+        """The files of the sources, in their order."""
+        self._ids.clear()
+        yield from find(self.sources, self.skipped, selection=self.selection)
 
     def share(self):
         """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of
@@ -115,16 +119,39 @@ class Loading:
             self._passed += _size(source.path)
             raw, modified = _read(source.path, self.limits)
             checksum = hashlib.sha256(raw).hexdigest()
-            first = self._seen.setdefault(checksum, source.path)
-            if first != source.path:
-                self.duplicates.append(Duplicate(source.path, first))
-                if self.dedupe:
-                    return
-            self.files += 1
-            self.bytes += len(raw)
-            yield from self._documents(source, raw, checksum, modified)
+            if self._is_wanted(source, checksum, len(raw)):
+                yield from self._documents(source, raw, checksum, modified)
         except Exception as error:  # noqa: BLE001 - on a damaged file a parser can raise anything
             self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
+
+    def _is_wanted(self, source, checksum, size):
+        """Whether a file is read on, of which its bytes are known now."""
+        first = self._seen.setdefault(checksum, source.path)
+        if first != source.path:
+            self.duplicates.append(Duplicate(source.path, first))
+            if self.dedupe:
+                return False
+        self.files += 1
+        self.bytes += size
+        return True
+
+    def take(self, source, checksum, size, encodings):
+        """Counts a file that was read elsewhere; whether its documents and failures are wanted. One
+        that could not be read has no checksum.
+        """
+        self._passed += _size(source.path)
+        is_wanted = not checksum or self._is_wanted(source, checksum, size)
+        self.encodings.update(encodings if is_wanted else {})
+        return is_wanted
+
+    def take_id(self, source, doc_id):
+        """Whether a document has an id of its own; another one is a failure."""
+        if doc_id in self._ids:
+            why = f"the id {doc_id!r} appears twice"
+            self.failures.append(Failure(source.path, why, "LoadError"))
+            return False
+        self._ids.add(doc_id)
+        return True
 
     def _documents(self, source, raw, checksum, modified):
         suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
@@ -140,12 +167,8 @@ class Loading:
                 continue
             document = _assembled(extracted, self.limits)
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
-            if document.id in self._ids:
-                self.failures.append(
-                    Failure(source.path, f"the id {document.id!r} appears twice", "LoadError")
-                )
+            if not self.take_id(source, document.id):
                 continue
-            self._ids.add(document.id)
             document.source = source.path
             document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
             document.metadata = (

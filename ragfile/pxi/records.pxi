@@ -207,6 +207,20 @@ cdef class Records:
         self.read_all(found, None, None, True)
         return found
 
+    def id_hashes(self):
+        """The xxh3 of each document's id."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_document d
+        cdef uint64_t i
+        found = numpy.empty(self.records.count, numpy.uint64)
+        cdef uint64_t[::1] hashes = found
+        for i in range(self.records.count):
+            check(rag_records_document(&self.records, i, &d, &fault), &fault)
+            hashes[i] = rag_hash(d.id, d.id_size)
+        return found
+
     def stretches(self, bint of_rows):
         """(at, size) of the metadata of each row, or of each document."""
         import numpy

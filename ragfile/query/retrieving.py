@@ -156,7 +156,7 @@ class Retrieval(Archive):
     def _named(self, name, k, chosen):
         """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
         listed = filters.compile({"keywords": {"$contains": name}})
-        mask = self.alive(listed.mask(self.columns))
+        mask: Any = self.passing(listed).mask
         if (there := self.find(name)) is not None:
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:

@@ -90,7 +90,7 @@ class Shard(Archive):
         if not isinstance(where, dict):
             return []
         paths = set(filters.compile(where).paths)
-        return sorted(path for path in paths if not len(self.columns.column(path).keys))
+        return sorted(path for path in paths if not self.has_values_at(path))
 
     def match_whole(self, ask: Match, rows: RowSet | None) -> Any:
         """As match, of Queries whose terms know their frequency in the whole."""

@@ -26,13 +26,15 @@ from ragfile.store import (
     custom_sections,
     exact,
     filters,
-    metadata_columns,
     prefetch,
     row_sets,
+    stored_columns,
 )  # fmt: skip
+from ragfile.store.metadata_columns import Labels
 from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument
 from ragfile.store.row_sets import RowSet
+from ragfile.store.stored_columns import SegmentColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +74,7 @@ REQUIRES = {
     "rag.shadow": ("vector",),
     "rag.sample": ("vector",),
     "rag.planes": ("vector",),
+    "rag.columns": RECORDS,
     "rag.terms": ("rag.postings",),
     "rag.postings": ("rag.terms",),
     "keyword": RECORDS,
@@ -634,13 +637,30 @@ class Archive:
 
     @property
     @of_one_commit
-    def columns(self) -> metadata_columns.Labels:
-        """Metadata and tags of every row as columns, for filters; made on first use."""
+    def columns(self) -> Labels:
+        """Metadata and tags of every row as columns in memory; made on first use. Filters take segment_columns."""
         columns = self._made.get("columns")
         if columns is None:
             prefetch.whole(self.segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
-            columns = self._made["columns"] = metadata_columns.Labels(self.segments)
+            columns = self._made["columns"] = Labels(self.segments)
         return columns
+
+    @property
+    def segment_columns(self) -> list[SegmentColumns]:
+        """Metadata and tags of each segment as columns, for filters; made on first use."""
+        columns = self._made.get("segment columns")
+        if columns is None:
+            stored_columns.heads(self.segments)
+            columns = self._made["segment columns"] = [SegmentColumns(s) for s in self.segments]
+        return columns
+
+    def passing(self, chosen: filters.Filter) -> RowSet:
+        """The live rows that pass a filter."""
+        if not chosen:
+            return RowSet(None)
+        columns = self.segment_columns
+        stored_columns.bring(columns, [*chosen.paths, *([None] if chosen.has_tags else [])])
+        return RowSet.of_segments(self.segments, [chosen.words(each) for each in columns])
 
     @of_one_commit
     def mask(
@@ -660,8 +680,9 @@ class Archive:
             return where
         if isinstance(where, Mapping) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+            found = self.passing(chosen)
             self._warn_of_unknown(chosen.paths)
-            return RowSet(self.alive(chosen.mask(self.columns)) if chosen else None)
+            return found
         mask, tags = self._mask_of(where), self.mask(None, tags_any, tags_all)
         return RowSet(self.alive(mask) if tags is None else mask & tags)
 
@@ -688,10 +709,14 @@ class Archive:
         """Once a commit and key: a misspelt key finds nothing, and nobody would know why."""
         told = self._made.setdefault("unknown keys", set())
         for path in set(paths) - told if len(self) else ():
-            if not len(self.columns.column(path).keys):
+            if not self.has_values_at(path):
                 told.add(path)
                 said = f"{self.path}: no chunk has {path!r} in its metadata, so this filter does not see it"
                 warnings.warn(said, FilterWarning, stacklevel=5)
+
+    def has_values_at(self, path: str) -> bool:
+        """Whether a row has a value at a path of metadata."""
+        return any(len(columns.column(path)) for columns in self.segment_columns)
 
     def alive(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The mask, false for deleted rows."""

@@ -3,6 +3,8 @@
 Part of verify. A fault is (kind, offset, what, section), as the container's.
 """
 
+import numpy as np
+
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.store import sampling
@@ -15,7 +17,9 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     """Faults between the sections of an open file."""
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
-        for look in (_records, _vectors, _terms, sample_faults, fine_faults):
+        for look in (
+            _records, _vectors, _terms, sample_faults, fine_faults, column_faults,
+        ):  # fmt: skip
             try:
                 faults += look(segment)
             except FormatError as error:
@@ -30,18 +34,20 @@ def _fault(what, section):
 
 
 def _records(segment):
-    """A document lives or dies as a whole."""
+    """A document lives or dies as a whole. The core finds those that are worth a look."""
     if segment.section("rag.chunks") is None:
         return
     mask = segment.live_mask()
-    for number in range(segment.records.documents):
-        rows = segment.records.document(number).rows
-        part = mask[rows.start : rows.stop]
-        yield from _original(segment, number)
-        if len(part) != len(rows) or (rows and part.any() != part.all()):
-            yield _fault(
-                f"document {number} of segment {segment.number} lives in part", "rag.tombs"
-            )
+    for number in _core.doubtful_documents(segment.records, segment.meta, segment.alive):
+        yield from _document(segment, number, mask)
+
+
+def _document(segment, number, mask):
+    rows = segment.records.document(number).rows
+    part = mask[rows.start : rows.stop]
+    yield from _original(segment, number)
+    if len(part) != len(rows) or (rows and part.any() != part.all()):
+        yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
 
 
 def _original(segment, number):
@@ -74,10 +80,13 @@ def sample_faults(segment):
     stored = sampling.stored_sample(segment)
     if stored is None:
         return
-    pairs, keys = stored.pairs(), segment.records.sample(segment.rows)
-    last, kept = pairs[-1] if pairs else (-1, -1), set(pairs)
-    is_first = all(key in kept or key > last or not segment.is_live(key[1]) for key in keys)
-    if not is_first or not kept <= set(keys):
+    pairs = stored.pairs()
+    live = [pair for pair in pairs if segment.is_live(pair[1])]
+    first = segment.records.sample(len(live) + 1, segment.alive)
+    is_first = first[: len(live)] == live and not (
+        pairs and first[len(live) :] < pairs[-1:] and first[len(live) :]
+    )
+    if not is_first or any(_hash(segment, row) != hash_ for hash_, row in pairs):
         yield _fault("the sample has other rows than those with the smallest hashes", "rag.sample")
     for (_, row), vector in zip(pairs, stored.vectors, strict=True):
         if segment.stored_vectors(row, 1)[0].tobytes() != vector.tobytes():
@@ -100,6 +109,43 @@ def fine_faults(segment):
             yield _fault(f"finer sums are not those of {entry['name']}", "rag.fine")
 
 
+def _hash(segment, row):
+    doc_id, index = segment.records.key(row)
+    return _core.hash64(doc_id + index.to_bytes(4, "little"))
+
+
+def column_faults(segment):
+    """`rag.columns` says what the metadata say: made of them once more, each column has the same bytes."""
+    section = segment.section("rag.columns")
+    if section is None:
+        return
+    stored = _core.StoredColumns(section, segment.rows)
+    builder, again = _core.ColumnsBuilder(_core.WIDE_LIMITS), bytearray()
+    builder.segment(segment.records, segment.meta)
+    if builder.is_spoilt:
+        yield _fault("columns of metadata that can have none", "rag.columns")
+        return
+    builder.finish(again.extend)
+    made = _core.StoredColumns(_core.Section.over(bytes(again)), segment.rows)
+    unlisted = set(made.names()) - set(stored.names())
+    if unlisted and not stored.is_partial:
+        yield _fault(f"columns without the path {min(map(str, unlisted))!r}", "rag.columns")
+    for number, path in enumerate(stored.names()):
+        other = made.find(path)
+        if other is None and not made.is_partial:
+            yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
+        elif other is not None and not _is_same_column(stored, number, made, other):
+            yield _fault(f"the column of {path!r} says other than the metadata", "rag.columns")
+
+
+def _is_same_column(stored, i, made, j):
+    """Where one of them has no values there is nothing to compare."""
+    if not (stored.has_values(i) and made.has_values(j)):
+        return True
+    stored.column(i)  # which checks it
+    return stored.data(i) == made.data(j)
+
+
 def _between(segments):
     """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
     filled = [segment for segment in segments if segment.live]
@@ -110,13 +156,23 @@ def _between(segments):
                 f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg
             )
     homes = {}
-    for segment in segments:
-        if segment.section("rag.chunks") is None:
-            continue
-        for there in segment.live_documents():
-            doc_id = there.id
-            if homes.setdefault(doc_id, segment.number) != segment.number:
-                yield _fault(
-                    f"document {doc_id!r} lives in segments {homes[doc_id]} and {segment.number}",
-                    "rag.ids",
-                )
+    for segment, number in _in_several(segments):
+        there = segment.document(number)
+        if there.is_live and homes.setdefault(there.id, segment.number) != segment.number:
+            yield _fault(
+                f"document {there.id!r} lives in segments {homes[there.id]} and {segment.number}",
+                "rag.ids",
+            )
+
+
+def _in_several(segments):
+    """(segment, number) of the documents whose ids may be in another segment, too."""
+    held = [segment for segment in segments if segment.section("rag.chunks") is not None]
+    hashes = [segment.records.id_hashes() for segment in held] if len(held) > 1 else []
+    if not hashes:
+        return
+    known, counts = np.unique(np.concatenate(hashes), return_counts=True)
+    several = known[counts > 1]
+    for segment, ids in zip(held, hashes, strict=True):
+        for number in np.flatnonzero(np.isin(ids, several)).tolist():
+            yield segment, number

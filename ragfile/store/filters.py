@@ -8,17 +8,19 @@ Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that
 
 A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for
 each row the number of its value. A condition is decided once per distinct value (a range by bisection,
-without looking at the values between) and spread over the rows by numpy. `Dicts` makes such columns from
-metadata in memory; an index in a file can offer the same two things.
+without looking at the values between) and spread over the rows; what comes out is a row set, a bit for each row.
+`Dicts` makes such columns from metadata in memory; stored_columns.py has those of a file.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from itertools import repeat
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+from ragfile import _core
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,42 +67,82 @@ def resolve(metadata, path, default=None):
 
 
 class Column:
-    """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1."""
+    """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1.
+
+    A filter asks it for the codes of values, as ranges or as a flag for each code, and for the rows that have them, as a
+    row set. A column that a file stores (stored_columns.FileColumn) answers the same questions.
+    """
 
     def __init__(self, codes, keys):
         self.codes, self.keys, self._elements = codes, keys, None
 
-    @property
-    def elements(self):
-        """For list values: element key → the codes of the lists that hold it."""
-        if self._elements is None:
-            holders = {}
-            for code in range(*self.of_kind(4)):
-                for element in set(self.keys[code][1]):
-                    holders.setdefault(element, []).append(code)
-            self._elements = holders
-        return self._elements
+    def __len__(self):
+        """How many values."""
+        return len(self.keys)
+
+    def find(self, key):
+        """The codes [low, high) that equal a key: none, or one. Where there is none, they say where it would be."""
+        code = bisect_left(self.keys, key)
+        return code, code + (code < len(self.keys) and self.keys[code] == key)
 
     def of_kind(self, kind):
         """The codes of the values of one type, as a range."""
         return bisect_left(self.keys, (kind,)), bisect_left(self.keys, (kind + 1,))
 
-    def rows_in(self, low, high):
-        """Rows whose code is in [low, high); low ≥ 0 leaves out rows without a value."""
+    def rows(self, low, high):
+        """The rows whose code is in [low, high); low ≥ 0 leaves out rows without a value."""
         if high - low == 1:
-            return self.codes == low
-        return (self.codes >= low) & (self.codes < high)
+            return self._words(self.codes == low)
+        return self._words((self.codes >= low) & (self.codes < high))
 
-    def rows_of(self, codes):
-        """Rows whose code is one of `codes`."""
-        if len(codes) <= 3:  # a few comparisons cost less than a look-up per row
-            mask = np.zeros(len(self.codes), dtype=bool)
-            for code in codes:
-                mask |= self.codes == code
-            return mask
-        chosen = np.zeros(len(self.keys) + 1, dtype=bool)  # the last place is for -1
-        chosen[list(codes)] = True
-        return chosen[self.codes]
+    def present(self):
+        """The rows that have a value."""
+        return self._words(self.codes >= 0)
+
+    def absent(self):
+        """The rows that have none."""
+        return self._words(self.codes < 0)
+
+    def none(self):
+        """A flag for each code, to be set."""
+        return np.zeros(len(self.keys) + 1, dtype=np.uint8)  # the last place is for -1
+
+    def rows_of(self, chosen):
+        """The rows whose code is chosen, by a flag for each code."""
+        codes = np.flatnonzero(chosen[:-1]).tolist()
+        if len(codes) > 3:
+            return self._words(chosen.view(bool)[self.codes])
+        mask = np.zeros(len(self.codes), dtype=bool)
+        for code in codes:  # a few comparisons cost less than a look-up per row
+            mask |= self.codes == code
+        return self._words(mask)
+
+    def holding(self, key):
+        """The lists with an element that equals a key, as flags."""
+        if self._elements is None:
+            holders: dict[Any, list[int]] = {}
+            for code in range(*self.of_kind(4)):
+                for element in set(self.keys[code][1]):
+                    holders.setdefault(element, []).append(code)
+            self._elements = holders
+        chosen = self.none()
+        chosen[self._elements.get(key, [])] = 1
+        return chosen
+
+    def containing(self, part):
+        """The strings of which one is a part, as flags."""
+        chosen = self.none()
+        low, high = self.of_kind(3)
+        chosen[[code for code in range(low, high) if part in self.keys[code][1]]] = 1
+        return chosen
+
+    def _words(self, mask):
+        return _core.row_set(mask, len(mask))
+
+
+def without_values(rows):
+    """The column of a path that no row has."""
+    return Column(np.full(rows, -1, np.int32), [])
 
 
 class Columns(Protocol):
@@ -111,9 +153,9 @@ class Columns(Protocol):
 
     def __len__(self) -> int: ...
 
-    def column(self, path: str) -> Column: ...
+    def column(self, path: str) -> Any: ...
 
-    def tags(self) -> Column:
+    def tags(self) -> Any:
         """Tags as a column of lists."""
         ...
 
@@ -185,19 +227,30 @@ def _are_plain(kinds):
 
 
 class Filter:
-    """A compiled filter, false as a bool if all passes it. `paths` are the metadata keys it reads."""
+    """A compiled filter, false as a bool if all passes it. `paths` are the metadata keys it reads; has_tags says whether
+    it looks at tags."""
 
-    def __init__(self, test, paths):
-        self._test, self.paths = test, paths
+    def __init__(self, test, paths, has_tags=False):
+        self._test, self.paths, self.has_tags = test, paths, has_tags
 
     def __bool__(self):
         return self._test is not None
 
+    def words(self, columns):
+        """The rows that pass, as a row set."""
+        return _all_rows(columns) if self._test is None else self._test(columns)
+
     def mask(self, columns):
         """bool[n]: the rows that pass."""
-        if self._test is None:
-            return np.ones(len(columns), dtype=bool)
-        return self._test(columns)
+        return _core.flags_of(self.words(columns), len(columns))
+
+
+def _all_rows(columns):
+    return _others(_no_rows(columns), len(columns))
+
+
+def _no_rows(columns):
+    return np.zeros((len(columns) + 63) // 64, np.uint64)
 
 
 def compile(where=None, *, tags_any=(), tags_all=()):
@@ -208,7 +261,8 @@ def compile(where=None, *, tags_any=(), tags_all=()):
         keys = [sort_key(tag) for tag in _tag_list(wanted)]
         if keys:
             tests.append(lambda columns, keys=keys, found=found: found(columns.tags(), keys))
-    return Filter(_every(tests) if tests else None, tuple(sorted(compiler.paths)))
+    has_tags = len(tests) > (where is not None and where != {})
+    return Filter(_every(tests) if tests else None, tuple(sorted(compiler.paths)), has_tags)
 
 
 def _tag_list(tags):
@@ -285,22 +339,29 @@ def _on(path, test, operand):
 def _every(tests):
     if len(tests) == 1:
         return tests[0]
-    return lambda columns: _joined(np.logical_and, True, tests, columns)
+    return lambda columns: _joined(np.bitwise_and, _all_rows(columns), tests, columns)
 
 
 def _some(tests):
-    return lambda columns: _joined(np.logical_or, False, tests, columns)
+    return lambda columns: _joined(np.bitwise_or, _no_rows(columns), tests, columns)
 
 
-def _joined(join, start, tests, columns):
-    mask = np.full(len(columns), start)
+def _joined(join, words, tests, columns):
     for test in tests:
-        join(mask, test(columns), out=mask)
-    return mask
+        join(words, test(columns), out=words)
+    return words
 
 
 def _complement(test):
-    return lambda columns: ~test(columns)
+    return lambda columns: _others(test(columns), len(columns))
+
+
+def _others(words, rows):
+    """The other rows; there are no bits after the last row."""
+    words = ~words
+    if rows % 64:
+        words[-1] &= np.uint64((1 << rows % 64) - 1)
+    return words
 
 
 # What an operator accepts, checked when the filter is compiled.
@@ -333,58 +394,58 @@ def _flag(name, operand):
 
 
 def _equal(column, key):
-    code = bisect_left(column.keys, key)
-    if code == len(column.keys) or column.keys[code] != key:
-        return np.zeros(len(column.codes), dtype=bool)
-    return column.codes == code
+    return column.rows(*column.find(key))
 
 
 def _greater(column, key):
-    return column.rows_in(bisect_right(column.keys, key), column.of_kind(key[0])[1])
+    return column.rows(column.find(key)[1], column.of_kind(key[0])[1])
 
 
 def _greater_equal(column, key):
-    return column.rows_in(bisect_left(column.keys, key), column.of_kind(key[0])[1])
+    return column.rows(column.find(key)[0], column.of_kind(key[0])[1])
 
 
 def _less(column, key):
-    return column.rows_in(column.of_kind(key[0])[0], bisect_left(column.keys, key))
+    return column.rows(column.of_kind(key[0])[0], column.find(key)[0])
 
 
 def _less_equal(column, key):
-    return column.rows_in(column.of_kind(key[0])[0], bisect_right(column.keys, key))
+    return column.rows(column.of_kind(key[0])[0], column.find(key)[1])
 
 
 def _in(column, keys):
-    codes = (bisect_left(column.keys, key) for key in keys)
-    found = [
-        c
-        for c, key in zip(codes, keys, strict=True)
-        if c < len(column.keys) and column.keys[c] == key
-    ]
-    return column.rows_of(found)
+    if len(keys) == 1:
+        return _equal(column, keys[0])
+    chosen = column.none()
+    for low, high in map(column.find, keys):
+        chosen[low:high] = 1
+    return column.rows_of(chosen)
 
 
 def _exists(column, wanted):
-    return (column.codes >= 0) == wanted
+    return column.present() if wanted else column.absent()
 
 
 def _contains(column, key):
-    codes = list(column.elements.get(key, ()))
+    chosen = column.holding(key)
     if key[0] == 3:
-        codes += [c for c in range(*column.of_kind(3)) if key[1] in column.keys[c][1]]
-    return column.rows_of(codes)
+        chosen |= column.containing(key[1])
+    return column.rows_of(chosen)
 
 
 def _any(column, keys):
-    return column.rows_of({code for key in keys for code in column.elements.get(key, ())})
+    chosen = column.none()
+    for key in keys:
+        chosen |= column.holding(key)
+    return column.rows_of(chosen)
 
 
 def _all(column, keys):
-    codes = set(range(*column.of_kind(4)))
+    chosen = column.none()
+    chosen[slice(*column.of_kind(4))] = 1
     for key in keys:
-        codes &= set(column.elements.get(key, ()))
-    return column.rows_of(codes)
+        chosen &= column.holding(key)
+    return column.rows_of(chosen)
 
 
 _OPERATORS = {

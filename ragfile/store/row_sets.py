@@ -6,6 +6,7 @@ RowSet: one mask over the file, and the words of 64 bits that the core wants for
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,24 +16,49 @@ Words = np.ndarray  # uint64, a bit for each row of a segment
 
 
 class RowSet:
-    """The rows that a condition lets through; `mask` is None where there is no condition."""
+    """The rows that a condition lets through. `mask` is None where there is no condition."""
 
-    __slots__ = ("_words", "mask")
+    __slots__ = ("_found", "_mask", "_words")
+
+    _found: "dict[int, tuple[Any, Words]] | None"  # by segment
 
     def __init__(self, mask: np.ndarray | None):
-        self.mask, self._words = mask, None
+        self._mask, self._words, self._found = mask, None, None
+
+    @classmethod
+    def of_segments(cls, segments: Sequence, words: Sequence[Words]) -> "RowSet":
+        """The same as a row set for each segment of a file."""
+        found = cls(None)
+        found._found = dict(
+            zip([s.number for s in segments], zip(segments, words, strict=True), strict=True)
+        )
+        return found
+
+    @property
+    def mask(self) -> np.ndarray | None:
+        """bool[rows] of the file."""
+        if self._mask is None and self._found is not None:
+            flags = [_core.flags_of(_of_live(*pair), pair[0].rows) for pair in self._found.values()]
+            self._mask = np.concatenate(flags) if flags else np.empty(0, bool)
+        return self._mask
 
     def words(self, segments: Sequence) -> list[Words | None]:
         """For each of the searched segments the rows that live and pass, or None for all of them."""
-        if self.mask is None:
+        if self._found is not None:
+            return [_of_live(*self._found[segment.number]) for segment in segments]
+        if self._mask is None:
             return [segment.alive for segment in segments]
         if self._words is None:
-            self._words = [_living(segment, self.mask) for segment in segments]
+            self._words = [_living(segment, self._mask) for segment in segments]
         return self._words
 
 
 def _living(segment, mask):
     words = _core.row_set(mask[segment.base : segment.base + segment.rows], segment.rows)
+    return _of_live(segment, words)
+
+
+def _of_live(segment, words):
     return words if segment.alive is None else words & segment.alive
 
 

@@ -2,11 +2,13 @@
 
 import struct
 
-from good_files import DOCUMENTS, ROWS, VECTORS, segment
+from good_files import DOCUMENTS, RICH, ROWS, VECTORS, rich_columns, segment
 from oracles import handmade
 from pieces import (
     File,
     Vector,
+    column,
+    columns,
     file_0,
     fine,
     keys_section,
@@ -744,6 +746,46 @@ def fines():
     yield made("sum", patched(good, (len(good) - 1, b"\x7e")), None, "another sum than the grain's")
 
 
+def columns_of_metadata():
+    good = columns(4, rich_columns())
+    at = good.index(struct.pack("<d", -0.5))
+
+    def made(name, section, note):
+        held = [*segment(1, RICH), ("rag.columns", 1, 0, section, 4)]
+        data = File().commit(held, rows=[(1, 4, 4)]).bytes()
+        return f"1-columns-{name}", bad(data, None, "3.8", note)
+
+    def changed(**others):
+        return columns(4, {**rich_columns(), **others})
+
+    yield made("magic", patched(good, (7, b"2")), "no RAGCOLS1")
+    yield made("rows", patched(good, (8, b"\5")), "another number of rows")
+    yield made("count", patched(good, (16, b"\xff\xff\xff\xff")), "more columns than can be")
+    yield made("flag", patched(good, (20, b"\2")), "a flag of the head")
+    yield made("names", patched(good, (24, b"\xff" * 8)), "names outside the section")
+    yield made("zero", patched(good, (33, b"\1")), "a reserved byte")
+    yield made("entry-flag", patched(good, (64 + 8, b"\x09")), "a flag of an entry")
+    yield made("width", patched(good, (64 + 12, b"\3")), "codes of three bytes")
+    yield made("place", patched(good, (64 + 16, b"\0")), "a column that lies elsewhere")
+    yield made("values", patched(good, (64 + 32, b"\xff\xff\xff\x0f")), "more values than bytes")
+    yield made("blob", patched(good, (64 + 55, b"\x80")), "bytes beyond all sizes")
+    yield made("absent", patched(good, (128 + 12, b"\1")), "a column that is not stored, and is")
+    names = list(rich_columns().items())
+    swapped = columns(4, dict([names[0], names[2], names[1], *names[3:]]))
+    yield made("order", swapped, "names that descend")
+    short = columns(4, dict(names[:-1]))
+    yield made("unlisted", short, "a path that is not listed")
+    yield made("number", patched(good, (at, struct.pack("<d", -0.75))), "another number")
+    yield made("code", changed(flag=column([None, False], [0, 0, 1, 2])), "codes of other rows")
+    lied = column([None, False], [0, 0, 2, 1], zones=struct.pack("<II", 1, 2))
+    yield made("zone", changed(flag=lied), "a zone of other codes")
+    yield made("more", changed(**{"zz": column(["q"], [1, 0, 0, 0])}), "a path that no row has")
+    yield made(
+        "unused", changed(**{"deep.k": column(["y", "z"], [2, 0, 0, 0])}), "a value of no row"
+    )
+    yield made("end", good + bytes(64), "bytes after the last column")
+
+
 def vectors():
     found = {}
     for group in (
@@ -761,6 +803,7 @@ def vectors():
         documents,
         samples,
         fines,
+        columns_of_metadata,
     ):
         for name, vector in group():
             assert name not in found, name

@@ -7,6 +7,8 @@ import tempfile
 from pieces import (
     File,
     Vector,
+    column,
+    columns,
     file_0,
     fine,
     handmade,
@@ -467,6 +469,33 @@ DOCUMENTS = {
     "empty": ("no rows", {"metadata": {"a": None}}, []),
     "größe": ("", None, [(0, (0, 0), None)]),
 }
+RICH = {
+    "a": (
+        None,
+        {"source": "a.md", "tags": ["x", "y"], "metadata": {"n": 2**53 + 1, "deep": {"k": "z"}}},
+        [(0, "one", None), (1, "two", {"metadata": {"n": 1, "deep": 5}, "tags": []})],
+    ),
+    "b": (
+        None,
+        {"metadata": {"n": -0.5, "source": "mine", "big": 2**70}},
+        [(0, "three", {"metadata": {"flag": False}}), (1, "four", {"metadata": {"flag": None, "n": "1"}})],
+    ),
+}  # fmt: skip
+
+
+def rich_columns():
+    x, y = b"\5x\0", b"\5y\0"
+    return {
+        None: column([b"\6\0", b"\6" + x + y + b"\0"], [2, 1, 0, 0]),
+        "big": None,
+        "deep": column([5, b"\7\5k\0\5z\0\0"], [2, 1, 0, 0]),
+        "deep.k": column(["z"], [1, 0, 0, 0]),
+        "flag": column([None, False], [0, 0, 2, 1]),
+        "n": column([-0.5, 1, 2**53 + 1, "1"], [3, 2, 1, 4]),
+        "source": column(["a.md", "mine"], [1, 1, 2, 2]),
+    }
+
+
 VECTORS = [[1.0, -0.5, 0.25], [0.0, 2.0, -0.0], [3.5, 4.0, 0.125], [0.5, 0.5, 0.5], [1.0, 2.0, 3.0]]
 
 
@@ -567,6 +596,10 @@ def knowledge():
             f"1-{name}",
             Vector(file.bytes(), note, says_1(segments=[{"fine": [512, list(names)]}])),
         )
+    held = [*segment(1, RICH), ("rag.columns", 1, 0, columns(4, rich_columns()), 4)]
+    file = File().commit(held, rows=[(1, 4, 4)])
+    note = "metadata as columns: all kinds of values, a path within another, one that is not stored"
+    yield "1-columns", Vector(file.bytes(), note, says_1(segments=[{"rows": 4}]))
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [

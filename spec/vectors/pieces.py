@@ -262,6 +262,61 @@ def fine(sections, names, grain=512, change=None):
     return head + told + struct.pack(f"<{len(sums)}Q", *sums)
 
 
+def column(values, codes, width=1, **lies):
+    """A column's entry, but for its name, flags and place, and its data. Values are numbers or texts, or bytes as they are."""
+    numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    floors = [float(v - v % 2 if abs(v) > 2**53 else v) for v in numbers]
+    rests = [
+        int(v - int(f)) if isinstance(v, int) else 0 for v, f in zip(numbers, floors, strict=True)
+    ]
+    texts = [v.encode() for v in values if isinstance(v, str)]
+    others = [v for v in values if isinstance(v, bytes)]
+    special = sum(
+        bit for v, bit in ((None, 1), (False, 2), (True, 4)) if any(v is x for x in values)
+    )
+    ends = [0]
+    for raw in [*texts, *others]:
+        ends.append(ends[-1] + len(raw))
+    lists = sum(raw[:1] == b"\6" for raw in others)
+    said = [special, len(numbers), len(texts), lists, len(others) - lists]
+    parts = [
+        lies.get("zones", struct.pack("<II", min(codes), max(codes))),
+        struct.pack(f"<{len(codes)}{' BH I'[width]}", *codes), struct.pack(f"<{len(floors)}d", *floors),
+        struct.pack(f"<{len(rests)}H", *rests) if any(rests) else b"",
+        struct.pack(f"<{len(ends)}I", *ends), b"".join([*texts, *others]),
+    ]  # fmt: skip
+    data = b"".join(part + bytes(-len(part) % 8) for part in parts)
+    return 4 * any(rests), width, said, ends[-1], data + bytes(-len(data) % 64)
+
+
+def columns(rows, listed, flags=0):
+    """rag.columns of {path, or None for the tags: column(…), or None where it is not stored}."""
+    names = b"".join((path or "").encode() for path in listed)
+    at, entries, data, name_at = 64 + 64 * len(listed) + len(names), b"", b"", 0
+    at += -at % 64
+    for path, made in listed.items():
+        size, marks = len((path or "").encode()), (path is None) + 2 * (made is None)
+        marks, width, said, blob, held = made or (marks, 0, [0] * 5, 0, b"")
+        marks |= path is None
+        entries += struct.pack(
+            "<4IQ6IQQ",
+            name_at,
+            size,
+            marks,
+            width,
+            at + len(data) if made else 0,
+            *said,
+            0,
+            blob,
+            0,
+        )
+        name_at += size
+        data += held
+    head = struct.pack("<8sQIIQ32x", b"RAGCOLS1", rows, len(listed), flags, len(names))
+    made = head + entries + names
+    return made + bytes(-len(made) % 64) + data
+
+
 def tombs(rows, count):
     return b"".join(
         struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w))

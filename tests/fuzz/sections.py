@@ -29,7 +29,7 @@ import ragfile
 from ragfile import _core
 from ragfile.errors import LockedError, RagfileError
 from ragfile.opening import verify
-from ragfile.store import sampling
+from ragfile.store import sampling, stored_columns
 
 DIM, LIMIT_SECONDS, LIMIT_MEMORY = 8, 60, 1 << 30
 CUT = "characters:60/10"
@@ -64,6 +64,7 @@ class Hashed:
 
 @functools.cache
 @mock.patch.multiple(sampling, TAKEN=6, KEPT=8, WORTH=4)
+@mock.patch.object(stored_columns, "WORTH", 0)
 def good_files():
     """(sections of a plain file, and of one with a history): [(name, segment, flags, items, bytes, offset)], segments."""
     with tempfile.TemporaryDirectory() as folder:
@@ -390,6 +391,9 @@ def calls(path):
         {"year": {"$gt": 2003}},
         {"deep.a": {"$exists": True}},
         {"keywords": {"$contains": "pod"}},
+        {"keywords": {"$any": ["pod", "k3"]}, "deep": {"$ne": 1}},
+        {"$not": {"year": {"$in": [2001, 2002, 2003, 2004, "x"]}}},
+        {"checksum": {"$contains": "c"}, "doc_id": {"$gte": "d"}},
     ):
         yield "filter", lambda where=where: kb.search("pods", 5, mode="bm25", where=where)
     yield "tags", lambda: kb.mask(tags_any=["even"], tags_all=["all"])

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragfile
-from ragfile.store import sampling
+from ragfile.store import sampling, stored_columns
 
 WORDS = [
     "fed",
@@ -158,7 +158,11 @@ def raw_answers(rf):
 def test_any_history_equals_a_fresh_build(tmp_path_factory, history, is_derived):
     """With what a file derives for speed, which the small files of this test have only where its bounds are lower."""
     worth = DERIVED if is_derived else {"TAKEN": sampling.TAKEN}
-    with mock.patch.multiple(sampling, **worth):
+    rows = 0 if is_derived else stored_columns.WORTH
+    with (
+        mock.patch.multiple(sampling, **worth),
+        mock.patch.object(stored_columns, "WORTH", rows),
+    ):
         follow(tmp_path_factory, history)
 
 

@@ -65,6 +65,11 @@ def loader(kind):
     return _LOADERS[kind]
 
 
+def are_built_in():
+    """Whether nobody registered a loader: then another process has the same ones."""
+    return _LOADERS == _OURS
+
+
 def suffixes():
     """The suffixes that a folder's walk takes up."""
     return {suffix for one in _LOADERS.values() for suffix in one.suffixes}
@@ -105,6 +110,7 @@ for _loader in (
     register(_loader)
 
 _BUILT_IN = frozenset(_LOADERS)
+_OURS = dict(_LOADERS)
 _FOREIGN = {
     b"MZ": "a Windows executable",
     b"\x7fELF": "an ELF executable",

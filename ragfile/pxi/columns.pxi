@@ -1,0 +1,379 @@
+# Metadata as columns in Python's hands: a builder, a section, a column; and values as their bytes.
+
+# What is stored: see rag_columns_limits. A text of more than a kilobyte is not what one filters by.
+COLUMN_LIMITS = {
+    "value": 1000, "values": 96 << 20, "held": 256 << 20, "free_bytes": 64 << 10, "bytes_a_row": 96,
+}
+# What is compared with the columns of another writer, which may have stored more.
+WIDE_LIMITS = {
+    "value": 1 << 16, "values": 1 << 30, "held": 2 << 30, "free_bytes": 1 << 62, "bytes_a_row": 0,
+}
+
+
+cdef double decimal_of(void *context, const char *digits, size_t size) noexcept with gil:
+    """As json does."""
+    return float(digits[:size])
+
+
+cdef bint is_utf8(bytes raw):
+    if raw.isascii():
+        return True
+    try:
+        raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+cdef class ColumnsBuilder:
+    """The columns of a segment, from the JSON of its documents and rows in their order."""
+
+    cdef rag_columns_builder *builder
+
+    def __cinit__(self, limits=COLUMN_LIMITS):
+        cdef rag_fault fault
+        cdef rag_columns_limits kept
+        kept.value, kept.bytes_a_row = limits["value"], limits["bytes_a_row"]
+        kept.values, kept.held = limits["values"], limits["held"]
+        kept.free_bytes = limits["free_bytes"]
+        check(rag_columns_new(&kept, decimal_of, NULL, &self.builder, &fault), &fault)
+
+    def __dealloc__(self):
+        rag_columns_free(self.builder)
+
+    def document(self, bytes raw not None):
+        """What the document of the rows that follow says."""
+        cdef rag_fault fault
+        cdef const uint8_t *json = <const uint8_t *><const char *>raw
+        cdef size_t size = len(raw)
+        if not is_utf8(raw):
+            rag_columns_spoil(self.builder)
+        check(rag_columns_document(self.builder, json, size, &fault), &fault)
+
+    def rows(self, bytes raw not None, uint64_t count=1):
+        """Rows that say this besides, or with b"" nothing."""
+        cdef rag_fault fault
+        cdef const uint8_t *json = <const uint8_t *><const char *>raw
+        cdef size_t size = len(raw)
+        if not is_utf8(raw):
+            rag_columns_spoil(self.builder)
+        check(rag_columns_rows(self.builder, json, size, count, &fault), &fault)
+
+    def segment(self, Records records not None, Stream meta not None):
+        """All documents and rows of a segment as it is stored."""
+        cdef rag_fault fault
+        cdef rag_document d
+        cdef rag_chunk c
+        cdef uint64_t i, row, alike
+        for i in range(records.records.count):
+            check(rag_records_document(&records.records, i, &d, &fault), &fault)
+            self.document(meta.read(d.meta_at, d.meta_size))
+            alike = 0
+            for row in range(d.first_row, d.first_row + d.rows):
+                check(rag_records_chunk(&records.records, row, &c, &fault), &fault)
+                if c.meta_size == 0:
+                    alike += 1
+                    continue
+                self.rows(b"", alike)
+                self.rows(meta.read(c.meta_at, c.meta_size))
+                alike = 0
+            self.rows(b"", alike)
+
+    @property
+    def is_spoilt(self):
+        """Whether there can be no section: something was not the JSON of a document or row."""
+        return bool(rag_columns_are_spoilt(self.builder))
+
+    def finish(self, write):
+        """Writes the section through a callable that takes bytes. The builder ends here."""
+        cdef Outlet outlet = Outlet.__new__(Outlet)
+        cdef rag_fault fault
+        cdef rag_status status
+        outlet.write = write
+        with nogil:
+            status = rag_columns_finish(self.builder, write_out, <void *>outlet, &fault)
+        rag_columns_free(self.builder)
+        self.builder = NULL
+        if outlet.error is not None:
+            raise outlet.error
+        check(status, &fault)
+
+
+def doubtful_documents(Records records not None, Stream meta not None, live):
+    """Numbers of the documents that a full check has to look at: those that live in part, and those
+    whose JSON says more than metadata, tags and a source, or is none. They end with the first record
+    that cannot be read, and all after it."""
+    cdef rag_fault fault
+    cdef rag_document d
+    cdef ColumnsBuilder dry = ColumnsBuilder()
+    cdef uint64_t i
+    cdef bytes raw
+    cdef const uint64_t[::1] words
+    cdef const uint64_t *bits = NULL
+    if live is not None:
+        words = live
+        bits = &words[0] if words.shape[0] else NULL
+    found = []
+    for i in range(records.records.count):
+        if rag_records_document(&records.records, i, &d, &fault) != RAG_OK:
+            return found + list(range(i, records.records.count))
+        if d.meta_at > meta.size or d.meta_size > meta.size - d.meta_at:
+            found.append(i)
+            continue
+        if bits != NULL and is_partly_live(bits, d.first_row, d.rows):
+            found.append(i)
+            continue
+        raw = meta.read(d.meta_at, d.meta_size)
+        if not (is_utf8(raw) and rag_columns_are_plain(
+                dry.builder, <const uint8_t *><const char *>raw, len(raw))):
+            found.append(i)
+    return found
+
+
+cdef bint is_partly_live(const uint64_t *live, uint64_t first, uint32_t rows):
+    cdef uint64_t row, count = 0
+    for row in range(first, first + rows):
+        count += live[row // 64] >> row % 64 & 1
+    return count != 0 and count != rows
+
+
+cdef class StoredColumns:
+    """The section rag.columns of a segment, checked but for the data of its columns."""
+
+    cdef rag_columns columns
+    cdef Section owner
+
+    def __cinit__(self, Section section not None, uint64_t rows):
+        cdef rag_fault fault
+        self.owner = section
+        self.columns.guard = section.guard
+        check(rag_columns_open(&self.columns, rows, &fault), &fault)
+
+    def __len__(self):
+        return self.columns.count
+
+    @property
+    def is_partial(self):
+        """Whether rows may have paths that are not listed."""
+        return bool(self.columns.is_partial)
+
+    def names(self):
+        """The paths in order; None for the tags."""
+        cdef const uint8_t *name = NULL
+        cdef size_t size = 0
+        cdef cbool is_tags = False
+        cdef uint32_t i
+        found = []
+        for i in range(self.columns.count):
+            rag_columns_name(&self.columns, i, &name, &size, &is_tags)
+            raw = (<const char *>name)[:size]
+            found.append(None if is_tags else raw.decode("utf-8", "surrogatepass"))
+        return found
+
+    def find(self, path):
+        """The number of a path's column, or for None of the tags'; None where it is not listed."""
+        cdef bytes raw = b"" if path is None else path.encode("utf-8", "surrogatepass")
+        cdef int64_t found = rag_columns_find(
+            &self.columns, <const uint8_t *><const char *>raw, len(raw), path is None
+        )
+        return None if found < 0 else found
+
+    def has_values(self, uint32_t i):
+        """Whether a column is stored; one that is not is in the metadata alone."""
+        self.verify(i)
+        return bool(rag_columns_has_values(&self.columns, i))
+
+    def place(self, uint32_t i):
+        """(offset, size) of a column's data in the section."""
+        cdef uint64_t at = 0, size = 0
+        self.verify(i)
+        rag_columns_place(&self.columns, i, &at, &size)
+        return at, size
+
+    def data(self, uint32_t i):
+        """What an entry says of a column's values, and the column's data."""
+        at, size = self.place(i)
+        cdef size_t from_ = at, count = size
+        entry = (<const char *>self.columns.guard.bytes)[64 + 64 * i:128 + 64 * i]
+        return entry[8:16] + entry[24:], (<const char *>self.columns.guard.bytes)[
+            from_:from_ + count]
+
+    def column(self, uint32_t i):
+        """The StoredColumn of a number."""
+        cdef rag_fault fault
+        cdef StoredColumn found = StoredColumn.__new__(StoredColumn)
+        if not self.has_values(i):
+            raise ValueError(f"column {i} is not stored")
+        found.owner = self.owner
+        check(rag_column_open(&self.columns, i, &found.column, &fault), &fault)
+        return found
+
+    cdef int verify(self, uint32_t i) except -1:
+        if i >= self.columns.count:
+            raise IndexError(f"no column {i}")
+        return 0
+
+
+cdef class StoredColumn:
+    """A column of a segment. Code 0 is no value; the values' codes are in their order, from 1."""
+
+    cdef rag_column column
+    cdef Section owner
+
+    def __len__(self):
+        """How many values."""
+        return self.column.values
+
+    def find(self, bytes value not None):
+        """The codes [low, high) that equal a value: none, or one."""
+        cdef rag_fault fault
+        cdef uint32_t low = 0, high = 0
+        cdef const uint8_t *raw = <const uint8_t *><const char *>value
+        if not 1 <= value[0] <= 7:
+            raise ValueError("not the bytes of a value")
+        check(rag_column_find(&self.column, raw, len(value), &low, &high, &fault), &fault)
+        return low, high
+
+    def kind(self, int kind):
+        """The codes [low, high) of the values of a kind."""
+        cdef uint32_t low = 0, high = 0
+        if not 0 <= kind <= 5:
+            raise ValueError(f"no kind {kind}")
+        rag_column_kind(&self.column, kind, &low, &high)
+        return low, high
+
+    def value(self, uint32_t code):
+        """The bytes of the value of a code."""
+        if not 1 <= code <= self.column.values:
+            raise IndexError(f"no code {code}")
+        room = bytearray(rag_column_value(&self.column, code, NULL) + 1)
+        cdef uint8_t[::1] view = room
+        cdef size_t size = rag_column_value(&self.column, code, &view[0])
+        return bytes(memoryview(room)[:size])
+
+    def codes(self):
+        """The code of each row."""
+        import numpy
+
+        kind = numpy.dtype({1: "u1", 2: "<u2", 4: "<u4"}[self.column.width])
+        at = self.column.codes - self.owner.guard.bytes
+        return numpy.ndarray(self.column.rows, kind, memoryview(Bare(self.owner)), at)
+
+    cdef words(self):
+        import numpy
+
+        return numpy.zeros((self.column.rows + 63) // 64, numpy.uint64)
+
+    def rows(self, uint32_t low, uint32_t high):
+        """The rows whose code is in [low, high), as a row set."""
+        found = self.words()
+        cdef uint64_t *at = <uint64_t *>address_of(found)
+        with nogil:
+            rag_column_rows(&self.column, low, high, at)
+        return found
+
+    def rows_of(self, chosen):
+        """The rows whose code is chosen: an array with a byte for each code."""
+        import numpy
+
+        wanted, found = numpy.ascontiguousarray(chosen, dtype=numpy.uint8), self.words()
+        cdef uint64_t *at = <uint64_t *>address_of(found)
+        cdef const uint8_t *bytes_ = <const uint8_t *>address_of(wanted)
+        cdef uint32_t count = len(wanted)
+        with nogil:
+            rag_column_rows_of(&self.column, bytes_, count, at)
+        return found
+
+    def holding(self, bytes value not None):
+        """A byte for each code: 1 for the lists that hold a value."""
+        import numpy
+
+        chosen = numpy.zeros(self.column.values + 1, numpy.uint8)
+        cdef uint8_t *at = <uint8_t *>address_of(chosen)
+        cdef const uint8_t *raw = <const uint8_t *><const char *>value
+        cdef size_t size = len(value)
+        with nogil:
+            rag_column_holding(&self.column, raw, size, at)
+        return chosen
+
+    def containing(self, part):
+        """A byte for each code: 1 for the texts of which one is a part."""
+        import numpy
+
+        chosen = numpy.zeros(self.column.values + 1, numpy.uint8)
+        cdef uint8_t *at = <uint8_t *>address_of(chosen)
+        cdef bytes text = part.encode("utf-8", "surrogatepass")
+        cdef const uint8_t *raw = <const uint8_t *><const char *>text
+        cdef size_t size = len(text)
+        with nogil:
+            rag_column_containing(&self.column, raw, size, at)
+        return chosen
+
+
+def value_bytes(key):
+    """The bytes of a value that is given as filters.sort_key gives it."""
+    made = bytearray()
+    put_value(made, key)
+    return bytes(made)
+
+
+cdef int put_value(bytearray out, tuple key) except -1:
+    kind = key[0]
+    if kind == 0:
+        out.append(1)
+    elif kind == 1:
+        out.append(3 if key[1] else 2)
+    elif kind == 2:
+        put_number(out, key[1])
+    elif kind == 3:
+        put_text(out, key[1])
+    elif kind == 4:
+        out.append(6)
+        for element in key[1]:
+            put_value(out, element)
+        out.append(0)
+    else:
+        out.append(7)
+        for name, member in key[1]:
+            put_text(out, name)
+            put_value(out, member)
+        out.append(0)
+    return 0
+
+
+cdef int put_text(bytearray out, text) except -1:
+    cdef bytes raw = text.encode("utf-8", "surrogatepass")
+    room = bytearray(2 * len(raw) + 2)
+    cdef uint8_t[::1] view = room
+    cdef size_t size = rag_value_text(&view[0], <const uint8_t *><const char *>raw, len(raw))
+    out += memoryview(room)[:size]
+    return 0
+
+
+cdef int put_number(bytearray out, number) except -1:
+    """An integer beyond all binary64 lies beyond the largest; a rest of more than 16 bits is one that
+    no stored number has."""
+    cdef uint8_t raw[11]
+    if isinstance(number, float):
+        rag_value_number(raw, number, 0)
+    elif -(1 << 63) <= number < 1 << 63:
+        rag_value_integer(raw, number)
+    else:
+        floor = floor_of(number)
+        rag_value_number(raw, floor, min(number - int(floor), 65535) if floor > -LARGEST * 2 else 1)
+    out += (<const char *>raw)[:11]
+    return 0
+
+
+cdef double LARGEST = 1.7976931348623157e308
+
+
+cdef floor_of(number):
+    """The largest binary64 that is not above an integer."""
+    import math
+
+    try:
+        near = float(number)
+    except OverflowError:
+        return LARGEST if number > 0 else -math.inf
+    return math.nextafter(near, -math.inf) if near > number else near
