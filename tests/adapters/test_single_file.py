@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from oracles.ragmd_examples import collection
 
+import ragfile
 from ragfile.adapters.single_file import (
     ChunkRef,
     Document,
@@ -340,3 +341,19 @@ def test_an_index_without_its_metadata_is_said(tmp_path):
     (tmp_path / "vectors-hashing.faiss").write_bytes(b"IxFI")
     with pytest.raises((OSError, ValueError)):
         opened(tmp_path / "vectors-hashing.faiss").initialize_search_backend()
+
+
+@pytest.mark.parametrize("key", ["chunk-0", "abstract"])
+def test_a_document_put_into_what_was_a_ragfile_is_found_there(tmp_path, key):
+    (tmp_path / "a.md").write_text("Granite is hard.")
+    ragfile.build(tmp_path / "a.md", tmp_path / "kb.ragfile", tags=["rocks"])
+    ragfile.convert(tmp_path / "kb.ragfile", tmp_path / "kb.ragmd")
+    rag = SingleFileRAGService("default", "potion-base-8M/1", tmp_path / "kb.ragmd")
+    rag.initialize_search_backend()
+    text = "Herons stand in water."
+    chunks = {key: {"i_start": 0, "i_end": len(text)}}
+    rag.add_document_sync(Document("birds", full_text=text, chunks=chunks))
+    rag.save()
+    with ragfile.open(tmp_path / "kb.ragmd") as rf:
+        assert rf.search("herons", 1)[0].text == text
+        assert len(rf) == 2

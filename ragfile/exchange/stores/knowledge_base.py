@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -49,10 +50,23 @@ def read(path):
 
 def write(collection, path):
     """A file that gives the collection back."""
-    if collection.front is not None and RECORD in collection.front.values:
+    if _is_recorded(collection):
         _write_records(collection, path)
     else:
         _write_with_origin(collection, path)
+
+
+def _is_recorded(collection):
+    """Whether a .ragfile wrote the collection. Documents that a program put in later can lack tags and
+    metadata, but their chunks must be named by their numbers.
+    """
+    if collection.front is None or RECORD not in collection.front.values:
+        return False
+    later = [held for held in collection.documents.values() if "tags" not in held]
+    return all(_NUMBERED.fullmatch(key) for held in later for key in held.get("chunks") or {})
+
+
+_NUMBERED = re.compile(r"chunk-[0-9]+", re.ASCII)
 
 
 # ------------------------------------------------------------------------------------------------------- with an origin --
@@ -273,10 +287,11 @@ def _write_records(collection, path):
                     [entry["faiss_id"] for entry in document["chunks"].values()],
                     document.get("full_text"),
                 )
-                source, tags = document.get("source", ""), tuple(document["tags"])
+                source, tags = document.get("source", ""), tuple(document.get("tags", ()))
+                metadata = document.get("metadata", {})
                 way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
                 made, held = (
-                    Document(doc_id, text or "", source, document["metadata"], tags, **way_back),
+                    Document(doc_id, text or "", source, metadata, tags, **way_back),
                     vectors[rows],
                 )
                 w.add_document(made, chunks, held if rows else None, has_text=text is not None)
@@ -287,7 +302,7 @@ def _chunk_from(doc_id, document, key, entry):
     if not index.isdecimal():
         raise CorruptError(f"chunk {key!r} of {doc_id!r} is not named as a .ragfile names them")
     start, stop = entry["i_start"], entry["i_end"]
-    tags = tuple(entry.get("tags", document["tags"]))
+    tags = tuple(entry.get("tags", document.get("tags", ())))
     metadata = entry.get("metadata", {})
     if start is None:
         at = entry.get("start", -1)
