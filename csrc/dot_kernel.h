@@ -159,6 +159,34 @@ KERNEL void NAME(estimate)(const uint8_t *rows, size_t stride, size_t count, con
         NAME(estimate_row)(rows + i * stride, q, dim, dots + i, squares + i);
 }
 
+/* As many queries at a time as the registers hold sums for. */
+enum { NAME(ABREAST) = WIDTH == 16 ? 4 : 2 };
+
+INLINE void NAME(multiply_some)(const uint8_t *rows, size_t stride, const float *panel, size_t dim,
+                                float *dots) {
+    vf sums[PANEL_ROWS][NAME(ABREAST)];
+    for (int r = 0; r < PANEL_ROWS; r++)
+        for (int j = 0; j < NAME(ABREAST); j++) sums[r][j] = (vf){0};
+    for (size_t i = 0; i < dim; i++) {
+        vf q[NAME(ABREAST)];
+        for (int j = 0; j < NAME(ABREAST); j++)
+            memcpy(&q[j], panel + PANEL_QUERIES * i + (size_t)(WIDTH * j), sizeof q[j]);
+        for (int r = 0; r < PANEL_ROWS; r++) {
+            const vf x = (vf){0} + load_f32(rows + (size_t)r * stride + 4 * i);
+            for (int j = 0; j < NAME(ABREAST); j++) sums[r][j] = FMADD(x, q[j], sums[r][j]);
+        }
+    }
+    for (int r = 0; r < PANEL_ROWS; r++)
+        for (int j = 0; j < NAME(ABREAST); j++)
+            memcpy(dots + PANEL_QUERIES * r + WIDTH * j, &sums[r][j], sizeof sums[r][j]);
+}
+
+KERNEL void NAME(multiply)(const uint8_t *rows, size_t stride, const float *panel, size_t dim,
+                           float *dots) {
+    for (int u = 0; u < PANEL_QUERIES; u += NAME(ABREAST) * WIDTH)
+        NAME(multiply_some)(rows, stride, panel + u, dim, dots + u);
+}
+
 KERNEL void NAME(widen_f16)(const uint8_t *from, float *to, size_t dim) {
     size_t i = 0;
     for (; i + WIDTH <= dim; i += WIDTH) {
@@ -478,6 +506,7 @@ static const struct kernels NAME(kernels) = {
     .canonical = NAME(canonical),
     .dots = NAME(dots),
     .estimate = NAME(estimate),
+    .multiply = NAME(multiply),
     .widen_f16 = NAME(widen_f16),
     .sweep = NAME(sweep),
     .sweep_planes = NAME(sweep_planes),

@@ -20,6 +20,8 @@ enum {
     RUN_BLOCKS = 64, /* the most blocks of one sweep call */
     TOP_GROUPS = 2,  /* of planes: where a query has codes of more bits */
     TOP_SHIFT = 6,
+    PANEL_ROWS = 4, /* rows and queries of one product in binary32 */
+    PANEL_QUERIES = 64,
     QUERY_PAD = 64, /* a query's arrays are zero-padded to a multiple of this many components */
 };
 
@@ -80,6 +82,11 @@ struct kernels {
      * (dim / 16 + 16) / 2^24, of |q||row| and of |row|^2. */
     void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim,
                      float *dots, float *squares);
+
+    /* The products of PANEL_ROWS rows of binary32 with PANEL_QUERIES queries, whose component i is at
+     * panel[PANEL_QUERIES * i ...]; relative error below (dim + 1) / 2^24 of |q||row|. */
+    void (*multiply)(const uint8_t *rows, size_t stride, const float *panel, size_t dim,
+                     float *dots);
 
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);

@@ -2,11 +2,12 @@
  *
  * rag_nearest takes the queries in chunks, whose candidates fit into CHUNK_BYTES, and cuts the
  * segments into slices of rows, about two for each thread. Slices are scanned in parallel; then the
- * queries are finished in parallel (finish.c). For each slice one of four ways is chosen:
+ * queries are finished in parallel (finish.c). For each slice one of five ways is chosen:
  *
  *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
  *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
  *                estimate rules out most rows
+ *    products    the same for many queries: a matrix product in binary32 (scan_products.c)
  *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_sweep.c)
  *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
  *                (scan_tiles.c)
@@ -27,7 +28,7 @@
 
 #include "scan.h"
 
-enum { CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
+enum { PRODUCT_QUERIES = 12, CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
 
 /* -------------------------------------------------------------------------------------- failing */
 
@@ -193,7 +194,10 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
     if (few) {
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
-    } else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
+    } else if (!shadow_pays(search, segment) && count >= PRODUCT_QUERIES &&
+               4 * passing >= slice->end - slice->first)
+        rag_scan_products(search, slice, which, count);
+    else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
     else if (rag_kernels()->tile && count >= TILE_QUERIES / 2)
         rag_scan_tiles(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);

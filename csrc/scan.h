@@ -1,5 +1,5 @@
 /* scan.h - the state of one search, shared by scan.c, pursuit.c, scan_sweep.c,
- * scan_tiles.c, scan_rows.c and finish.c.
+ * scan_tiles.c, scan_rows.c, scan_products.c and finish.c.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice
  * and query a hunt. Slices are scanned in parallel, then queries are finished in parallel. */
@@ -77,6 +77,8 @@ void rag_scan_exhaustive(struct search *search, const struct slice *slice, const
                          size_t count);
 void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which,
                         size_t count);
+void rag_scan_products(struct search *search, const struct slice *slice, const uint32_t *which,
+                       size_t count);
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count);
 void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which,
