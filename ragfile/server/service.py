@@ -91,7 +91,9 @@ class Service:
         self.writer.submit(index, self, collection)
 
     def resume(self) -> None:
-        """Takes up the uploads that waited when a server ended."""
+        """Takes up the uploads that waited when a server ended, and takes away halves of others."""
+        if self.can_write:
+            self.uploads.sweep()
         for upload in self.uploads.all() if self.can_write else ():
             if upload.state == "queued":
                 self.queue.put(upload)

@@ -11,6 +11,7 @@ worker sees it.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 USER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 NOBODY = "local"  # the user where no key is needed
+ABANDONED = 3600.0  # seconds without a change, after which bytes without a state are nobody's
 LONGEST = 200  # characters of a file's name
 STATES = ("queued", "indexed", "error")
 
@@ -138,6 +140,19 @@ class Uploads:
     def drop(self, upload: Upload) -> None:
         """Takes away its bytes alone."""
         _unlink(self.path(upload))
+
+    def sweep(self) -> int:
+        """Takes away what a server that was killed left in the middle of a body; how many files."""
+        known = {self.path(upload) for upload in self.all()}
+        found = [
+            path
+            for path in glob.glob(os.path.join(glob.escape(self._root), "*", "????-??-??", "*"))
+            if ID.fullmatch(os.path.basename(path)) and path not in known
+        ]
+        old = [path for path in found if time.time() - os.stat(path).st_mtime > ABANDONED]
+        for path in old:
+            _unlink(path)
+        return len(old)
 
     # ----------------------------------------------------------------------------- duplicates ---
 

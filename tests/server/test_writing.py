@@ -271,6 +271,18 @@ def test_uploads_that_wait_when_the_server_ends_are_indexed_by_the_next(serving,
     assert settled(server, {"id": upload.id})["state"] == "indexed"
 
 
+def test_halves_that_a_killed_server_left_are_taken_away(root):
+    uploads = Uploads(str(root))
+    for age, has_state in ((0, False), (9999, False), (9999, True)):
+        upload = uploads.begun("half.md", "kb", "local")
+        os.close(uploads.create(upload))
+        os.utime(uploads.path(upload), (time.time() - age,) * 2)
+        if has_state:
+            uploads.put(upload)
+    assert uploads.sweep() == 1
+    assert len(originals(root)) == 2
+
+
 def test_readers_do_not_wait_for_a_writer(server, path):
     with ragfile.edit(path) as other:
         other.upsert([{"id": "other", "text": "By another process."}])
