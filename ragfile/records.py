@@ -351,7 +351,7 @@ class Hit(_Unread):
             raise ValueError(f"before and after count chunks, not {min(before, after)}")
         if not _is_filled(self, "_source"):
             raise ValueError(f"the hit {self.id} is of no open file: search for it again")
-        reader, what = self._source
+        reader, what, _ = self._source
         return reader.stretch(what, before, after)
 
     @property
