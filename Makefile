@@ -139,6 +139,10 @@ wasm-check:           ## that what lies in ragfile/data/web is what these make, 
 	$(PY) -m pip install -q ziglang==0.17.0
 	$(PY) tools/build_wasm.py --check && $(PY) tools/build_stemmers.py --check
 
+firefox:              ## a static site in Firefox: firefox-esr from the system, puppeteer-core from npm
+	mkdir -p build/firefox && npm install --silent --prefix build/firefox puppeteer-core@24
+	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_site.py -k firefox
+
 web-hostile:          ## two thousand hostile files through the npm package in node: no crash, no growth of memory
 	$(PY) -m pytest -q -m stress tests/web/test_endurance.py
 

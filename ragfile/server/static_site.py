@@ -61,6 +61,8 @@ def site(
     if about["model"]:
         made.append(_copied(DATA / MODEL, folder / "ragfile" / MODEL))
     made.append(_copied(source, folder / about["file"]))
+    data = {about["file"], about["model"], "sw.js"}
+    about["shell"] = sorted({str(name.relative_to(folder)) for name in made} - data)
     made.append(_written(folder / "site.json", json.dumps(about, indent=1, ensure_ascii=False)))
     return sorted(str(Path(name).relative_to(folder)) for name in made)
 

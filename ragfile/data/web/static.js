@@ -16,7 +16,7 @@ export async function open() {
   const site = await answer.json();
   const options = { model: site.model ? new URL(site.model, place) : null };
   const file = await openFile(new URL(site.file, place), options);
-  keepForOffline(new URL(site.file, place), site.offline);
+  keepForOffline(site, place);
   return new Static(site, file);
 }
 
@@ -116,13 +116,16 @@ function askAgain() {
     field.dispatchEvent(new Event("input"));
 }
 
-/** A worker keeps the page, and a file that is not large, for when there is no network. */
-function keepForOffline(url, isKept) {
+/** A worker keeps the page, and a file that is not large with its model, for when there is no network. */
+function keepForOffline(site, place) {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   const told = navigator.serviceWorker
     .register(new URL("sw.js", document.baseURI))
     .then(() => navigator.serviceWorker.ready);
-  if (isKept)
-    told.then(({ active }) => setTimeout(() => active.postMessage({ keep: url.href }), 10 * REST));
+  const names = [...site.shell, "site.json", ...(site.offline ? [site.file, site.model] : [])];
+  const keep = [place.href.replace(/[^/]*$/, ""), ...names.filter(Boolean)].map(
+    (name) => new URL(name, place).href,
+  );
+  told.then(({ active }) => setTimeout(() => active.postMessage({ keep }), 10 * REST));
   told.catch((error) => console.warn(`not kept for offline use: ${error.message}`));
 }

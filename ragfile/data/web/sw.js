@@ -6,8 +6,8 @@ const NAME = "ragfile-site";
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
-self.addEventListener("message", ({ data }) => {
-  if (data?.keep) keep(data.keep).catch(() => {});
+self.addEventListener("message", (event) => {
+  event.waitUntil(keepAll(event.data?.keep ?? []).catch(console.warn));
 });
 
 self.addEventListener("fetch", (event) => {
@@ -37,9 +37,13 @@ async function put(request, answer) {
   await cache.put(url, answer);
 }
 
-/** The whole file, once: again where the host has another. */
-async function keep(url) {
+async function keepAll(urls) {
   const cache = await caches.open(NAME);
+  await Promise.allSettled(urls.map((url) => keep(cache, url)));
+}
+
+/** All of a file, once: again where the host has another. */
+async function keep(cache, url) {
   const kept = await cache.match(url);
   if (kept) {
     const now = await fetch(url, { method: "HEAD" });
@@ -48,7 +52,8 @@ async function keep(url) {
     );
     if (isSame) return;
   }
-  const whole = await fetch(url);
+  // past the browser's own cache, which has ranges of the file and would put them together
+  const whole = await fetch(url, url.endsWith(".ragfile") ? { cache: "no-store" } : {});
   if (whole.status === 200) await cache.put(url, whole);
 }
 
