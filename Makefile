@@ -224,6 +224,8 @@ gate:                 ## this tree against the commit BASE: no public call may t
 docs:                 ## the website in build/site, without network; needs pip install -e ".[docs]"
 	rm -rf build/pages build/site && mkdir -p build/pages
 	tar cf - *.md LICENSE docs spec bench/*.md bench/*.py | tar xf - -C build/pages
+	cd build/pages && $(abspath $(PY)) -m ragfile build *.md docs spec -o ../docs.ragfile --for web --embedder none
+	$(PY) -m ragfile site build/docs.ragfile -o build/pages/ask --title "ragfile's documentation"
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
 	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'
 

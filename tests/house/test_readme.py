@@ -210,6 +210,7 @@ def test_the_website_can_be_built(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "build/site/docs/python.html").exists()
+    assert (tmp_path / "build/site/ask/docs.ragfile").exists()
 
 
 def test_every_file_that_the_readme_links_to_is_there():
