@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
 KEPT_PHRASES = 64  # whose rows are known
-SIGNED = re.compile(r'(?<!\S)([+-]?)(?:"([^"]*)"|([^\s"]+))')
+SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 
 
@@ -71,10 +71,12 @@ def applied(base: Any, question: Question) -> Question:
 def _read(reader, text) -> Parsed:
     parsed = Parsed()
     for sign, phrase, word in SIGNED.findall(text):
-        if phrase:
+        if not word:
             _take_phrase(reader, parsed, sign, phrase)
-        elif word:
-            _take_word(reader, parsed, sign, word)
+        elif word[0] in "+-" and len(word) > 1:
+            _take_word(reader, parsed, word[0], word[1:])
+        else:
+            _take_word(reader, parsed, "", word)
     return parsed
 
 

@@ -30,6 +30,8 @@ def worded(variants: Any, query: str) -> list[str]:
 
 def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     """(the answer to all wordings together, what was left out and why)."""
+    if question.operators or question.mode == "keyword":
+        raise ValueError("variants go neither with operators nor with keyword mode")
     plain = replace(
         question, k=question.depth, offset=0, least=None, distinct=False, diversity=0.0, boost=()
     )

@@ -136,6 +136,7 @@ def test_signs_inside_words_and_alone_are_no_signs(rf):
     assert ids(rf, "key + pod - art") == ids(rf, "key pod art")
     assert ids(rf, '"東京都"') == {"d244#0"}
     assert ids(rf, '"" key') == ids(rf, "key")
+    assert ids(rf, '"pod art') == ids(rf, 'pod"art"') == ids(rf, "pod art")
 
 
 def test_without_the_option_signs_are_punctuation(rf):

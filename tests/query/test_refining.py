@@ -144,6 +144,8 @@ def test_diversity_keeps_near_copies_apart(asked_file):
         ({"group": 2, "diversity": 0.5}, "group goes with"),
         ({"group": 2, "mode": "keyword"}, "group goes with"),
         ({"variants": "one"}, "variants"),
+        ({"variants": ["one"], "operators": True}, "variants"),
+        ({"variants": ["one"], "mode": "keyword"}, "variants"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(asked_file, options, said):

@@ -29,3 +29,16 @@ def test_the_schema_names_every_argument(asked_file):
 def test_a_number_that_the_schema_does_not_allow_is_refused(asked_file):
     with pytest.raises(ValueError, match="between 1 and 50"):
         asked_file.as_tool().call("waa", k=51)
+
+
+def test_a_caller_narrows_the_tools_own_filter_and_never_widens_it(asked_file):
+    fixed, mine = {"year": {"$gte": 2005}}, {"lang": "en"}
+    _, call = asked_file.as_tool(mode="bm25", where=fixed)
+    both = {"$and": [fixed, mine]}
+    expected = [hit.id for hit in asked_file.search("waa wab", 9, mode="bm25", where=both)]
+    assert [one["id"] for one in call("waa wab", k=9, where=mine)] == expected
+    assert not {one["id"] for one in call("waa", k=50, where={"year": {"$lt": 2005}})}
+    schema, call = asked_file.as_tool(mode="bm25", where=[0, 1, 2])
+    assert "where" not in schema["function"]["parameters"]["properties"]
+    with pytest.raises(ValueError, match="no filter"):
+        call("waa", where={"lang": "en"})
