@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragfile.types import FusionChoice, Mode, TagFilter
 
 MODES = ("hybrid", "vector", "bm25", "keyword")
+SPARE = 4  # rows that a retriever hands over for each place of a distinct answer
 
 
 @dataclass(slots=True)
@@ -58,6 +59,8 @@ class Question:
         if self.k < 0 or self.pool < 0:
             raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
         self._check_refining()
+        if self.distinct:  # near-duplicates leave places that rows after them must fill
+            self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))

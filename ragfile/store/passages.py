@@ -65,7 +65,7 @@ class Passages:
 
     def stretch(self, row: int, before: int, after: int) -> Stretch:
         """The text of a row with that of its neighbours."""
-        self.archive.check_unchanged()
+        self._check()
         segment, local = self.archive.place(row)
         return segment.stretch(local, before, after)
 

@@ -232,6 +232,21 @@ def test_distinct_leaves_out_what_nearly_repeats_a_better_passage(tmp_path):
         assert [h.id for h in rf.search("one", 1, vector=first, distinct=True)] == ["a#0"]
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
+def test_distinct_fills_an_answer_as_long_as_the_pool(tmp_path, mode):
+    rng = np.random.default_rng(9)
+    rows = []
+    for n in range(60):  # two near copies of each
+        vector = rng.standard_normal(DIM).astype(np.float32)
+        rows += [oracle.Row(f"d{n}", i, f"one word{n}", vector + 1e-4 * i) for i in range(2)]
+    write(tmp_path / "kb", rows)
+    with ragfile.open(tmp_path / "kb") as rf:
+        asked = {"mode": mode, "vector": rows[0].vector, "distinct": True}
+        hits = rf.search("one", 50, pool=50, **asked)
+        assert len(hits) == 50
+        assert len({hit.doc_id for hit in hits}) == 50
+
+
 def test_a_keyword_is_found_by_id_and_by_the_metadata_that_lists_it(tmp_path):
     with ragfile.create(tmp_path / "kb") as w:
         w.add([
