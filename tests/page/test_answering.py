@@ -41,7 +41,8 @@ def test_an_answer_comes_as_a_stream_with_its_sources_first(answering):
 
 
 def test_a_citation_opens_the_sentence_that_it_rests_on(answering):
-    page = answering(Model("🔁 Run the rotation job every 90 days [1]."))
+    model = Model("🔁 Run the rotation job every 90 days [1].")
+    page = answering(model)
     page.locator(".footer").wait_for()
     page.get_by_role("link", name="Source 1").click()
     assert page.locator("#reader mark.target").text_content() == ROTATION
@@ -49,6 +50,9 @@ def test_a_citation_opens_the_sentence_that_it_rests_on(answering):
     page.go_back()
     page.locator("#reader").wait_for(state="hidden")
     assert page.locator(".answer").is_visible()
+    page.go_forward()
+    page.locator("#reader mark.target").wait_for()
+    assert len(model.asked) == 1  # going back and forth asks nobody again
 
 
 def test_what_is_not_borne_out_is_marked_and_what_is_not_there_is_said(answering):

@@ -39,13 +39,14 @@ export class Answers {
     const turn = new Turn(this.page, question);
     this.turns.push(turn);
     this.place.append(turn.element);
+    if (this.turns.length > 1) turn.element.scrollIntoView({ block: "start" });
     this.follow?.remove();
     this.stop = new AbortController();
     await turn.run({ history, signal: this.stop.signal });
     if (this.turns.at(-1) !== turn) return;
     this.follow = this.followUp();
     this.place.append(this.follow);
-    if (this.turns.length > 1) turn.element.scrollIntoView({ block: "start" });
+    if (this.turns.length > 1) this.follow.firstChild.focus({ preventScroll: true });
   }
 
   followUp() {

@@ -13,6 +13,8 @@ import { forget, recent, remember } from "./recent.js";
 import { termsOf } from "./text.js";
 
 const FIRST = 12, MOST = 96; // passages at first, and after "more"
+// Nothing chosen. Names of fields are anybody's, "__proto__" among them: no prototype.
+const NOTHING = { tags: [], fields: Object.create(null), mode: "", asks: false, open: null };
 const MODES = { hybrid: "Both", bm25: "Words", vector: "Meaning" };
 
 class Page {
@@ -62,6 +64,7 @@ class Page {
   async enter(name) {
     this.collection = name;
     const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
+    if (this.collection !== name) return; // another was chosen meanwhile
     this.info = info;
     this.drawCollection();
     this.filters.set(facets, info, this.state);
@@ -104,20 +107,29 @@ class Page {
     this.state = { ...this.state, ...change };
     address.write(this.state, isStep);
     const { question } = this.state;
-    document.title = question ? `${question} · ${this.collection}` : `${this.collection} · ragfile`;
+    const name = this.collection ?? "ragfile";
+    document.title = question ? `${question} · ${name}` : `${name} · ragfile`;
   }
 
-  /** After "back" or "forward". */
+  /** After "back" or "forward". Where only the document changes, nothing is asked again. */
   back() {
+    const asked = (state) => address.of({ ...state, open: null });
+    const before = asked(this.state);
     this.state = address.read();
-    this.question.value = this.state.question;
     if (!this.state.open) this.reader.close();
-    this.enter(this.state.collection || this.collections[0].name);
+    if (asked(this.state) !== before) {
+      this.question.value = this.state.question;
+      if (!this.state.asks) this.answers?.leave();
+      this.enter(this.state.collection || this.collections[0].name);
+    } else if (this.state.open) {
+      this.reader.open(this.collection, this.state.open);
+    }
   }
 
   choose(collection) {
     this.reader.close();
-    this.write({ collection, tags: [], fields: {}, mode: "", asks: false, open: null }, true);
+    this.answers?.leave();
+    this.write({ collection, ...NOTHING }, true);
     this.enter(collection);
   }
 
@@ -125,7 +137,8 @@ class Page {
     event.preventDefault();
     this.reader.close();
     this.question.value = "";
-    this.write({ question: "", asks: false, tags: [], fields: {}, mode: "", open: null }, true);
+    this.answers?.leave();
+    this.write({ question: "", ...NOTHING }, true);
     this.enter(this.collection);
     this.question.focus();
   }
@@ -145,6 +158,7 @@ class Page {
 
   submitted() {
     if (!this.question.value.trim()) return;
+    if (!this.info) return this.write({ question: this.question.value.trim(), asks: true }); // for enter()
     remember(this.collection, this.question.value.trim());
     if (this.answers) this.ask(true);
     else this.passages()[0]?.click();

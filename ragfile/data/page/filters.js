@@ -26,7 +26,7 @@ export class Filters {
     const useful = facets.fields.filter((field) => isUseful(field, documents) || fields[field.name]);
     const hasTags = facets.tags.some((tag) => tag.chunks < chunks) || tags.length > 0;
     this.facets = { tags: hasTags ? facets.tags : [], fields: useful.slice(0, MOST) };
-    [this.tags, this.fields] = [tags, fields];
+    [this.tags, this.fields] = [tags, Object.assign(Object.create(null), fields)];
     this.draw();
   }
 
