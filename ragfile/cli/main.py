@@ -640,6 +640,7 @@ def search(
             {
                 "hits": [asdict(hit) for hit in hits],
                 "degraded": hits.degraded,
+                "complete": hits.complete,
                 "timings": hits.timings,
                 **explained,
             }

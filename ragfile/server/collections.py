@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ragfile.errors import ChangedError
-from ragfile.ground.urls import is_remote
+from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.mcp.files import Files
 from ragfile.server.failures import AGAIN, Failure
 
@@ -35,8 +35,8 @@ class Collections(Files):
         """places are files, URLs and folders. opening are options of ragfile.open."""
         places = list(places)
         self._looked: dict[str, float] = {}
-        self._folders = {p: -1 for p in map(os.path.abspath, places) if os.path.isdir(p)}
-        files = [p for p in places if is_remote(p) or not os.path.isdir(p)]
+        self._folders = {p: -1 for p in map(os.path.abspath, places) if _is_folder(p)}
+        files = [p for p in places if not _is_folder(p)]
         if files or not self._folders:
             super().__init__(files, **opening)
         else:
@@ -104,7 +104,11 @@ class Collections(Files):
     def _follow(self, folder):
         """Takes in what is new in a folder, and lets go of what is no longer there."""
         there = sorted(os.scandir(folder), key=lambda e: e.name) if os.path.isdir(folder) else []
-        paths = [e.path for e in there if e.name.endswith(SUFFIXES) and e.is_file()]
+        paths = [
+            e.path
+            for e in there
+            if (e.name.endswith(SUFFIXES) and e.is_file()) or is_dataset(e.path)
+        ]
         kept = {
             name: path for name, path in self._paths.items()
             if path in self._fixed or os.path.dirname(path) != folder or path in paths
@@ -116,9 +120,15 @@ class Collections(Files):
         self._paths = kept
 
 
+def _is_folder(path):
+    """Whether a place is a folder of collections, rather than a collection: a dataset is a folder, too."""
+    return not is_remote(path) and os.path.isdir(path) and not is_dataset(path)
+
+
 def _free(path, taken):
     """A name for a path that no other has."""
-    stem = os.path.basename(path).rpartition(".")[0] or "file"
+    base = os.path.basename(path)
+    stem = base.rpartition(".")[0] or base or "file"
     number, name = 1, stem
     while name in taken:
         number += 1

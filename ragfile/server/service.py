@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ragfile.ground.lru import Recent
-from ragfile.ground.urls import is_remote
+from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.ingest.loading import Limits
 from ragfile.server.collections import Collections
 from ragfile.server.failures import discreet
@@ -111,7 +111,8 @@ def _root(settings):
     if settings.uploads is not None:
         return settings.uploads
     place = next((path for path in settings.files if not is_remote(path)), ".")
-    return os.path.join(place if os.path.isdir(place) else os.path.dirname(place), "uploads")
+    is_folder = os.path.isdir(place) and not is_dataset(place)
+    return os.path.join(place if is_folder else os.path.dirname(place.rstrip("/")), "uploads")
 
 
 def _opened(model):

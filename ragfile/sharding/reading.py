@@ -26,6 +26,7 @@ from ragfile.sharding.asking import Chosen, Failure, Match, Nearest, Read, Score
 from ragfile.sharding.executors import executor_of
 from ragfile.sharding.executors.here import Here
 from ragfile.sharding.fusing import Fusing
+from ragfile.sharding.manifest import sha256
 from ragfile.sharding.places import place
 from ragfile.sharding.planning import plan
 from ragfile.sharding.shards import opened
@@ -268,6 +269,9 @@ class Dataset(KnowledgeBase):
             "documents": sum(shard.documents for shard in manifest.shards), "dim": self.dim,
             "metric": config.get("metric"), "model": config.get("model"), "strategies": list(names),
             "assignment": manifest.assignment.get("by"), "compaction": self.compaction,
+            "identity": sha256(manifest.dump())[:16], "segments": len(manifest.shards),
+            "read_only": bool(manifest.writer_flags), "tail": 0, "recovered": False,
+            "lost_generation": 0, "stale": 0,
         }  # fmt: skip
 
     @property

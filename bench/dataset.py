@@ -1,0 +1,144 @@
+"""What do shards cost: planning and merging beside the shards' own search, workers, a build, requests of an opening?
+
+    python bench/dataset.py --passages passages.jsonl --questions questions.txt [--shards 12] [--rows 100000]
+
+Builds a dataset of the passages with the embedded model, and one file of the same. Prints CPU or wall seconds, the best of
+several rounds that take turns: the sum of what each shard takes to answer by itself, the dataset in this process, one and two
+processes of a pool; a build by one and two processes. Answers are compared with those of the one file.
+"""
+
+import argparse
+import itertools
+import json
+import platform
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import ragfile
+from ragfile import dataset
+from ragfile.sharding.executors.processes import Processes
+
+ROUNDS, K = 5, 12
+
+
+def sources(passages, rows, folder):
+    """A file of JSON lines for every thousand passages, so that ranges have something to divide."""
+    with open(passages, encoding="utf-8") as lines:
+        wanted = itertools.islice(lines, rows)
+        for number, part in enumerate(iter(lambda: list(itertools.islice(wanted, 1000)), [])):
+            with open(folder / f"p{number:05}.jsonl", "w", encoding="utf-8") as out:
+                for at, line in enumerate(part):
+                    said = {"id": f"{number:05}-{at:04}", "text": json.loads(line)["text"]}
+                    out.write(json.dumps(said) + "\n")
+
+
+def best(calls, rounds=ROUNDS, clock=time.perf_counter):
+    """{name: the least time} of calls that take turns."""
+    found = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            began = clock()
+            call()
+            found[name] = min(found[name], clock() - began)
+    return found
+
+
+def asked(rf, questions, mode):
+    return lambda: rf.search_batch(questions, K, mode=mode, threads=1)
+
+
+def one_by_one(rf, questions, mode):
+    return lambda: [rf.search(q, K, mode=mode, cache=False) for q in questions]
+
+
+def told(hits):
+    return [(hit.id, hit.score) for hit in hits]
+
+
+def compare(one, rf, questions, path):
+    """The dataset's answers are those of the file; then what they cost."""
+    files = [ragfile.open(shard) for shard in sorted((path / "shards").iterdir())]
+    for mode in ("bm25", "vector", "hybrid"):
+        mine, theirs = (x.search_batch(questions, K, mode=mode) for x in (rf, one))
+        assert [told(hits) for hits in mine] == [told(hits) for hits in theirs]
+        for shape, ask in (("batch", asked), ("one by one", one_by_one)):
+            each = [ask(file, questions, mode) for file in files]
+            ms = best(
+                {
+                    "one file": ask(one, questions, mode),
+                    "the shards' own": lambda each=each: [call() for call in each],
+                    "dataset": ask(rf, questions, mode),
+                },
+                clock=time.process_time,
+            )
+            per = {name: seconds / len(questions) * 1e3 for name, seconds in ms.items()}
+            whole, own, mine_ = per.values()
+            said = f"{whole:.3f} | {own:.3f} | {mine_:.3f} | {mine_ / own - 1:+.0%}"
+            print(f"| {mode}, {shape} | {said} |", flush=True)
+
+
+def pools(path, questions):
+    """One and two processes on the same questions, in wall time: what a second process brings."""
+    print("\n| pool, hybrid batch | ms a question |\n|---|---|")
+    spent = {}
+    engines = {count: Processes(count) for count in (1, 2)}
+    opened = {count: ragfile.open(path, executor=engine) for count, engine in engines.items()}
+    calls = {count: asked(rf, questions, "hybrid") for count, rf in opened.items()}
+    for call in calls.values():
+        call()
+    spent = best(calls)
+    for count, seconds in spent.items():
+        print(f"| {count} | {seconds / len(questions) * 1e3:.3f} |")
+    print(f"| gain | {spent[1] / spent[2]:.2f} |", flush=True)
+    for rf in opened.values():
+        rf.close()
+
+
+def builds(folder, work, shards):
+    """Seconds of the clock, and CPU seconds of all workers: on a busy machine only those tell something."""
+    print("\n| build by | seconds | CPU seconds of the workers |\n|---|---|---|")
+    for count in (1, 2):
+        before, began = _spent_by_children(), time.perf_counter()
+        dataset.build(
+            folder, work / f"built-{count}", shards=shards, executor="process", workers=count
+        )
+        wall = time.perf_counter() - began
+        print(f"| {count} | {wall:.1f} | {_spent_by_children() - before:.1f} |", flush=True)
+
+
+def _spent_by_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--passages", required=True)
+    parser.add_argument("--questions", required=True)
+    parser.add_argument("--shards", type=int, default=12)
+    parser.add_argument("--rows", type=int, default=100_000)
+    options = parser.parse_args()
+    with open(options.questions, encoding="utf-8") as lines:
+        questions = [line.strip() for line in lines if line.strip()][:200]
+    with tempfile.TemporaryDirectory() as work:
+        work = Path(work)
+        (work / "sources").mkdir()
+        sources(options.passages, options.rows, work / "sources")
+        dataset.build(work / "sources", work / "kb", shards=options.shards)
+        ragfile.build(work / "sources", work / "one.ragfile")
+        print(
+            f"{platform.machine()}, {options.rows:,} passages, {options.shards} shards, CPU ms a question\n"
+        )
+        print(
+            "| | one file | the shards' own | dataset | over the shards' own |\n|---|---|---|---|---|"
+        )
+        with ragfile.open(work / "one.ragfile") as one, ragfile.open(work / "kb") as rf:
+            compare(one, rf, questions, work / "kb")
+        pools(work / "kb", questions)
+        builds(work / "sources", work, options.shards)
+
+
+if __name__ == "__main__":
+    main()
