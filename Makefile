@@ -215,7 +215,7 @@ eval:                 ## nDCG@10 over judged collections in BEIR layout
 bench-remote:
 	$(PY) bench/remote.py --passages $(PASSAGES) --questions $(SHORT)
 
-bench-lookup bench-open bench-ragmd bench-living:
+bench-lookup bench-open bench-ragmd bench-living bench-columns:
 	$(PY) bench/$(@:bench-%=%).py
 
 gate:                 ## this tree against the commit BASE: no public call may take a third longer
