@@ -69,7 +69,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
         found = rf.search(options.pop("query"), **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
         return shown(service, rf, found)
-    for name in ("vector", "cache", "like", "variants", "group"):
+    for name in ("vector", "cache", "like", "variants", "group", "rerank"):
         _refuse(name, options)
     results = rf.search_batch(options.pop("queries"), **options)
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}

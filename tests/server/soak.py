@@ -99,9 +99,9 @@ class Soak:
                 self.faults.append(traceback.format_exc())
 
     def _size(self):
-        """(MB of memory, descriptors) of the server."""
+        """(MB of its own memory, without the files that it maps; descriptors) of the server."""
         with open(f"/proc/{self.server.pid}/status") as file:
-            memory = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+            memory = next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
         return memory / 1024, len(os.listdir(f"/proc/{self.server.pid}/fd"))
 
     def _judged(self, sizes):

@@ -8,6 +8,9 @@ import pytest
 from servers.chat_servers import Server as ChatServer
 
 import ragfile
+from ragfile.server.schemas import search_options
+from ragfile.server.settings import Settings
+from ragfile.types import SearchOptions, SharedOptions
 
 KB = "/v1/collections/kb"
 
@@ -44,7 +47,7 @@ OPTIONS = [
     {"where": {"year": {"$gte": 2024}}}, {"where": ["pods.md", "keys.md#0"]}, {"where": [0, 2]},
     {"tags_any": ["security"]}, {"tags_all": ["security", "x"]}, {"fusion": "rrf"},
     {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"distinct": True}, {"cache": False},
-    {"offset": 1}, {"least": 0.2}, {"group": 1}, {"operators": True}, {"variants": ["keys"]}, {"diversity": 0.4},
+    {"offset": 1}, {"least": 0.2}, {"group": 1}, {"operators": True}, {"variants": ["keys"]}, {"diversity": 0.4}, {"rerank": True},
     {"like": 0}, {"boost": {"field": "year", "weight": 0.5, "origin": 2024, "half": 1}},
     {"threads": 2}, {"vector": [0.5] * 256}, {"k": 0},
 ]  # fmt: skip
@@ -58,6 +61,12 @@ def test_a_search_gives_the_librarys_hits(server, rf, options):
         asked["fusion"] = tuple(asked["fusion"])
     assert answer["hits"] == of(rf.search("rotate the keys", **asked))
     assert (answer["degraded"], answer["generation"]) == ("", rf.generation)
+
+
+def test_every_option_of_the_library_can_be_said():
+    said = search_options(Settings(()))
+    options = {name for kind in (SearchOptions, SharedOptions) for name in kind.__annotations__}
+    assert options - set(said) == {"request_id"}, "which is a header"
 
 
 def test_a_batch_gives_the_hits_of_each_question(server, rf):
