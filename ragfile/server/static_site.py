@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from ragfile.types import StrPath
 
 DATA = Path(__file__).parent.parent / "data"
-SERVER_ONLY = {"rest.js", "events.js", "answers.js", "files.js", "backend.js", "answering.js"}
+SERVER_ONLY = {
+    "rest.js", "events.js", "answers.js", "markdown.js", "files.js", "uploads.js", "backend.js",
+}  # fmt: skip
 MODEL = "potion-base-8M.ragmodel"
 KEPT_OFFLINE = 16 << 20  # a larger file is not kept in every visitor's browser unasked
 POLICY = (

@@ -1,5 +1,6 @@
 """`ragfile site`: what is in the folder; and in Chromium, end to end, under the page's own policy."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -126,6 +127,17 @@ def test_a_passage_opens_its_document_at_its_characters(site, page):
         page.locator(".passage a, .passage button").first.click()
         reader = page.locator("#reader")
         reader.get_by_text("The node is drained first.").first.wait_for(timeout=10_000)
+        mark = reader.locator("mark.target")
+        assert "The node is drained first." in mark.text_content()
+        whole = TEXTS["guide/pods.md"]  # what is around the passage comes with it
+        assert reader.locator(".text").text_content() == whole
+        assert (
+            hashlib.sha256(whole.encode()).hexdigest()[:12] in reader.locator(".hash").inner_text()
+        )
+        page.goto(f"{server.url}/?doc=herons.txt&span=900-950&sum=0123456789abcdef")
+        reader.locator(".warning").wait_for(timeout=30_000)
+        assert "has changed" in reader.locator(".warning").inner_text()
+        assert "Herons stand" in reader.locator(".text").text_content()
         assert page.said == []
 
 

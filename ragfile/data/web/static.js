@@ -61,10 +61,20 @@ class Static {
     return mode === "hybrid" && this.state !== "all" ? "bm25" : mode;
   }
 
-  async document(_, id, { start, end } = {}) {
-    const found = await this.file.document(id, { start: Math.max(0, start ?? 0), end });
+  /** The stretch of a document with `context` characters on either side, as backend.js says. */
+  async document(_, id, { start = 0, end = 0, context = 0 } = {}) {
+    const wide = { start: Math.max(0, start - context), end: end + context };
+    const found = await this.file.document(id, wide);
     if (!found) throw Object.assign(new Error(`There is no document ${id}.`), { status: 404 });
-    return found;
+    if (start > end || end > found.size) {
+      throw Object.assign(new Error("The place is not in the document."), { status: 422 });
+    }
+    const points = [...found.text], [first, last] = [start - wide.start, end - wide.start];
+    const part = (from, to) => points.slice(from, to).join("");
+    return {
+      ...found, start, end, before: part(0, first), text: part(first, last), after: part(last),
+      checksum: found.metadata?.checksum ?? null,
+    };
   }
 
   facets() {
