@@ -32,6 +32,7 @@ class Doors(click.Group):
             for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync", "vacuum")
         },
         "eval": ("ragfile.cli.evaluate", "eval_command"),
+        "compare": ("ragfile.cli.evaluate", "compare"),
         "completion": ("ragfile.cli.completion", "completion_command"),
         "export": ("ragfile.cli.export", "export_command"),
         "keys": ("ragfile.cli.keys", "keys_command"),

@@ -14,8 +14,12 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from ragfile.ground.extras import optional
 from ragfile.records import Document
+
+IR = "ir:"  # before an id of ir_datasets
 
 
 @dataclass(slots=True)
@@ -35,9 +39,39 @@ class Collection:
             yield Document(str(record["_id"]), text, metadata={"title": title} if title else {})
 
 
+@dataclass(slots=True)
+class IrCollection(Collection):
+    """A collection of the package ir_datasets, by its id. That package may fetch it first."""
+
+    dataset: Any = None
+
+    def documents(self) -> Iterator[Document]:
+        for record in self.dataset.docs_iter():
+            title = getattr(record, "title", "") or ""
+            text = getattr(record, "text", None)
+            if text is None:
+                text = record.default_text()
+            yield Document(str(record.doc_id), text, metadata={"title": title} if title else {})
+
+
+def _read_ir(name):
+    dataset = optional("ir_datasets", "a collection of ir_datasets").load(name)
+    qrels = {}
+    for record in dataset.qrels_iter():
+        qrels.setdefault(record.query_id, {})[record.doc_id] = int(record.relevance)
+    texts = {
+        r.query_id: getattr(r, "text", None) or r.default_text() for r in dataset.queries_iter()
+    }
+    queries = {q: text for q, text in texts.items() if q in qrels}
+    return IrCollection(f"{IR}{name}", queries, qrels, dataset)
+
+
 def read_collection(path, split="test"):
+    """A collection in BEIR layout, or "ir:ID" of ir_datasets."""
     path = os.fspath(path)
-    qrels = _read_qrels(os.path.join(path, "qrels", f"{split}.tsv"))
+    if path.startswith(IR):
+        return _read_ir(path.removeprefix(IR))
+    qrels = read_qrels(os.path.join(path, "qrels", f"{split}.tsv"))
     queries = {str(r["_id"]): r["text"] for r in _records(os.path.join(path, "queries.jsonl"))}
     missing = qrels.keys() - queries.keys()
     if missing:
@@ -55,16 +89,23 @@ def _records(path):
                     raise ValueError(f"{path}, line {number}: {error}") from error
 
 
-def _read_qrels(path):
+def read_qrels(path):
+    """{query: {document: judgement}} of a file in BEIR's form or in TREC's."""
     qrels = {}
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             fields = line.rstrip("\r\n").split("\t")
+            if (
+                len(fields) == 1 and len(line.split()) == 4
+            ):  # TREC's: query, nothing, document, judgement
+                query, _, document, judgement = line.split()
+                fields = [query, document, judgement]
             if number == 1 and not fields[-1].lstrip("-").isdecimal():
                 continue  # the header
-            if len(fields) != 3:
+            if len(fields) != 3 or not fields[2].lstrip("-").isdecimal():
                 raise ValueError(
-                    f"{path}, line {number}: query, document and judgement, separated by tabs"
+                    f"{path}, line {number}: query, document and judgement, separated by tabs, or "
+                    "query, 0, document and judgement, separated by blanks"
                 )
             qrels.setdefault(fields[0], {})[fields[1]] = int(fields[2])
     return qrels

@@ -25,7 +25,7 @@ EXTRAS = {
     "mteb": "mteb",
     "haystack": "haystack",
 }
-PACKAGES = {"faiss": "faiss-cpu"}
+PACKAGES = {"faiss": "faiss-cpu", "ir_datasets": "ir-datasets"}
 
 
 def optional(module, purpose):

@@ -1,0 +1,97 @@
+"""Two runs side by side: which answers changed, and whether one is better by more than chance.
+
+    report = compare(before, after, k=10)              {"questions": …, "changed": […]}
+    report = compare(before, after, qrels=qrels)       … and means, difference, interval, p
+
+The test of significance is a paired bootstrap over questions with a fixed seed: the same runs give the same
+numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING, Any
+
+from ragfile.evaluation.measures import ndcg, recall, reciprocal_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ragfile.evaluation.runs import Run
+
+DRAWS, SEED = 10_000, 20_240_229
+MEASURES = {
+    "ndcg@10": ndcg,
+    "recall@100": recall,
+    "mrr": reciprocal_rank,
+}
+
+
+def compare(
+    before: Run, after: Run, *, k: int = 10, qrels: Mapping[str, Mapping[str, int]] | None = None
+) -> dict[str, Any]:
+    """What differs among the first k of each question, in the order of the first run."""
+    names = [*before, *(name for name in after if name not in before)]
+    changes = (change(name, before.get(name, []), after.get(name, []), k) for name in names)
+    changed = [found for found in changes if found]
+    report: dict[str, Any] = {"questions": len(names), "k": k, "changed": changed}
+    if qrels is not None:
+        report["measures"] = {
+            name: significance(*_paired(measure, before, after, qrels))
+            for name, measure in MEASURES.items()
+        }
+    return report
+
+
+def change(
+    name: str, before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]], k: int
+) -> dict[str, Any] | None:
+    """How the first k of one question differ; None where they are the same, scores aside."""
+    old, new = [d for d, _ in before[:k]], [d for d, _ in after[:k]]
+    if old == new:
+        return None
+    return {
+        "question": name,
+        "gone": [d for d in old if d not in new],
+        "came": [d for d in new if d not in old],
+        "moved": [[d, old.index(d) + 1, new.index(d) + 1]
+                  for d in new if d in old and old.index(d) != new.index(d)],
+        "first": old[:1] != new[:1],
+    }  # fmt: skip
+
+
+def by_question(measure: Any, run: Run, qrels: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+    """The measure of each judged question that has a relevant document."""
+    return {
+        name: measure([d for d, _ in run.get(name, [])], judged)
+        for name, judged in qrels.items()
+        if any(value > 0 for value in judged.values())
+    }
+
+
+def _paired(measure, before, after, qrels):
+    old, new = by_question(measure, before, qrels), by_question(measure, after, qrels)
+    return list(old.values()), [new[name] for name in old]
+
+
+def significance(before: Sequence[float], after: Sequence[float]) -> dict[str, float]:
+    """Means, their difference, its 95 % interval, and how probable so large a one is by chance."""
+    count = len(before)
+    if not count:
+        return dict.fromkeys(("before", "after", "difference", "low", "high", "p"), 0.0)
+    apart = [b - a for a, b in zip(before, after, strict=True)]
+    mean = math.fsum(apart) / count
+    drawn = _bootstrap(apart)
+    beyond = sum(abs(each - mean) >= abs(mean) for each in drawn)
+    return {
+        "before": math.fsum(before) / count, "after": math.fsum(after) / count, "difference": mean,
+        "low": drawn[DRAWS * 25 // 1000], "high": drawn[DRAWS * 975 // 1000 - 1],
+        "p": 1.0 if mean == 0 else (beyond + 1) / (DRAWS + 1),
+    }  # fmt: skip
+
+
+def _bootstrap(apart: Sequence[float]) -> list[float]:
+    """Means of as many differences, drawn with repetition, in order."""
+    rng, count = random.Random(SEED), len(apart)
+    return sorted(math.fsum(rng.choices(apart, k=count)) / count for _ in range(DRAWS))
