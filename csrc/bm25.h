@@ -162,8 +162,8 @@ struct rag_vocabulary {
 /* The number of a word, LEX_NO_STRING without memory. */
 uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
                                   size_t size, int kind);
-/* The number of a word that stands for a term as it is; LEX_NO_STRING without memory, or for one that is
- * too long. */
+/* The number of a word that stands for a term as it is; LEX_NO_STRING without memory, or for one
+ * that is too long. */
 uint32_t rag_bm25_vocabulary_term(struct rag_vocabulary *vocabulary, const uint8_t *term,
                                   size_t size);
 void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary);

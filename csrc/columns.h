@@ -118,7 +118,8 @@ void column_give_up(struct rag_columns_builder *b, struct column_path *path);
 void column_append(struct rag_columns_builder *b, struct column_path *path, uint64_t first,
                    uint64_t count, uint32_t code);
 
-/* What the object of a document or chunk says. False where it is none: then there are no columns. */
+/* What the object of a document or chunk says. False where it is none: then there are no
+ * columns. */
 bool column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
                      struct column_words *words);
 

@@ -5,8 +5,8 @@
  *       u64 zero
  *   …   u64 xxh3-64 of each grain of each section
  *
- * The writer that takes the sums is in writer.c. Opening checks all but the sums. The section has the
- * usual sums over itself, so finer sums are as good as those that every section has. */
+ * The writer that takes the sums is in writer.c. Opening checks all but the sums. The section has
+ * the usual sums over itself, so finer sums are as good as those that every section has. */
 #include "bytes.h"
 #include "format.h"
 #include "internal.h"

@@ -54,7 +54,7 @@ static enum rag_status broken(struct rag_fault *fault, uint64_t at, const char *
     return rag_fail(fault, RAG_FORMAT, at, what);
 }
 
-/* --------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------- opening */
 
 static enum rag_status read_header(struct rag_frequencies *f, struct rag_fault *fault) {
     const uint8_t *at = f->guard.bytes;
@@ -92,7 +92,7 @@ enum rag_status rag_frequencies_open(const struct rag_guard *guard, struct rag_f
     return rag_guard_check(guard, 0, f->blocks_at, fault);
 }
 
-/* --------------------------------------------------------------------------------------- walking */
+/* -------------------------------------------------------------------------------------- walking */
 
 /* The term at hand in a block, and how many rows have it; rows 0 after the last. */
 struct entry {
@@ -129,7 +129,7 @@ static enum rag_status next_entry(const struct rag_frequencies *f, struct entry 
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------- looking up */
+/* ----------------------------------------------------------------------------------- looking up */
 
 static uint64_t block_key(const struct rag_frequencies *f, uint64_t block) {
     return load_u64(f->guard.bytes + f->keys_at + 8 * block);
@@ -205,7 +205,7 @@ enum rag_status rag_frequencies_set(const struct rag_frequencies *f, struct rag_
     return RAG_OK;
 }
 
-/* --------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 struct writing {
     struct rag_bm25_buffer keys, blocks;
@@ -282,7 +282,7 @@ static enum rag_status finish(struct writing *writing, const struct rag_lexical_
     return fine ? RAG_OK : rag_fail(fault, RAG_OS, 0, "frequencies could not be written");
 }
 
-/* --------------------------------------------------------------------------------------- merging */
+/* -------------------------------------------------------------------------------------- merging */
 
 /* Where a part stands: the term at hand, or done. */
 struct cursor {

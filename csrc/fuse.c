@@ -17,7 +17,7 @@
 
 #include "fusing.h"
 
-/* ---------------------------------------------------------------------------------- given scores */
+/* --------------------------------------------------------------------------------- given scores */
 
 struct wanted {
     int64_t row;
@@ -236,7 +236,7 @@ static void unite(struct both *both, const float *near) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- methods */
+/* -------------------------------------------------------------------------------------- methods */
 
 static void add_ranks(const struct both *both, double constant) {
     for (size_t i = 0; i < both->dense_count; i++)
@@ -274,7 +274,7 @@ static enum rag_status weigh(const struct rag_fusion *f, const double *moments,
     return status;
 }
 
-/* --------------------------------------------------------------------------------------- ranking */
+/* -------------------------------------------------------------------------------------- ranking */
 
 static int by_score(const void *a, const void *b) {
     const struct rag_ranked *x = a, *y = b;

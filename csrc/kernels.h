@@ -83,8 +83,8 @@ struct kernels {
     void (*estimate)(const uint8_t *rows, size_t stride, size_t count, const float *q, size_t dim,
                      float *dots, float *squares);
 
-    /* The products of PANEL_ROWS rows of binary32 with PANEL_QUERIES queries, whose component i is at
-     * panel[PANEL_QUERIES * i ...]; relative error below (dim + 1) / 2^24 of |q||row|. */
+    /* The products of PANEL_ROWS rows of binary32 with PANEL_QUERIES queries, whose component i is
+     * at panel[PANEL_QUERIES * i ...]; relative error below (dim + 1) / 2^24 of |q||row|. */
     void (*multiply)(const uint8_t *rows, size_t stride, const float *panel, size_t dim,
                      float *dots);
 

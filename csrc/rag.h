@@ -49,8 +49,8 @@ struct rag_fault {
 
 /* Picks kernels for this machine. Call once before anything else (the Python module does so at
  * import); target NULL reads RAGFILE_TARGET from the environment, which can only narrow:
- * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot", "simd128". Returns RAG_ARGUMENT for a name
- * that this build does not have or this machine cannot run. */
+ * "baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot", "simd128". Returns RAG_ARGUMENT
+ * for a name that this build does not have or this machine cannot run. */
 enum rag_status rag_init(const char *target);
 
 /* The target in use, e.g. "avx512vnni". */
@@ -396,7 +396,7 @@ enum { RAG_STRINGS_HEAD = 16 };
 uint64_t rag_strings_offset(uint64_t i);
 void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
 
-/* --------------------------------------------------------------- metadata as columns: rag.columns */
+/* ------------------------------------------------------------- metadata as columns: rag.columns */
 
 /* A JSON value as bytes that compare as values do (values.h). Each returns how many there are; a
  * text takes at most 2 * size + 2. floor is the largest binary64 not above a number, rest what it
@@ -428,8 +428,8 @@ enum rag_status rag_columns_document(struct rag_columns_builder *builder, const 
 enum rag_status rag_columns_rows(struct rag_columns_builder *builder, const uint8_t *json,
                                  size_t size, uint64_t count, struct rag_fault *fault);
 
-/* Whether JSON is that of a document, with metadata, tags and a source alone; nothing is kept. For a
- * builder that is used for nothing else. */
+/* Whether JSON is that of a document, with metadata, tags and a source alone; nothing is kept. For
+ * a builder that is used for nothing else. */
 bool rag_columns_are_plain(struct rag_columns_builder *builder, const uint8_t *json, size_t size);
 void rag_columns_spoil(struct rag_columns_builder *builder);
 bool rag_columns_are_spoilt(const struct rag_columns_builder *builder);
@@ -912,8 +912,9 @@ void rag_stored_sample_head(uint8_t out[RAG_SAMPLE_HEAD], uint64_t count, uint32
                             uint32_t bits);
 uint64_t rag_stored_sample_vectors(uint64_t count);
 
-/* rag.fine: sums of smaller blocks (grains) of some sections of a segment. open wants guard; entry is
- * for i < count, and says which bytes of the file it covers and where its sums lie in the section. */
+/* rag.fine: sums of smaller blocks (grains) of some sections of a segment. open wants guard; entry
+ * is for i < count, and says which bytes of the file it covers and where its sums lie in the
+ * section. */
 struct rag_fine {
     struct rag_guard guard;
     uint32_t grain, count;
@@ -1139,9 +1140,9 @@ enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_
  * last block. */
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block,
                                   uint8_t out[4096], size_t *size, struct rag_fault *fault);
-/* Calls sink with each term that begins with prefix, in order; or with each that is `edits` or fewer
- * code points away from a word, inserted, deleted, replaced, or two neighbours swapped. A term's
- * bytes are valid until sink returns. */
+/* Calls sink with each term that begins with prefix, in order; or with each that is `edits` or
+ * fewer code points away from a word, inserted, deleted, replaced, or two neighbours swapped. A
+ * term's bytes are valid until sink returns. */
 typedef void rag_term_sink(void *context, const uint8_t *term, size_t size);
 enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
                                       size_t count, rag_term_sink *sink, void *context,
