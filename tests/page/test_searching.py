@@ -219,6 +219,29 @@ def test_a_server_that_fails_is_said_and_can_be_asked_again(server, visit):
     page.locator(".passage").first.wait_for()
 
 
+def test_a_collection_that_cannot_be_read_is_said(server, visit):
+    page = visit(server.url)
+    page.locator("#facts", has_text="documents").wait_for()
+    server.failing = (503, "the file is damaged: section rag.text")
+    page.get_by_label("Collection").select_option("other")
+    page.get_by_role("alert").get_by_text("the file is damaged").wait_for()
+    server.failing = None
+    page.get_by_role("button", name="Try again").click()
+    page.locator("#name", has_text="other").wait_for(state="attached")
+
+
+def test_a_link_is_copied_where_the_browser_gives_pages_no_clipboard(server, visit):
+    page = visit(server.url)
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(f"{server.url}?q=rotation+job")
+    page.locator(".passage .title").first.click()
+    page.locator("#reader").get_by_role("button", name="Copy link").click()
+    page.locator("#reader button[data-done]").wait_for()
+    page.locator("#question").fill("")
+    page.locator("#question").press("Control+V")
+    assert "doc=guide%2Fkeys.md&span=" in page.locator("#question").input_value()
+
+
 def test_a_key_is_asked_for_and_kept_in_the_tab_alone(server, visit):
     server.failing = (401, "a key is missing")
     page = visit(server.url)

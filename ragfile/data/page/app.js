@@ -60,9 +60,17 @@ class Page {
     }
   }
 
-  /** Shows a collection, and what the address says of it. */
+  /** Shows a collection, and what the address says of it; or why it cannot be shown. */
   async enter(name) {
     this.collection = name;
+    try {
+      await this.entered(name);
+    } catch (error) {
+      await this.problem(error, () => this.enter(name));
+    }
+  }
+
+  async entered(name) {
     const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
     if (this.collection !== name) return; // another was chosen meanwhile
     this.info = info;
@@ -74,10 +82,12 @@ class Page {
     else await this.search();
   }
 
-  /** Shows what the collection is after a change. */
+  /** Shows what the collection is after a change; where that fails, what is there stays. */
   async refresh() {
     const name = this.collection;
-    const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
+    const asked = Promise.all([this.backend.info(name), this.facets(name)]);
+    const [info, facets] = await asked.catch(() => [this.info, this.filters.facets]);
+    if (this.collection !== name) return;
     this.info = info;
     this.drawCollection();
     this.filters.set(facets, info, this.state);

@@ -41,12 +41,22 @@ export function announce(sentence) {
   announce.later = setTimeout(() => ($("announced").textContent = sentence), 500);
 }
 
-/** Copies a text, and shows on the button that it did. */
+/** Copies a text, and shows on the button that it did. Browsers have a clipboard for pages only where
+the connection is safe; elsewhere, as in a local network, a field that is selected does the same. */
 export async function copy(text, button) {
-  await navigator.clipboard.writeText(text);
+  await (navigator.clipboard?.writeText(text) ?? copySelected(text, button));
   button.dataset.done = "yes";
   announce("Copied");
   setTimeout(() => delete button.dataset.done, 1200);
+}
+
+function copySelected(text, button) {
+  const field = h("textarea", { value: text, class: "hidden", "aria-hidden": "true" });
+  button.after(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  button.focus();
 }
 
 /** "1 passage", "2 passages", with the digits of the reader's language. */

@@ -134,7 +134,8 @@ export class Reader {
     const span = side === "before"
       ? { start: Math.max(0, start - MORE), end: start }
       : { start: end, end: Math.min(size, end + MORE) };
-    const part = whole(await this.backend.document(collection, document.id, span));
+    const part = await this.backend.document(collection, document.id, span).then(whole, () => null);
+    if (!part || this.shown?.document !== document) return;
     const [first, last] = side === "before" ? [part, document] : [document, part];
     const grown = { ...document, text: first.text + last.text, start: first.start, end: last.end };
     this.shown.document = grown;
