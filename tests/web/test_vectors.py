@@ -17,8 +17,9 @@ NOT_LOOKED_AT = {
 NOT_LOOKED_AT |= {
     "bad-1-sample-left-out.ragfile",
     "bad-1-sample-vector.ragfile",
-    "bad-1-fine-sum.ragfile",
 }
+# The sections of the specification that this reader reads; others it passes over.
+READ = {"1.3.3", *(f"2.{n}" for n in range(1, 6)), *(f"3.{n}" for n in range(1, 8))}
 # Not a knowledge base: the package's own open() refuses it as well.
 PAIRS_ALONE = {"good-1-keyword.ragfile"}
 NAMES = sorted(name for name in EXPECTED if "-1-" in name)
@@ -32,9 +33,15 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in NAMES if n.startswith("bad") and n not in NOT_LOOKED_AT]
-)
+def as_javascript(value):
+    """JSON as JavaScript has it: all numbers are binary64."""
+    return json.loads(json.dumps(value), parse_int=lambda text: int(float(text)))
+
+
+BAD = [n for n in NAMES if n.startswith("bad") and n not in NOT_LOOKED_AT]
+
+
+@pytest.mark.parametrize("name", [n for n in BAD if EXPECTED[n]["refused"]["rule"] in READ])
 def test_a_bad_file_is_refused(folder, name):
     with Reader(folder / name) as there:
         answer = there.answer("open")
@@ -65,5 +72,5 @@ def test_a_good_file_has_the_documents_that_it_says(folder, name):
                 if document["text"] is not None:
                     assert theirs["text"] == document["text"]
                 meta = document["meta"] or {}
-                assert theirs["metadata"] == meta.get("metadata", {})
+                assert theirs["metadata"] == as_javascript(meta.get("metadata", {}))
                 assert theirs["tags"] == meta.get("tags", [])
