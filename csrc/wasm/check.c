@@ -1,4 +1,5 @@
-/* check.c - every byte of a file, all of which is in memory for it: the container's own verification. */
+/* check.c - every byte of a file, all of which is in memory for it: the container's own
+ * verification. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* door.c - opening: the commit, its sections, its segments, and the reasons of failures.
  *
  * JavaScript sees numbers. A call returns a status; what else it has to say is in `answer`, an
- * array of numbers whose meaning stands at each function. Offsets and sizes are doubles, exact up to
- * 2^53. */
+ * array of numbers whose meaning stands at each function. Offsets and sizes are doubles, exact up
+ * to 2^53. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,8 +232,8 @@ enum rag_status segment_streams(struct segment *segment) {
 
 /* --------------------------------------------------------------------------------- finer sums */
 
-/* Whether a section of the table of contents is these bytes: sums of a section that was written again
- * are of no use. */
+/* Whether a section of the table of contents is these bytes: sums of a section that was written
+ * again are of no use. */
 static bool is_section(uint64_t at, uint64_t size, uint32_t segment) {
     for (uint32_t i = 0; i < file.commit.entries; i++) {
         struct rag_entry e;

@@ -1,4 +1,5 @@
-/* nearest.c - questions by vector: matrices, the embedded model, the sample that calibrates fusion. */
+/* nearest.c - questions by vector: matrices, the embedded model, the sample that calibrates
+ * fusion. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

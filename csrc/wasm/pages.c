@@ -337,7 +337,7 @@ static enum rag_status whole(void *context, uint64_t at, uint64_t size, const ui
 
 const struct rag_source rag_pages = {.hold = hold, .lend = lend, .whole = whole};
 
-/* -------------------------------------------------------------------------------------- forgetting */
+/* ----------------------------------------------------------------------------------- forgetting */
 
 static void drop_pages(struct space *space, uint64_t before) {
     size_t left = 0;

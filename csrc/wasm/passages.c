@@ -1,5 +1,5 @@
-/* passages.c - what rows are: chunk and document records, ids, and stretches of the streams of texts
- * and metadata, unpacked. */
+/* passages.c - what rows are: chunk and document records, ids, and stretches of the streams of
+ * texts and metadata, unpacked. */
 #include <stdlib.h>
 #include <string.h>
 

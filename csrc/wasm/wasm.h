@@ -2,8 +2,8 @@
  * segments, and how a caller in JavaScript is answered.
  *
  * A call into the core runs without waiting. Where it meets bytes that are not here, it notes them
- * with the host (host_read), and ends with RAG_SOURCE. The host fetches them, all at once, and calls
- * again. So every function here can be called again with the same arguments. */
+ * with the host (host_read), and ends with RAG_SOURCE. The host fetches them, all at once, and
+ * calls again. So every function here can be called again with the same arguments. */
 #ifndef RAG_WASM_H
 #define RAG_WASM_H
 
@@ -21,8 +21,8 @@ __attribute__((import_module("host"), import_name("read"))) int host_read(double
 /* The file as a source that lends stretches (pages.c). */
 extern const struct rag_source rag_pages;
 
-/* Finer checksums of a section (rag.fine): its blocks have `grain` bytes, and the sums begin at byte
- * `at` of the section that `sums` guards. */
+/* Finer checksums of a section (rag.fine): its blocks have `grain` bytes, and the sums begin at
+ * byte `at` of the section that `sums` guards. */
 void rag_pages_fine(uint64_t section_at, uint64_t size, uint32_t grain,
                     const struct rag_guard *sums, uint64_t at);
 

@@ -177,8 +177,8 @@ static enum rag_status bring_lists(void) {
     return status;
 }
 
-/* The k best rows of the file for the question, best first; *kept of them. Rows and scores have room
- * for k of each segment. */
+/* The k best rows of the file for the question, best first; *kept of them. Rows and scores have
+ * room for k of each segment. */
 EXPORT(words_match) int words_match(size_t k, int64_t *rows, float *scores, size_t *kept) {
     enum rag_status status = bring_lists();
     for (size_t s = 0; s < leg_count; s++) legs[s].where = searched[s]->where;
