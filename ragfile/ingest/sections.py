@@ -96,31 +96,33 @@ def joined(text, start, end, size):
     """Sections of which neighbours are one where each is smaller than a fifth of `size`, they fit
     in it together, and they lie under the same header. The first can be the text of that header.
     """
-    group = []
+    group, small = [], size // SHARE
     for section in _without_blanks(text, sections(text, start, end)):
-        if group and not _belongs(group, section, size):
+        is_small = section.end - section.start < small
+        if group and not (is_small and _belongs(group, section, size)):
             yield _whole(group)
             group = []
-        group.append(section)
+        if is_small:
+            group.append(section)
+        else:
+            yield section
     if group:
         yield _whole(group)
 
 
 def _without_blanks(text, found):
     """Sections without the blanks at their ends; those of blanks alone are left out."""
-    for section in found:
-        start = GAP.match(text, section.start, section.end).end()
-        end = section.end
+    for start, end, titles, own, above in found:
+        start = GAP.match(text, start, end).end()
         while end > start and text[end - 1] in " \t\n":
             end -= 1
         if start < end:
-            yield section._replace(start=start, end=end)
+            yield Section(start, end, titles, own, above)
 
 
 def _belongs(group, section, size):
+    """Whether a small section joins small ones before it."""
     first, last = group[0], group[-1]
-    if max(last.end - last.start, section.end - section.start) >= size // SHARE:
-        return False
     if section.end - first.start > size:
         return False
     if len(group) > 1:
