@@ -11,9 +11,6 @@ import pytest
 
 import ragfile
 
-pytest.importorskip("uvicorn", reason="the extra server is not installed")
-pytest.importorskip("starlette", reason="the extra server is not installed")
-
 PAGES = {
     "keys.md": "---\ntags: [security]\nyear: 2024\n---\n# Guide\n\n## Keys\n\nRotate the keys "
     "every 90 days with the job.\n\n## More\n\n"
@@ -21,6 +18,13 @@ PAGES = {
     "pods.md": "---\nyear: 2023\n---\n# Pods\n\nRestart a pod by deleting it.\n",
     "sub/night & day.md": "# Backups\n\nBackups are taken every night. Größe: 3 µm 😀 <b>.\n",
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _extra():
+    """Where a package of the extra is missing, the tests are skipped, and say so."""
+    for package in ("uvicorn", "starlette", "httptools", "uvloop", "python_multipart"):
+        pytest.importorskip(package, reason="the extra server is not installed")
 
 
 @pytest.fixture(scope="session")
