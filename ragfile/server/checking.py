@@ -35,9 +35,6 @@ def of_query(schemas: dict[str, Schema], given: list[tuple[str, str]]) -> dict[s
             )
             raise Failure(422, f"the parameter {name} {what}", param=name)
         found[name] = checked(schemas[name], _read(schemas[name], text), name)
-    missing = [n for n, s in schemas.items() if s.get("x-required") and n not in found]
-    if missing:
-        raise Failure(422, f"the parameter {missing[0]} is missing", param=missing[0])
     return found
 
 

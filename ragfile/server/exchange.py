@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ragfile.server.service import Service
     from ragfile.server.settings import Settings
 
-DEEPEST = 100  # levels of a body; a filter can have 32
-
 
 class Exchange:
     """An ASGI application for one path."""

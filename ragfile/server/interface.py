@@ -30,7 +30,7 @@ def _reading(settings):
     around = {"span": span, "context": {"type": "integer", "minimum": 0, "maximum": 100_000}}
     return [
         Operation("GET", "/v1/health", native.health, "Whether the server answers.",
-                  scope=OPEN_TO_ALL,                  returns=s.shown(status=s.TEXT, version=s.TEXT)),
+                  scope=OPEN_TO_ALL, returns=s.shown(status=s.TEXT, version=s.TEXT)),
         Operation("GET", "/v1/collections", native.collections, "All collections.",
                   returns=s.shown(collections=s.many(s.COLLECTION))),
         Operation("GET", ONE, native.collection, "One collection.", returns=s.COLLECTION),

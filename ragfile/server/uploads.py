@@ -30,7 +30,6 @@ USER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 NOBODY = "local"  # the user where no key is needed
 ABANDONED = 3600.0  # seconds without a change, after which bytes without a state are nobody's
 LONGEST = 200  # characters of a file's name
-STATES = ("queued", "indexed", "error")
 
 
 @dataclass(slots=True)
