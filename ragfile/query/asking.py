@@ -194,6 +194,8 @@ class _Asking:
                 self.hits = self.rf.search(
                     self._searched(), self.k, request_id=self.request_id, **self.search
                 )
+            for hit in self.hits:
+                hit.read()  # what cannot be read is known now
             self._degrade(self.hits.degraded)
             self.answer.generation = getattr(self.rf, "generation", 0)
         except (FormatError, OSError) as error:
