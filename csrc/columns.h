@@ -53,8 +53,8 @@ struct rag_column_parts {
     uint64_t zones, codes, numbers, rests, offsets, blob, end;
 };
 /* False where a size does not fit. */
-bool column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t width, uint64_t numbers,
-                  bool has_rests, uint64_t others, uint64_t blob);
+bool rag_column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t width,
+                      uint64_t numbers, bool has_rests, uint64_t others, uint64_t blob);
 
 /* --------------------------------------------------------------------------------- its building */
 
@@ -109,18 +109,18 @@ struct rag_columns_builder {
     struct rag_buffer scratch, name;
 };
 
-uint32_t column_path_of(struct rag_columns_builder *b, const uint8_t *name, size_t size,
-                        bool is_tags);
+uint32_t rag_column_path_of(struct rag_columns_builder *b, const uint8_t *name, size_t size,
+                            bool is_tags);
 /* The number of a value, or 0 where the path is given up. */
-uint32_t column_code_of(struct rag_columns_builder *b, struct column_path *path,
-                        const uint8_t *value, size_t size);
-void column_give_up(struct rag_columns_builder *b, struct column_path *path);
-void column_append(struct rag_columns_builder *b, struct column_path *path, uint64_t first,
-                   uint64_t count, uint32_t code);
+uint32_t rag_column_code_of(struct rag_columns_builder *b, struct column_path *path,
+                            const uint8_t *value, size_t size);
+void rag_column_give_up(struct rag_columns_builder *b, struct column_path *path);
+void rag_column_append(struct rag_columns_builder *b, struct column_path *path, uint64_t first,
+                       uint64_t count, uint32_t code);
 
 /* What the object of a document or chunk says. False where it is none: then there are no
  * columns. */
-bool column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
-                     struct column_words *words);
+bool rag_column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
+                         struct column_words *words);
 
 #endif

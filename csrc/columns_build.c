@@ -26,7 +26,7 @@ enum rag_status rag_columns_new(const struct rag_columns_limits *limits,
 void rag_columns_free(struct rag_columns_builder *b) {
     if (!b) return;
     for (size_t i = 0; i < b->path_count; i++) {
-        column_give_up(b, &b->paths[i]);
+        rag_column_give_up(b, &b->paths[i]);
         free(b->paths[i].name);
     }
     free(b->paths);
@@ -44,7 +44,7 @@ void rag_columns_free(struct rag_columns_builder *b) {
 static void append_words(struct rag_columns_builder *b, const struct column_words *words,
                          uint64_t count) {
     for (size_t i = 0; i < words->count; i++)
-        column_append(b, &b->paths[words->items[i].path], b->rows, count, words->items[i].code);
+        rag_column_append(b, &b->paths[words->items[i].path], b->rows, count, words->items[i].code);
 }
 
 static int by_path(const void *a, const void *b) {
@@ -116,14 +116,14 @@ static enum rag_status outcome(const struct rag_columns_builder *b, struct rag_f
  * hide the shorter. */
 enum rag_status rag_columns_document(struct rag_columns_builder *b, const uint8_t *json,
                                      size_t size, struct rag_fault *fault) {
-    if (is_open(b)) (void)column_words_of(b, json, size, &b->shared);
+    if (is_open(b)) (void)rag_column_words_of(b, json, size, &b->shared);
     return outcome(b, fault);
 }
 
 enum rag_status rag_columns_rows(struct rag_columns_builder *b, const uint8_t *json, size_t size,
                                  uint64_t count, struct rag_fault *fault) {
     b->is_spoilt |= count > UINT32_MAX - b->rows;
-    if (is_open(b) && column_words_of(b, json, size, &b->own)) {
+    if (is_open(b) && rag_column_words_of(b, json, size, &b->own)) {
         join_words(b);
         append_words(b, &b->both, count);
     }
@@ -190,7 +190,7 @@ static bool make_column(struct rag_columns_builder *b, struct made *made) {
         const struct sorted *value = &made->values[i];
         made->of_kind[*value->bytes]++;
         made->blob += blob_size(value);
-        made->has_rests |= *value->bytes == VALUE_NUMBER && number_load(value->bytes).rest != 0;
+        made->has_rests |= *value->bytes == VALUE_NUMBER && rag_number_load(value->bytes).rest != 0;
     }
     for (uint32_t kind = VALUE_NULL; kind <= VALUE_TRUE; kind++)
         made->special |= made->of_kind[kind] ? 1u << (kind - VALUE_NULL) : 0;
@@ -198,9 +198,9 @@ static bool make_column(struct rag_columns_builder *b, struct made *made) {
     const uint64_t others = (uint64_t)made->of_kind[VALUE_TEXT] + made->of_kind[VALUE_LIST] +
                             made->of_kind[VALUE_OBJECT];
     if (!is_worth_it(b, made) || made->blob > UINT32_MAX)
-        return column_give_up(b, made->path), true;
-    return column_parts(&made->parts, b->rows, made->width, made->of_kind[VALUE_NUMBER],
-                        made->has_rests, others, made->blob);
+        return rag_column_give_up(b, made->path), true;
+    return rag_column_parts(&made->parts, b->rows, made->width, made->of_kind[VALUE_NUMBER],
+                            made->has_rests, others, made->blob);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -229,7 +229,7 @@ static void flush(struct outlet *outlet) {
 }
 
 static void out(struct outlet *outlet, const void *bytes, size_t size) {
-    buffer_put(&outlet->piece, bytes, size);
+    rag_buffer_put(&outlet->piece, bytes, size);
     outlet->at += size;
     if (outlet->piece.size >= RAG_BLOCK) flush(outlet);
 }
@@ -296,13 +296,13 @@ static void out_numbers(struct outlet *outlet, const struct made *made, uint64_t
     uint8_t raw[8];
     for (uint32_t i = 0; i < made->count; i++) {
         if (*made->values[i].bytes != VALUE_NUMBER) continue;
-        store_f64(raw, number_load(made->values[i].bytes).floor);
+        store_f64(raw, rag_number_load(made->values[i].bytes).floor);
         out(outlet, raw, 8);
     }
     out_zeros(outlet, base + made->parts.rests);
     for (uint32_t i = 0; made->has_rests && i < made->count; i++) {
         if (*made->values[i].bytes != VALUE_NUMBER) continue;
-        store_u16(raw, number_load(made->values[i].bytes).rest);
+        store_u16(raw, rag_number_load(made->values[i].bytes).rest);
         out(outlet, raw, 2);
     }
 }
@@ -326,10 +326,10 @@ static void out_blob(struct rag_columns_builder *b, struct outlet *outlet,
         if (*value->bytes > VALUE_TEXT) out(outlet, value->bytes, value->size);
         if (*value->bytes != VALUE_TEXT) continue;
         b->scratch.size = 0;
-        buffer_put(&b->scratch, value->bytes, value->size); /* for its room */
+        rag_buffer_put(&b->scratch, value->bytes, value->size); /* for its room */
         if (b->scratch.failed) return;
         out(outlet, b->scratch.bytes,
-            text_raw(b->scratch.bytes, value->bytes + 1, value->size - 2));
+            rag_text_raw(b->scratch.bytes, value->bytes + 1, value->size - 2));
     }
 }
 

@@ -81,7 +81,7 @@ static void put_character(struct rag_buffer *out, uint32_t c) {
     else if (c < 0x10000) raw[0] = (uint8_t)(0xE0 | c >> 12), size = 3;
     else raw[0] = (uint8_t)(0xF0 | c >> 18), size = 4;
     for (size_t i = 1; i < size; i++) raw[i] = (uint8_t)(0x80 | (c >> 6 * (size - 1 - i) & 0x3F));
-    text_escape(out, raw, size);
+    rag_text_escape(out, raw, size);
 }
 
 /* After \u: two escapes that are the halves of a character are that character. */
@@ -108,7 +108,7 @@ static bool put_escape(struct parser *p, struct rag_buffer *out) {
     if (c == 'u') return put_code_unit(p, out);
     const char *found = c ? strchr(from, c) : NULL;
     if (!found) return spoil(p);
-    text_escape(out, (const uint8_t *)&to[found - from], 1);
+    rag_text_escape(out, (const uint8_t *)&to[found - from], 1);
     return true;
 }
 
@@ -117,7 +117,7 @@ static bool put_text(struct parser *p, struct rag_buffer *out) {
     for (;;) {
         const uint8_t *plain = p->at;
         while (p->at < p->end && *p->at != '"' && *p->at != '\\' && *p->at >= 0x20) p->at++;
-        buffer_put(out, plain, (size_t)(p->at - plain)); /* nothing here needs an escape */
+        rag_buffer_put(out, plain, (size_t)(p->at - plain)); /* nothing here needs an escape */
         if (p->at == p->end || *p->at < 0x20) return spoil(p);
         if (*p->at++ == '"') return true;
         if (!put_escape(p, out)) return false;
@@ -155,7 +155,7 @@ static bool put_number(struct parser *p, bool *is_odd) {
         *is_odd |= !isfinite(number.floor);
     } else if (size < 19) { /* 18 digits and a sign fit */
         memcpy(room, first, size);
-        number = number_of_integer(strtoll(room, NULL, 10));
+        number = rag_number_of_integer(strtoll(room, NULL, 10));
     } else {
         number = (struct rag_number){0, 0};
         int64_t value = 0;
@@ -164,11 +164,11 @@ static bool put_number(struct parser *p, bool *is_odd) {
             *is_odd |= __builtin_mul_overflow(value, 10, &value) ||
                        __builtin_sub_overflow(value, *d - '0', &value); /* towards INT64_MIN */
         *is_odd |= !is_negative && value == INT64_MIN;
-        if (!*is_odd) number = number_of_integer(is_negative ? value : -value);
+        if (!*is_odd) number = rag_number_of_integer(is_negative ? value : -value);
     }
     uint8_t encoded[NUMBER_SIZE];
-    number_store(encoded, number);
-    buffer_put(p->out, encoded, sizeof encoded);
+    rag_number_store(encoded, number);
+    rag_buffer_put(p->out, encoded, sizeof encoded);
     return true;
 }
 
@@ -194,9 +194,9 @@ static void note(struct parser *p, uint32_t path, uint32_t depth, size_t from, b
     if (path == NO_PATH || b->is_dry) return;
     struct column_path *column = &b->paths[path];
     const size_t size = p->out->size - from;
-    if (is_odd || size > b->limits.value) column_give_up(b, column);
+    if (is_odd || size > b->limits.value) rag_column_give_up(b, column);
     const uint32_t code =
-        column->is_given_up ? 0 : column_code_of(b, column, p->out->bytes + from, size);
+        column->is_given_up ? 0 : rag_column_code_of(b, column, p->out->bytes + from, size);
     if (!rag_grow(&p->words->items, &p->words->room, p->words->count + 1,
                   sizeof *p->words->items)) {
         b->has_no_memory = true;
@@ -214,12 +214,12 @@ static bool put_member(struct parser *p, struct way way, size_t key, int level, 
     uint32_t path = NO_PATH;
     if (p->out->failed) return b->has_no_memory = true, spoil(p);
     if (way.is_named) {
-        buffer_put(p->name, p->out->bytes + key + 1, key_size);
+        rag_buffer_put(p->name, p->out->bytes + key + 1, key_size);
         if (p->name->failed) return b->has_no_memory = true, spoil(p);
         uint8_t *name = p->name->bytes + before;
-        p->name->size = before + text_raw(name, name, key_size);
+        p->name->size = before + rag_text_raw(name, name, key_size);
         is_last = p->name->size > before && memchr(name, '.', p->name->size - before);
-        path = column_path_of(b, p->name->bytes, p->name->size, false);
+        path = rag_column_path_of(b, p->name->bytes, p->name->size, false);
         if (way.depth == 1) p->top = path;
         buffer_byte(p->name, '.');
     }
@@ -264,7 +264,7 @@ static bool order_members(struct parser *p, size_t from, struct member *members,
         const size_t key = text_size(members[i].bytes);
         is_twice |= i > 0 && key == text_size(members[i - 1].bytes) &&
                     memcmp(members[i].bytes, members[i - 1].bytes, key) == 0;
-        buffer_put(out, members[i].bytes, members[i].size);
+        rag_buffer_put(out, members[i].bytes, members[i].size);
     }
     free(copy);
     return is_twice ? spoil(p) : true;
@@ -335,7 +335,7 @@ static bool is_key(const struct parser *p, size_t from, const char *key) {
 }
 
 static bool is_list_of_texts(const uint8_t *at, size_t size) {
-    for (size_t i = 1; i + 1 < size; i += value_size(at + i, at + size))
+    for (size_t i = 1; i + 1 < size; i += rag_value_size(at + i, at + size))
         if (at[i] != VALUE_TEXT) return false;
     return *at == VALUE_LIST;
 }
@@ -359,10 +359,10 @@ static bool put_field(struct parser *p, size_t key) {
     if (is_tags && !is_list_of_texts(value, size)) return spoil(p);
     if (is_source && *value != VALUE_TEXT) return spoil(p);
     if (p->builder->is_dry) return true;
-    if (is_tags) note(p, column_path_of(p->builder, NULL, 0, true), 1, from, false);
+    if (is_tags) note(p, rag_column_path_of(p->builder, NULL, 0, true), 1, from, false);
     if (is_source && size > 2)
-        note(p, column_path_of(p->builder, (const uint8_t *)"source", 6, false), DEPTH_OF_SOURCE,
-             from, false);
+        note(p, rag_column_path_of(p->builder, (const uint8_t *)"source", 6, false),
+             DEPTH_OF_SOURCE, from, false);
     return true;
 }
 
@@ -388,8 +388,8 @@ static bool put_fields(struct parser *p) {
     return p->at == p->end ? true : spoil(p);
 }
 
-bool column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
-                     struct column_words *words) {
+bool rag_column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
+                         struct column_words *words) {
     struct parser p = {b, json, json + size, words, &b->scratch, &b->name, NO_TOP, false};
     words->count = 0;
     b->scratch.size = b->name.size = 0;

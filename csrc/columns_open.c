@@ -18,8 +18,8 @@ static bool add_part(uint64_t *at, uint64_t count, uint64_t width) {
     return true;
 }
 
-bool column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t width, uint64_t numbers,
-                  bool has_rests, uint64_t others, uint64_t blob) {
+bool rag_column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t width,
+                      uint64_t numbers, bool has_rests, uint64_t others, uint64_t blob) {
     uint64_t at = 0;
     *parts = (struct rag_column_parts){0};
     bool fits = add_part(&at, rows / ZONE_ROWS + (rows % ZONE_ROWS > 0), ZONE_SIZE);
@@ -56,7 +56,7 @@ static uint64_t value_count(const uint8_t *entry) {
 static bool parts_of(const uint8_t *entry, uint64_t rows, struct rag_column_parts *parts) {
     const uint64_t others = (uint64_t)load_u32(entry + COLUMN_TEXTS) +
                             load_u32(entry + COLUMN_LISTS) + load_u32(entry + COLUMN_OBJECTS);
-    return column_parts(
+    return rag_column_parts(
         parts, rows, load_u32(entry + COLUMN_WIDTH), load_u32(entry + COLUMN_NUMBERS),
         load_u32(entry + COLUMN_FLAGS) & COLUMN_HAS_RESTS, others, load_u64(entry + COLUMN_BLOB));
 }
@@ -325,10 +325,10 @@ enum rag_status rag_column_find(const struct rag_column *c, const uint8_t *value
     }
     struct wanted wanted = {.is_number = kind == VALUE_NUMBER, .bytes = value, .size = size};
     uint8_t *raw = NULL;
-    if (kind == VALUE_NUMBER) wanted.number = number_load(value);
+    if (kind == VALUE_NUMBER) wanted.number = rag_number_load(value);
     if (kind == VALUE_TEXT) {
         if (!(raw = malloc(size))) return rag_fail(fault, RAG_MEMORY, 0, "no memory to look up");
-        wanted.size = text_raw(raw, value + 1, size - 2);
+        wanted.size = rag_text_raw(raw, value + 1, size - 2);
         wanted.bytes = raw;
     }
     if (kind > VALUE_TEXT) wanted.base = c->texts;
@@ -348,7 +348,7 @@ size_t rag_column_value(const struct rag_column *c, uint32_t code, uint8_t *out)
     const int kind = kind_of(c, code);
     if (kind < VALUE_NUMBER) return out ? *out = (uint8_t)kind, 1 : 1;
     if (kind == VALUE_NUMBER) {
-        if (out) number_store(out, number_at(c, code - first_code(c, VALUE_NUMBER)));
+        if (out) rag_number_store(out, number_at(c, code - first_code(c, VALUE_NUMBER)));
         return NUMBER_SIZE;
     }
     size_t size;

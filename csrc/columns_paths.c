@@ -61,8 +61,8 @@ static uint32_t add_path(struct rag_columns_builder *b, const uint8_t *name, siz
     return (uint32_t)b->path_count++;
 }
 
-uint32_t column_path_of(struct rag_columns_builder *b, const uint8_t *name, size_t size,
-                        bool is_tags) {
+uint32_t rag_column_path_of(struct rag_columns_builder *b, const uint8_t *name, size_t size,
+                            bool is_tags) {
     if (!grow_slots(&b->slots, &b->slot_count, b->path_count, path_hash, b->paths)) {
         b->has_no_memory = true;
         return NO_PATH;
@@ -79,7 +79,7 @@ uint32_t column_path_of(struct rag_columns_builder *b, const uint8_t *name, size
     return found;
 }
 
-void column_give_up(struct rag_columns_builder *b, struct column_path *path) {
+void rag_column_give_up(struct rag_columns_builder *b, struct column_path *path) {
     b->held -= path->values.size + path->value_count * sizeof *path->value +
                path->run_count * sizeof *path->runs;
     free(path->values.bytes);
@@ -96,14 +96,14 @@ void column_give_up(struct rag_columns_builder *b, struct column_path *path) {
 static bool is_too_much(struct rag_columns_builder *b, struct column_path *path, size_t more) {
     b->held += more;
     if (path->values.size <= b->limits.values && b->held <= b->limits.held) return false;
-    column_give_up(b, path);
+    rag_column_give_up(b, path);
     return true;
 }
 
 static uint32_t add_value(struct rag_columns_builder *b, struct column_path *path,
                           const uint8_t *value, size_t size, size_t at) {
     const uint64_t place = path->values.size;
-    buffer_put(&path->values, value, size);
+    rag_buffer_put(&path->values, value, size);
     if (path->values.failed || path->value_count >= UINT32_MAX - 2 ||
         !rag_grow(&path->value, &path->value_room, path->value_count + 1, sizeof *path->value)) {
         b->has_no_memory = true;
@@ -115,8 +115,8 @@ static uint32_t add_value(struct rag_columns_builder *b, struct column_path *pat
     return is_too_much(b, path, size + sizeof *path->value) ? 0 : number;
 }
 
-uint32_t column_code_of(struct rag_columns_builder *b, struct column_path *path,
-                        const uint8_t *value, size_t size) {
+uint32_t rag_column_code_of(struct rag_columns_builder *b, struct column_path *path,
+                            const uint8_t *value, size_t size) {
     if (!grow_slots(&path->slots, &path->slot_count, path->value_count, value_hash, path)) {
         b->has_no_memory = true;
         return 0;
@@ -141,8 +141,8 @@ static void add_run(struct rag_columns_builder *b, struct column_path *path, uin
     (void)is_too_much(b, path, sizeof *path->runs);
 }
 
-void column_append(struct rag_columns_builder *b, struct column_path *path, uint64_t first,
-                   uint64_t count, uint32_t code) {
+void rag_column_append(struct rag_columns_builder *b, struct column_path *path, uint64_t first,
+                       uint64_t count, uint32_t code) {
     if (path->is_given_up || code == 0 || count == 0) return;
     if (path->end < first) add_run(b, path, path->end, 0);
     const bool goes_on =

@@ -98,7 +98,7 @@ void rag_column_rows_of(const struct rag_column *c, const uint8_t *chosen, uint3
 static bool is_held(const uint8_t *list, size_t size, const uint8_t *value, size_t value_bytes) {
     const uint8_t *end = list + size, *at = list + 1;
     while (at < end && *at != VALUE_END) {
-        const size_t step = value_size(at, end);
+        const size_t step = rag_value_size(at, end);
         if (step == 0) return false;
         if (step == value_bytes && memcmp(at, value, step) == 0) return true;
         at += step;

@@ -11,7 +11,7 @@
 
 /* (double)integer is the nearest, which can be above it: then the one before is the floor, and the
  * difference is less than 2^11. */
-struct rag_number number_of_integer(int64_t integer) {
+struct rag_number rag_number_of_integer(int64_t integer) {
     double floor = (double)integer;
     if (floor >= 0x1p63 || (int64_t)floor > integer) floor = nextafter(floor, -INFINITY);
     const uint64_t rest = (uint64_t)integer - (uint64_t)(int64_t)floor;
@@ -20,7 +20,7 @@ struct rag_number number_of_integer(int64_t integer) {
 
 static const uint64_t SIGN = (uint64_t)1 << 63;
 
-void number_store(uint8_t out[NUMBER_SIZE], struct rag_number number) {
+void rag_number_store(uint8_t out[NUMBER_SIZE], struct rag_number number) {
     const double floor = number.floor == 0 ? 0 : number.floor; /* -0 is 0 */
     uint64_t bits;
     memcpy(&bits, &floor, sizeof bits);
@@ -30,7 +30,7 @@ void number_store(uint8_t out[NUMBER_SIZE], struct rag_number number) {
     store_u16(out + 9, __builtin_bswap16(number.rest));
 }
 
-struct rag_number number_load(const uint8_t encoded[NUMBER_SIZE]) {
+struct rag_number rag_number_load(const uint8_t encoded[NUMBER_SIZE]) {
     uint64_t bits = __builtin_bswap64(load_u64(encoded + 1));
     bits = bits & SIGN ? bits & ~SIGN : ~bits;
     struct rag_number number = {0, __builtin_bswap16(load_u16(encoded + 9))};
@@ -39,12 +39,12 @@ struct rag_number number_load(const uint8_t encoded[NUMBER_SIZE]) {
 }
 
 size_t rag_value_integer(uint8_t *out, int64_t integer) {
-    number_store(out, number_of_integer(integer));
+    rag_number_store(out, rag_number_of_integer(integer));
     return NUMBER_SIZE;
 }
 
 size_t rag_value_number(uint8_t *out, double floor, uint16_t rest) {
-    number_store(out, (struct rag_number){floor, rest});
+    rag_number_store(out, (struct rag_number){floor, rest});
     return NUMBER_SIZE;
 }
 
@@ -59,7 +59,7 @@ size_t rag_value_text(uint8_t *out, const uint8_t *raw, size_t size) {
     return count;
 }
 
-void buffer_put(struct rag_buffer *buffer, const void *bytes, size_t size) {
+void rag_buffer_put(struct rag_buffer *buffer, const void *bytes, size_t size) {
     if (buffer->failed || size == 0) return;
     if (!rag_grow(&buffer->bytes, &buffer->room, buffer->size + size, 1)) {
         buffer->failed = true;
@@ -69,19 +69,19 @@ void buffer_put(struct rag_buffer *buffer, const void *bytes, size_t size) {
     buffer->size += size;
 }
 
-void text_escape(struct rag_buffer *out, const uint8_t *raw, size_t size) {
+void rag_text_escape(struct rag_buffer *out, const uint8_t *raw, size_t size) {
     size_t plain = 0;
     for (size_t i = 0; i < size; i++) {
         if (raw[i] > 1) continue;
         const uint8_t escape[2] = {1, (uint8_t)(raw[i] + 1)};
-        buffer_put(out, raw + plain, i - plain);
-        buffer_put(out, escape, 2);
+        rag_buffer_put(out, raw + plain, i - plain);
+        rag_buffer_put(out, escape, 2);
         plain = i + 1;
     }
-    buffer_put(out, raw + plain, size - plain);
+    rag_buffer_put(out, raw + plain, size - plain);
 }
 
-size_t text_raw(uint8_t *out, const uint8_t *escaped, size_t size) {
+size_t rag_text_raw(uint8_t *out, const uint8_t *escaped, size_t size) {
     size_t count = 0;
     for (size_t i = 0; i < size; i++)
         out[count++] = escaped[i] == 1 && i + 1 < size ? (uint8_t)(escaped[++i] - 1) : escaped[i];
@@ -98,7 +98,7 @@ static size_t token_size(const uint8_t *at, const uint8_t *end) {
     return last ? (size_t)(last - at) + 1 : 0;
 }
 
-size_t value_size(const uint8_t *at, const uint8_t *end) {
+size_t rag_value_size(const uint8_t *at, const uint8_t *end) {
     const uint8_t *first = at;
     size_t open = 0, size;
     do {

@@ -34,9 +34,9 @@ struct rag_number {
     uint16_t rest;
 };
 
-struct rag_number number_of_integer(int64_t integer);
-struct rag_number number_load(const uint8_t encoded[NUMBER_SIZE]);
-void number_store(uint8_t out[NUMBER_SIZE], struct rag_number number);
+struct rag_number rag_number_of_integer(int64_t integer);
+struct rag_number rag_number_load(const uint8_t encoded[NUMBER_SIZE]);
+void rag_number_store(uint8_t out[NUMBER_SIZE], struct rag_number number);
 
 static inline int number_compare(struct rag_number a, struct rag_number b) {
     if (a.floor != b.floor) return a.floor < b.floor ? -1 : 1;
@@ -49,17 +49,17 @@ struct rag_buffer {
     size_t size, room;
     bool failed;
 };
-void buffer_put(struct rag_buffer *buffer, const void *bytes, size_t size);
+void rag_buffer_put(struct rag_buffer *buffer, const void *bytes, size_t size);
 static inline void buffer_byte(struct rag_buffer *buffer, uint8_t byte) {
-    buffer_put(buffer, &byte, 1);
+    rag_buffer_put(buffer, &byte, 1);
 }
 
 /* The bytes of a text inside its 05 and 00, and back; raw returns how many there are in out, which
  * has room for size, and can be where they are. */
-void text_escape(struct rag_buffer *out, const uint8_t *raw, size_t size);
-size_t text_raw(uint8_t *out, const uint8_t *escaped, size_t size);
+void rag_text_escape(struct rag_buffer *out, const uint8_t *raw, size_t size);
+size_t rag_text_raw(uint8_t *out, const uint8_t *escaped, size_t size);
 
 /* How many bytes the value at `at` takes, or 0 where there is none before `end`. */
-size_t value_size(const uint8_t *at, const uint8_t *end);
+size_t rag_value_size(const uint8_t *at, const uint8_t *end);
 
 #endif
