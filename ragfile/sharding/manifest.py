@@ -23,6 +23,8 @@ FOLDER, SHARDS, STATISTICS = "manifests/", "shards/", "statistics/"
 LAST = (1 << 64) - 1
 SIZE_LIMIT = 1 << 30  # bytes of a manifest
 SHARD_LIMIT = 1 << 20
+ROW_LIMIT = (1 << 32) - 2  # of a file
+BOUNDS = {"numbers": (int, float), "texts": (str,)}  # what a bound of a kind may be
 TOUCHED_LIMIT = 1024  # ids that a manifest lists as touched; more of them are a range
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -184,6 +186,8 @@ def _previous(found):
     if said is None:
         return None
     previous = _Fields(said, found.path)
+    if generation_of(previous.text("name")) is None:
+        raise CorruptError(f"{found.path}: the manifest before has no manifest's name")
     return {"name": previous.text("name"), "sha256": previous.hash("sha256")}
 
 
@@ -203,16 +207,56 @@ def shard_record(said: Any, path: str) -> ShardRecord:
         stored.path, stored.bytes, stored.sha256, found.text("identity"),
         found.whole("generation"), found.whole("documents"), found.whole("rows"),
         found.whole("live"), found.whole("total_length"), found.text("first"), found.text("last"),
-        found.wholes("footer"), found.listed("sections"), found.said.get("is_ordered") is True,
-        found.mapping("bounds"), found.said.get("knows_all_fields") is True,
+        found.wholes("footer"), _sections(found), found.said.get("is_ordered") is True,
+        _bounds(found), found.said.get("knows_all_fields") is True,
         None if tags is None else found.texts("tags"),
         None if centroid is None else found.wholes("centroid", -127), found.number("radius"),
     )  # fmt: skip
 
 
+def _sections(found):
+    listed = found.listed("sections")
+    for one in listed:
+        is_place = isinstance(one, list) and len(one) == 4 and isinstance(one[0], str)
+        if not is_place or not all(type(number) is int for number in one[1:]):
+            raise CorruptError(f"{found.path}: a shard's section is not [name, segment, at, bytes]")
+    return listed
+
+
+def _bounds(found):
+    """Bounds that can be compared with what a filter names, or the manifest is refused."""
+    bounds = found.mapping("bounds")
+    for said in bounds.values():
+        pairs = [said.get(name) for name in BOUNDS] if isinstance(said, dict) else [0]
+        kinds = zip(pairs, BOUNDS.values(), strict=False)
+        if not all(pair is None or _is_pair(pair, kind) for pair, kind in kinds):
+            raise CorruptError(f"{found.path}: a shard's bounds are not two values of one kind")
+    return bounds
+
+
+def _is_pair(pair, kinds):
+    return isinstance(pair, list) and len(pair) == 2 and all(type(x) in kinds for x in pair)
+
+
+def _is_assignment(said):
+    if said.get("by") == "range":
+        starts = said.get("from")
+        is_list = isinstance(starts, list) and all(isinstance(one, str) for one in starts)
+        return is_list and starts[:1] == [""] and starts == sorted(starts)
+    if said.get("by") == "hash":
+        return type(said.get("shards")) is int and said["shards"] > 0
+    return said.get("by") == "given"
+
+
 def _checked(manifest: Manifest, path: str) -> Manifest:
     """Sums and orders that a reader relies on."""
-    shards = manifest.shards
+    shards, dim = manifest.shards, manifest.config.get("dim")
+    if not _is_assignment(manifest.assignment):
+        raise CorruptError(f"{path}: the manifest's field 'assignment' is missing or not valid")
+    if any(shard.centroid is not None and len(shard.centroid) != dim for shard in shards):
+        raise CorruptError(f"{path}: a centroid does not have the {dim} dimensions of the dataset")
+    if any(shard.rows > ROW_LIMIT for shard in shards):
+        raise CorruptError(f"{path}: a shard has more than {ROW_LIMIT:,} rows")
     if len(shards) > SHARD_LIMIT:
         raise CorruptError(f"{path}: more than {SHARD_LIMIT:,} shards")
     if any(shard.live > shard.rows for shard in shards):

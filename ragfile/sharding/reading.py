@@ -546,6 +546,12 @@ class Dataset(KnowledgeBase):
             scored = zip(rows, list(hits), strict=False)
             hits[:] = [_made_hit(there[row], hit) for row, hit in scored if row in there]
 
+    def _answered(self, question, request_id):
+        """Each question begins anew: a shard that could not be asked may be there again."""
+        self._failures.clear()
+        self._skips.clear()
+        return super()._answered(question, request_id)
+
     def _say_what_is_missing(self, hits):
         hits.skipped = sum(self._skips)
         if self._failures:

@@ -218,6 +218,13 @@ def test_a_shard_that_is_another_file_is_refused(broken, how):
     assert ragfile.verify(folder / "kb")[0]
 
 
+def test_a_view_that_stays_counts_for_each_question_anew(kb):
+    view = kb.at_commit()
+    nothing = {"year": {"$gt": 2100}}
+    counts = {view.search("pod", where=nothing, mode="bm25", cache=False).skipped for _ in range(3)}
+    assert counts == {len(kb.manifest.shards)}
+
+
 def test_a_folder_without_a_manifest_is_not_a_dataset(tmp_path):
     with pytest.raises(IsADirectoryError):
         ragfile.open(tmp_path)
@@ -240,7 +247,10 @@ def manifest_path(folder):
         (("shards", 0, "radius"), "x"), (("shards", 0, "bounds"), []), (("statistics",), None),
         (("statistics", "rows"), 1), (("statistics", "file"), None), (("statistics", "total_length"), 0),
         (("config",), []), (("config", "dim"), "x"), (("analysis",), 3), (("previous",), 7), (("touched",), 1),
-        (("assignment",), None), (("shards", 0), 5), (("writer_flags",), "x"),
+        (("assignment",), None), (("assignment",), {"by": "range", "from": 5}), (("assignment",), {"by": "moon"}),
+        (("shards", 0, "bounds"), {"year": 5}), (("shards", 0, "bounds"), {"year": {"numbers": ["a", "b"]}}),
+        (("shards", 0, "centroid"), [1, 2]), (("shards", 0, "sections"), [["vector"]]),
+        (("previous",), {"name": "../../secret", "sha256": "0" * 64}), (("shards", 0, "rows"), 1 << 40), (("shards", 0), 5), (("writer_flags",), "x"),
     ],
 )  # fmt: skip
 def test_a_manifest_with_a_wrong_field_is_refused(sources, tmp_path, path, value):
@@ -273,3 +283,25 @@ def test_statistics_of_another_generation_are_refused(sources, tmp_path):
     os.replace(theirs, mine)
     with ragfile.open(tmp_path / "kb") as rf, pytest.raises(CorruptError):
         rf.search("pod")
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("fusion", [None, "rrf", "blend"])
+def test_ten_thousand_questions_have_the_bits_of_one_file(tmp_path, fusion):
+    rng = random.Random(9)
+    sources = collections.write(tmp_path / "sources", 300)
+    ragfile.build(sources, tmp_path / "one.ragfile")
+    dataset.build(sources, tmp_path / "kb", shards=12, by=lambda _: rng.randrange(12))
+    questions = [
+        " ".join(rng.choices(collections.WORDS, k=rng.randint(1, 6))) for _ in range(10_000)
+    ]
+    with ragfile.open(tmp_path / "kb") as rf, ragfile.open(tmp_path / "one.ragfile") as one:
+        for mode, where in itertools.product(["hybrid", "vector", "bm25"], collections.FILTERS[:4]):
+            options = {"mode": mode, "fusion": fusion, "where": where, "pool": 20}
+            for mine, theirs in zip(
+                rf.search_batch(questions, 8, **options),
+                one.search_batch(questions, 8, **options), strict=True,
+            ):  # fmt: skip
+                assert [(h.id, h.score, h.scores) for h in mine] == [
+                    (h.id, h.score, h.scores) for h in theirs
+                ]
