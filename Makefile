@@ -159,7 +159,8 @@ extras:               ## the suite with every extra and every store that a test 
 
 frameworks:           ## LangChain's and Haystack's own suites, LlamaIndex's store beside ours, in an environment of their own
 	python3 -m venv build/frameworks && build/frameworks/bin/pip install -q -e ".[frameworks]"
-	build/frameworks/bin/pip install -q torch==2.13.0 && build/frameworks/bin/pip install -q -e ".[mteb]"
+	build/frameworks/bin/pip install -q torch==2.13.0 && build/frameworks/bin/pip install -q -e ".[mteb]" \
+		dspy pydantic-ai-slim semantic-kernel smolagents
 	build/frameworks/bin/python -m pytest -q -p no:codspeed \
 		tests/adapters/test_haystack.py tests/adapters/test_mteb.py tests/adapters/test_langchain.py \
 		tests/adapters/test_llama_index.py \

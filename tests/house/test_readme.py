@@ -1,5 +1,6 @@
 """The README and the pages of docs/ are true: their code blocks are run."""
 
+import linecache
 import re
 import shlex
 import shutil
@@ -60,14 +61,23 @@ FRAMEWORKS = {  # adapter -> the package that it is about
 
 @pytest.mark.parametrize(("page", "block"), examples("python"))
 def test_the_python_examples_run(far, page, block):
-    needed = re.findall(r"^import (duckdb)$", block, re.MULTILINE)
+    needed = re.findall(r"^(?:import|from) (duckdb|dspy|pydantic_ai|semantic_kernel|smolagents)\b",
+                        block, re.MULTILINE)  # fmt: skip
     for adapter in re.findall(r"^from ragfile.adapters.(\w+) import", block, re.MULTILINE):
         needed += FRAMEWORKS.get(adapter, [])
     for package in needed:
         pytest.importorskip(
             package, reason=f"{package}, which this example is about, is not installed"
         )
-    exec(compile(block.replace("https://example.org", far), str(page), "exec"), {})
+    source, name = block.replace("https://example.org", far), f"<{page.name}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[name] = (
+        len(source),
+        None,
+        lines,
+        name,
+    )  # for those that read a function's source
+    exec(compile(source, name, "exec"), {"__name__": "example"})
 
 
 @pytest.mark.parametrize(
