@@ -68,7 +68,7 @@ static struct query_codes code_nibbles(const double *values, size_t count, int8_
         const int32_t code = (int32_t)whole, half = 1 << (TOP_SHIFT - 1);
         const int32_t upper = i < FIRST ? (code + half) >> TOP_SHIFT : 0;
         if (i < FIRST) top[i] = (int8_t)upper;
-        codes[i] = (int8_t)(code - (upper << TOP_SHIFT));
+        codes[i] = (int8_t)(code - upper * (1 << TOP_SHIFT));
         sum += code;
         square += rest * rest;
     }
