@@ -188,6 +188,9 @@ doors:                ## other people's clients: OpenAI's, Ollama's, the AI SDK,
 bench-vectors:
 	$(PY) bench/vectors.py --rows $(ROWS) --queries $(QUERIES)
 
+bench-vectors-own:
+	$(PY) bench/vectors_own.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
+
 bench-bm25:
 	$(PY) bench/bm25.py build --passages $(PASSAGES)
 	$(PY) bench/bm25.py query --short $(SHORT) --long $(LONG)

@@ -47,14 +47,15 @@ class RagfileWithoutShadow(Ragfile):
 
 class FaissFlat(Peer):
     batches = True
-    threshold = None
+    threshold = default = None
 
     def __init__(self, rows, folder):
         import faiss
 
         faiss.omp_set_num_threads(1)
         self.faiss = faiss
-        self.default = faiss.cvar.distance_compute_blas_threshold
+        if FaissFlat.default is None:  # before anything has set it
+            FaissFlat.default = faiss.cvar.distance_compute_blas_threshold
         self.index = faiss.IndexFlatIP(rows.shape[1])
         self.index.add(rows)
 
