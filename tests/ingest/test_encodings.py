@@ -49,6 +49,13 @@ def test_a_program_that_names_its_encoding_is_believed(tmp_path):
     assert load(tmp_path)[0].text == "# -*- coding: koi8-r -*-\n# Привет\n"
 
 
+@pytest.mark.parametrize("name", ["punycode", "rot13", "unicode_escape", "no-such", "zip"])
+def test_a_codec_that_is_not_an_encoding_is_not_believed(name, tmp_path):
+    raw = f"# coding: {name}\n".encode() + "Die Grüße für das Straßenfest kamen.\n".encode("cp1252")
+    (tmp_path / "a.py").write_bytes(raw)
+    assert "Grüße" in load(tmp_path)[0].text
+
+
 def test_utf8_with_a_bad_byte_is_not_read_as_something_else(tmp_path):
     (tmp_path / "a.txt").write_bytes("Grüße aus Köln, größer als Düren".encode() + b"\xff")
     loading = Loading(tmp_path)

@@ -85,7 +85,7 @@ for _loader in (
     _text("txt", "text/plain", ".txt .text .log", plain.text),
     _text("md", "text/markdown", ".md .markdown .mdx", plain.markdown),
     _text("rst", "text/x-rst", ".rst .rest", restructured.parse),
-    _text("adoc", "text/asciidoc", ".adoc .asciidoc .asc", asciidoc.parse),
+    _text("adoc", "text/asciidoc", ".adoc .asciidoc", asciidoc.parse),
     _text("org", "text/org", ".org", org.parse),
     _text("tex", "text/x-tex", ".tex .ltx", tex.parse),
     _text("man", "text/troff", ".1 .2 .3 .4 .5 .6 .7 .8 .man .mdoc", manual.parse),

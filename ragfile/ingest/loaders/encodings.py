@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from ragfile.ground.extras import optional
@@ -14,6 +15,21 @@ CANDIDATES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256",
     "cp932", "euc_jp", "gb18030", "big5", "cp949",
 ]  # fmt: skip
+# What a text can say of itself. Not every codec is an encoding, and some take time with the square of
+# the text.
+DECLARED = {
+    *CANDIDATES,
+    "cp437",
+    "cp850",
+    "cp866",
+    "mac-roman",
+    "koi8-u",
+    "shift_jis",
+    "gbk",
+    "gb2312",
+    "euc_kr",
+}
+DECLARED |= {f"iso8859-{n}" for n in range(1, 17) if n != 12}
 
 
 def wide(raw):
@@ -32,11 +48,22 @@ def detected(raw):
     """The name of an encoding, "" where the text is not known to be in any."""
     if name := wide(raw):
         return name
-    if (declared := _DECLARED.match(raw[:4096])) and _can(raw, name := declared[1].decode()):
+    if name := _declared(raw):
         return name
     if _is_damaged(raw[:SAMPLE]):
         return ""
     return _best(raw)
+
+
+def _declared(raw):
+    """The encoding that a program names in its first two lines, if it is one and the text is in it."""
+    m = _DECLARED.match(raw[:4096])
+    try:
+        name = codecs.lookup(m[1].decode()).name if m else ""
+    except LookupError:
+        return ""
+    known = {codecs.lookup(each).name for each in DECLARED}
+    return name if name in known and _can(raw, name) else ""
 
 
 def _can(raw, name):
