@@ -20,7 +20,7 @@ class RowSet:
 
     __slots__ = ("_found", "_mask", "_words")
 
-    _found: "dict[int, tuple[Any, Words]] | None"  # by segment
+    _found: "dict[tuple[int, int], tuple[Any, Words]] | None"  # by segment
 
     def __init__(self, mask: np.ndarray | None):
         self._mask, self._words, self._found = mask, None, None
@@ -29,9 +29,8 @@ class RowSet:
     def of_segments(cls, segments: Sequence, words: Sequence[Words]) -> "RowSet":
         """The same as a row set for each segment of a file."""
         found = cls(None)
-        found._found = dict(
-            zip([s.number for s in segments], zip(segments, words, strict=True), strict=True)
-        )
+        each = zip(segments, words, strict=True)
+        found._found = {_name_of(segment): (segment, some) for segment, some in each}
         return found
 
     @property
@@ -45,12 +44,17 @@ class RowSet:
     def words(self, segments: Sequence) -> list[Words | None]:
         """For each of the searched segments the rows that live and pass, or None for all of them."""
         if self._found is not None:
-            return [_of_live(*self._found[segment.number]) for segment in segments]
+            return [_of_live(*self._found[_name_of(segment)]) for segment in segments]
         if self._mask is None:
             return [segment.alive for segment in segments]
         if self._words is None:
             self._words = [_living(segment, self._mask) for segment in segments]
         return self._words
+
+
+def _name_of(segment):
+    """What tells a segment from others, also where those of several files are searched as one."""
+    return segment.base, segment.number
 
 
 def _living(segment, mask):

@@ -89,6 +89,16 @@ def test_match_nearest_and_score_give_the_bits_of_one_file(one, kb):
     assert kb.score(rows[0], text="pod drain").tobytes() == scores[0].tobytes()
 
 
+def test_a_filter_as_a_mask_is_that_of_one_file(one, kb):
+    for where in collections.FILTERS[1:]:
+        mine, theirs = (
+            sorted(rf.hit(row).id for row in np.flatnonzero(rf.mask(where)).tolist())
+            for rf in (kb, one)
+        )
+        assert mine == theirs
+        assert len(kb.mask(where)) == len(one.mask(where)) == len(one)
+
+
 def test_rows_of_an_answer_are_a_filter(kb):
     rows, _ = kb.match("pod", 6)
     again, _ = kb.match("pod", 100, where=rows[0][:3])
