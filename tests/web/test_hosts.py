@@ -104,3 +104,31 @@ def test_words_first_needs_little_of_a_file_for_the_web(host):
         there("open")
         there("search", "pods and nodes 17", {"k": 5, "mode": "bm25"})
         assert there("memory")["received"] > 2 * little
+
+
+def test_what_is_no_file_of_the_kind_is_said(tmp_path):
+    ragfile.write_pairs(tmp_path / "old.ragfile", [("a", "b")])
+    (tmp_path / "empty.ragfile").write_bytes(b"")
+    for name, error, said in (
+        ("nobody", "RemoteError", "ENOENT"),
+        ("empty.ragfile", "FormatError", "not a RAGFile"),
+        ("old.ragfile", "FormatError", "convert it first"),
+    ):
+        with Reader(tmp_path / name) as there:
+            answer = there.answer("open")
+            assert (answer["error"], said in answer["message"]) == (error, True), answer
+
+
+def test_a_wrong_argument_is_an_error_with_a_sentence(host):
+    with Reader(host.folder / "kb.ragfile") as there:
+        there("open")
+        for options, said in (
+            ({"k": -1}, "whole numbers"),
+            ({"mode": "meaning"}, "unknown mode"),
+            ({"fusion": "sum"}, "unknown fusion"),
+            ({"vector": [1, 2]}, "another dimension"),
+            ({"where": {"$x": 1}}, "unknown operator"),
+            ({"where": [10**6]}, "outside the file"),
+        ):
+            answer = there.answer("search", "pods", options)
+            assert (answer["error"], said in answer["message"]) == ("ArgumentError", True), answer

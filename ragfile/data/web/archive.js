@@ -5,7 +5,7 @@ Rows are numbered through the segments in order; a deleted row keeps its number 
 import { analysisOf } from "./analysis.js";
 import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
-import { ArgumentError, CorruptError, FormatError } from "./errors.js";
+import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
 import { FRONT, sourceOf } from "./sources.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 
@@ -52,8 +52,9 @@ export class Archive {
   }
 
   async close() {
+    const why = new RagfileError(`${this.name} is closed`);
+    this.core = { alone: () => Promise.reject(why) };
     await this.source.close?.();
-    this.core = null;
   }
 
   // -------------------------------------------------------------------------------------- opening ---
@@ -87,9 +88,7 @@ export class Archive {
     if (status) throw core.reason(status);
     const [major] = core.answer(4);
     if (major === 0)
-      throw new FormatError(
-        "a RAGFile of version 0.1.0: convert it (ragfile convert), or read it with ragfile.pairs",
-      );
+      throw new FormatError("a RAGFile of version 0.1.0: convert it first (ragfile convert)");
   }
 
   /** An older generation, by the number that users know. */

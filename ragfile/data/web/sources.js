@@ -91,7 +91,9 @@ class OfDisk extends Counted {
 
   async open() {
     const { open } = await import("node:fs/promises");
-    this.file = await open(this.url);
+    this.file = await open(this.url).catch((error) => {
+      throw new RemoteError(`${this.name} cannot be opened: ${error.code ?? error.message}`);
+    });
     const { size } = await this.file.stat();
     return { size, parts: [] };
   }

@@ -69,10 +69,16 @@ class Static {
     if (start > end || end > found.size) {
       throw Object.assign(new Error("The place is not in the document."), { status: 422 });
     }
-    const points = [...found.text], [first, last] = [start - wide.start, end - wide.start];
+    const points = [...found.text],
+      [first, last] = [start - wide.start, end - wide.start];
     const part = (from, to) => points.slice(from, to).join("");
     return {
-      ...found, start, end, before: part(0, first), text: part(first, last), after: part(last),
+      ...found,
+      start,
+      end,
+      before: part(0, first),
+      text: part(first, last),
+      after: part(last),
       checksum: found.metadata?.checksum ?? null,
     };
   }
