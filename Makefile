@@ -167,7 +167,7 @@ frameworks:           ## LangChain's and Haystack's own suites, LlamaIndex's sto
 		tests/house/test_readme.py -k "not test_the_commands"
 
 page:                 ## the web page in a real Chromium, and axe-core's judgement of it
-	command -v chromium google-chrome || (apt-get update && apt-get install -y chromium)
+	command -v chromium || command -v google-chrome || (apt-get update && apt-get install -y chromium)
 	$(PY) -m pip install -q playwright
 	npm install --silent --prefix build/page axe-core
 	$(PY) -m pytest -q tests/page
