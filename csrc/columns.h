@@ -92,6 +92,10 @@ struct column_path {
     struct column_run *runs;
     size_t run_count, run_room;
     uint32_t end; /* the row after the last that has a value */
+    /* What the row that is being joined says of its own: a value here, at this depth; and whether
+     * the path is a key of its own. They hold where they are the builder's turn. */
+    uint64_t said_on, top_on;
+    uint32_t said_depth;
 };
 
 struct rag_columns_builder {
@@ -99,6 +103,7 @@ struct rag_columns_builder {
     size_t path_count, path_room;
     uint32_t *slots;
     size_t slot_count;
+    uint64_t turn;       /* rows that were joined */
     uint64_t rows, held; /* held: bytes of all values and runs */
     struct rag_columns_limits limits;
     bool is_partial, is_spoilt, has_no_memory;

@@ -76,30 +76,32 @@ static bool add_words(struct rag_columns_builder *b, struct column_words *words,
     return true;
 }
 
-static bool has_top(const struct column_words *words, uint32_t top) {
-    for (size_t i = 0; i < words->count; i++)
-        if (words->items[i].top == top) return true;
-    return false;
+static void mark_own(struct rag_columns_builder *b) {
+    b->turn++;
+    for (size_t i = 0; i < b->own.count; i++) {
+        const struct column_said *said = &b->own.items[i];
+        b->paths[said->path].said_on = b->turn;
+        b->paths[said->path].said_depth = said->depth;
+        if (said->top != NO_TOP) b->paths[said->top].top_on = b->turn;
+    }
 }
 
-static const struct column_said *find_path(const struct column_words *words, uint32_t path) {
-    for (size_t i = 0; i < words->count; i++)
-        if (words->items[i].path == path) return &words->items[i];
-    return NULL;
+/* A row's own key hides all below the document's. So do its tags, and a source of its own. */
+static bool is_hidden(const struct rag_columns_builder *b, const struct column_said *said) {
+    if (said->top != NO_TOP) return b->paths[said->top].top_on == b->turn;
+    const struct column_path *path = &b->paths[said->path];
+    return path->said_on == b->turn && path->said_depth == said->depth;
 }
 
-/* What a row says that has words of its own: a key of its own hides all below the document's. A
- * source of its own stands before the document's, and so do its tags. */
+/* What a row says that has words of its own, with those of its document that they do not hide. */
 static void join_words(struct rag_columns_builder *b) {
     b->both.count = 0;
+    mark_own(b);
     for (size_t i = 0; i < b->own.count; i++)
         if (!add_words(b, &b->both, &b->own.items[i])) return;
-    for (size_t i = 0; i < b->shared.count; i++) {
-        const struct column_said *said = &b->shared.items[i], *own = find_path(&b->own, said->path);
-        const bool is_hidden =
-            said->top != NO_TOP ? has_top(&b->own, said->top) : own && own->depth == said->depth;
-        if (!is_hidden && !add_words(b, &b->both, said)) return;
-    }
+    for (size_t i = 0; i < b->shared.count; i++)
+        if (!is_hidden(b, &b->shared.items[i]) && !add_words(b, &b->both, &b->shared.items[i]))
+            return;
     settle(b, &b->both);
 }
 

@@ -16,7 +16,7 @@
 #include "columns.h"
 #include "utf8.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, WORDS_MAX = 8 * COLUMNS_MAX };
 
 struct parser {
     struct rag_columns_builder *builder;
@@ -192,6 +192,8 @@ static bool put_list(struct parser *p, int level, bool *is_odd) {
 static void note(struct parser *p, uint32_t path, uint32_t depth, size_t from, bool is_odd) {
     struct rag_columns_builder *b = p->builder;
     if (path == NO_PATH || b->is_dry) return;
+    b->is_spoilt |= p->words->count == WORDS_MAX; /* keys twice: an object has no more paths */
+    if (b->is_spoilt) return;
     struct column_path *column = &b->paths[path];
     const size_t size = p->out->size - from;
     if (is_odd || size > b->limits.value) rag_column_give_up(b, column);

@@ -1353,7 +1353,8 @@ def listed_paths(found, segment, flags, at):
     there |= {"source" for _, _, source in said if source}
     there |= {None for _, tags, _ in said if tags is not NOTHING}
     need(flags or there <= found.keys(), at, "3.8", "a path that is not listed")
-    need(found.keys() <= there, at, "3.8", "a path that no row has")
+    held = {path for path, stored in found.items() if stored is not None}
+    need(held <= there, at, "3.8", "a path that no row has")
     for path, stored in found.items():
         if stored is None:
             continue

@@ -117,16 +117,16 @@ class SegmentSections:
         self._section("rag.chunks", rows, [chunks])
         self._section("rag.documents", len(ids), [documents])
         self._section("rag.ids", len(ids), [id_list])
+        self._grain(False)
         if self.columns is not None and not self.columns.is_spoilt:
             self.file.begin("rag.columns", self.segment)
             self.columns.finish(self.file.write)
             self.file.end(rows)
         if self.staging.vector_rows and rows >= sampling.WORTH:
-            self._grain(False)
             self._write_sample(
                 _core.Records(*map(_core.Section.over, (chunks, documents, id_list)))
             )
-            self._grain()
+        self._grain()
         if self.lexicon is not None:
             self._write_lexicon(rows)
         self._grain(False)

@@ -6,7 +6,7 @@ COLUMN_LIMITS = {
 }
 # What is compared with the columns of another writer, which may have stored more.
 WIDE_LIMITS = {
-    "value": 1 << 16, "values": 1 << 30, "held": 2 << 30, "free_bytes": 1 << 62, "bytes_a_row": 0,
+    "value": 1 << 16, "values": 256 << 20, "held": 512 << 20, "free_bytes": 1 << 62, "bytes_a_row": 0,
 }
 
 

@@ -132,7 +132,7 @@ def column_faults(segment):
         yield _fault(f"columns without the path {min(map(str, unlisted))!r}", "rag.columns")
     for number, path in enumerate(stored.names()):
         other = made.find(path)
-        if other is None and not made.is_partial:
+        if other is None and stored.has_values(number) and not made.is_partial:
             yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
         elif other is not None and not _is_same_column(stored, number, made, other):
             yield _fault(f"the column of {path!r} says other than the metadata", "rag.columns")

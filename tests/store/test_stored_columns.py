@@ -478,3 +478,14 @@ def test_a_filter_behind_a_url_brings_its_columns_and_not_the_metadata(tmp_path)
         assert (far.mask({"n": {"$lt": 700}}) == expected).all()
         assert server.sent < 600_000 < len(local.section("rag.meta"))
         assert server.count <= 3
+
+
+def test_a_value_that_is_not_stored_and_that_no_row_has_is_no_fault(tmp_path):
+    """A document without rows says something that is too long for a column."""
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add([{"doc_id": f"d{i}", "chunk_index": 0, "content": "x"} for i in range(100)])
+        w.add_documents([{"id": "empty", "text": "", "metadata": {"long": "y" * 5000, "short": 1}}])
+    assert ragfile.verify(tmp_path / "kb")[0] == []
+    (columns,) = ragfile.open(tmp_path / "kb").segment_columns
+    assert columns.stored.names() == ["long"]
+    assert not columns.stored.has_values(0)
