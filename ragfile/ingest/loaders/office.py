@@ -252,8 +252,8 @@ def _slide(package, name, taken):
     to one slide.
     """
     tree = package.xml(name)
-    blocks = [_shape(shape) for shape in _outermost(tree, f"{_P}sp")]
-    blocks += [_table(table) for table in _outermost(tree, f"{_A}tbl")]
+    blocks = [_shape(shape) for shape in outermost(tree, f"{_P}sp")]
+    blocks += [_table(table) for table in outermost(tree, f"{_A}tbl")]
     targets = [target for target in package.relations(name).values() if target not in taken]
     for target in targets:
         if "/charts/" in f"/{target}" and target.endswith(".xml"):
@@ -262,7 +262,7 @@ def _slide(package, name, taken):
     for target in targets:
         if "/notesSlides/" in f"/{target}":
             taken.add(target)
-            shapes = _outermost(package.xml(target), f"{_P}sp")
+            shapes = outermost(package.xml(target), f"{_P}sp")
             blocks += [_shape(shape) for shape in shapes if _role(shape) == "body"]
     return "\n\n".join(block for block in blocks if block)
 
@@ -294,7 +294,7 @@ def _points(series):
     return " ".join(name), categories or [str(n) for n in range(1, len(values) + 1)], values
 
 
-def _outermost(element, tag):
+def outermost(element, tag):
     """The elements of a tag below an element, in order, without those that lie in another such
     one.
     """
@@ -314,7 +314,7 @@ def _role(shape):
 
 def _shape(shape):
     role = _role(shape)
-    lines = [_line(paragraph) for paragraph in _outermost(shape, f"{_A}p")]
+    lines = [_line(paragraph) for paragraph in outermost(shape, f"{_A}p")]
     text = "\n".join(line for line in lines if line)
     if role in ("sldNum", "dt", "ftr") or not text:
         return ""
@@ -327,9 +327,9 @@ def _line(paragraph):
 
 
 def _table(table):
-    rows = (_cells(row) for row in _outermost(table, f"{_A}tr"))
+    rows = (_cells(row) for row in outermost(table, f"{_A}tr"))
     return "\n".join(row for row in rows if row.strip(" |"))
 
 
 def _cells(row):
-    return " | ".join(" ".join(_line(cell).split()) for cell in _outermost(row, f"{_A}tc"))
+    return " | ".join(" ".join(_line(cell).split()) for cell in outermost(row, f"{_A}tc"))

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from ragfile.ingest.loaders import html
 from ragfile.ingest.loaders.contract import Extracted, LimitError, LoadError
-from ragfile.ingest.loaders.office import Package, bounded
+from ragfile.ingest.loaders.office import Package, bounded, outermost
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -80,7 +80,7 @@ def _blocks(parent):
             elif node.tag == f"{_T}list-item":
                 yield from _item(node, stack)
             elif node.tag == f"{_TABLE}table":
-                rows = [_row(row) for row in node.iter(f"{_TABLE}table-row")]
+                rows = [_row(row) for row in outermost(node, f"{_TABLE}table-row")]
                 if any(row.strip(" |") for row in rows):
                     yield "\n".join(rows)
             elif node.tag not in _LEFT_OUT:
