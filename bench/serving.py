@@ -1,12 +1,11 @@
 """What does HTTP cost beside a search, and how long do clients wait?
 
-    python bench/serving.py FILE [--questions FILE.txt] [--chroma PROGRAM]
+    python bench/serving.py FILE [--questions FILE.txt]
 
 Questions are the titles of the file's documents, each asked anew (cache: false), over connections
 that stay open. The server is `ragfile serve` as a process of its own. Its CPU time is what counts:
 searches a second of one core, whatever else the machine does. The waiting times are by the wall
-clock, at a steady half of that rate. With --chroma, the command `chroma` of an environment that has
-it, its server holds the same passages and vectors.
+clock, at a steady half of that rate.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from itertools import cycle, islice
@@ -30,25 +28,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A server as a process."""
 
-    def __init__(self, *words, port=0):
+    def __init__(self, *words):
         self.began = time.perf_counter()
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         text=True)  # fmt: skip
-        if port:  # one that does not say when it listens
-            self.host, self.port = "127.0.0.1", port
-            return self._wait()
         line = self.process.stdout.readline()
         self.host, _, port = line.strip().rpartition("/")[2].rpartition(":")
         self.port = int(port)
-
-    def _wait(self):
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            try:
-                return socket.create_connection((self.host, self.port)).close()
-            except OSError:
-                time.sleep(0.05)
-        raise TimeoutError
 
     def __enter__(self):
         return self
@@ -212,59 +198,10 @@ def first_token(words, path, rounds=20):
     return min(found), statistics.median(found)
 
 
-# ------------------------------------------------------------------------------- beside Chroma ---
-
-CHROMA = "/api/v2/tenants/default_tenant/databases/default_database/collections"
-
-
-def fill_chroma(server, path):
-    """The same passages with the same vectors; the address to ask."""
-    import ragfile
-
-    made = json.loads(Client(server, CHROMA).read({"name": "passages", "get_or_create": True}))
-    place = f"{CHROMA}/{made['id']}"
-    client = Client(server, place + "/add")
-    with ragfile.open(path) as rf:
-        rows, vectors = rf.live_rows().tolist(), rf.vectors()
-        for first in range(0, len(rows), 500):
-            part = [rf.hit(row) for row in rows[first : first + 500]]
-            client.read({
-                "ids": [hit.id for hit in part], "documents": [hit.text for hit in part],
-                "embeddings": vectors[first : first + 500].tolist(),
-                "metadatas": [{"source": hit.source} for hit in part],
-            })  # fmt: skip
-    return place + "/query"
-
-
-def questions_for_chroma(path, questions, k):
-    """The vectors of the questions, made ahead: Chroma's server makes none."""
-    import ragfile
-
-    with ragfile.open(path) as rf:
-        vectors = rf.embedder.embed(questions, "query").tolist()
-    also = {"n_results": k, "include": ["documents", "metadatas", "distances"]}
-    return [{"query_embeddings": [vector], **also} for vector in vectors]
-
-
-def beside_chroma(program, asked, questions):
-    """Chroma's server: nearest vectors, approximately, where ours are exact, fused with BM25."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        words = [program, "run", "--path", folder, "--port", str(port), "--host", "127.0.0.1"]
-        with Server(*words, port=port) as server:
-            path = fill_chroma(server, asked.file)
-            ready = questions_for_chroma(asked.file, questions, asked.k)
-            told = [rate(server, path, ready, asked.count, 4) for _ in range(asked.rounds)]
-            report("Chroma over HTTP, vectors given", max(told), server)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
     parser.add_argument("--questions")
-    parser.add_argument("--chroma")
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--count", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -289,8 +226,6 @@ def main():
         print(f"at {half:,.0f} a second: {p50:.2f} ms half, {p90:.2f} ms 90 %, {p99:.2f} ms 99 %")
     least, half = first_token(words, path.replace("/search", "/ask"))
     print(f"from a model's first token to the answer's: {least:.2f} ms, {half:.2f} ms half of them")
-    if asked.chroma:
-        beside_chroma(asked.chroma, asked, questions)
 
 
 def report(what, told, server):
