@@ -295,6 +295,16 @@ class Dataset(KnowledgeBase):
         found = (shard.section(name) for shard in shards if shard is not None)
         return next((section for section in found if section is not None), None)
 
+    @property
+    def signatures(self) -> list[Any]:
+        """None: signatures are of single files."""
+        return []
+
+    @property
+    def footer(self) -> tuple[int, int]:
+        """A dataset has none; its shards do."""
+        raise ValueError(f"{self.path} is a dataset: its shards have footers")
+
     def raw(self, at: int, size: int) -> bytes:
         """A dataset is many files: open a shard for its bytes."""
         raise ValueError(f"{self.path} is a dataset: its bytes are those of its shards")

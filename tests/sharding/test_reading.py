@@ -123,6 +123,30 @@ def test_the_surface_is_that_of_a_file(one, kb):
         kb.hit(len(kb))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"offset": 3}, {"least": 0.3}, {"like": "a/d001.md#0"}, {"variants": ("node cluster", "drain")},
+        {"diversity": 0.5}, {"boost": {"field": "year", "weight": 0.3, "origin": 2015, "half": 4}}, {"group": 1},
+        {"operators": True}, {"rerank": True},
+    ],
+    ids=lambda options: next(iter(options)),
+)  # fmt: skip
+def test_what_else_a_question_can_say_gives_the_bits_of_one_file(one, kb, options):
+    for mode, question in itertools.product(("hybrid", "bm25", "vector"), QUESTIONS[:3]):
+        mine = kb.search(question, 6, mode=mode, **options)
+        assert told(mine) == told(one.search(question, 6, mode=mode, **options))
+
+
+def test_signatures_and_bytes_are_those_of_single_files(kb):
+    assert kb.signatures == []
+    for refused in (lambda: kb.footer, lambda: kb.raw(0, 1)):
+        with pytest.raises(ValueError, match="is a dataset"):
+            refused()
+    with pytest.raises(ragfile.SignatureError):
+        ragfile.open(kb.path, trusted=[])
+
+
 def test_arrow_has_the_rows_of_one_file(one, kb):
     pytest.importorskip("pyarrow", reason="the arrow extra is not installed")
     mine, theirs = kb.to_arrow().sort_by("node_id"), one.to_arrow().sort_by("node_id")
