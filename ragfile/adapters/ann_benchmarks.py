@@ -34,7 +34,7 @@ from ragfile.opening import open as open_file
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ragfile.types import Metric
+    from ragfile.types import Metric, Precision
 
 METRICS: dict[str, Metric] = {"angular": "cosine", "euclidean": "l2", "ip": "ip"}
 BATCH = 65_536  # rows that are handed over at once
@@ -48,7 +48,8 @@ class _Built:
             raise ValueError(f"metric is one of {sorted(METRICS)}, not {metric!r}")
         if precision not in (16, 32):
             raise ValueError(f"precision is 16 or 32, not {precision!r}")
-        self._metric, self._precision = METRICS[metric], precision
+        self._metric: Metric = METRICS[metric]
+        self._precision: Precision = 16 if precision == 16 else 32
         self._folder = tempfile.TemporaryDirectory(prefix="ragfile-")
         self._file: Any = None
         self.name = f"ragfile(f{precision}, exact)"
