@@ -281,11 +281,17 @@ def explained(path: Path) -> str:
     return "fine"
 
 
+def published(path: Path, folder: Path) -> str:
+    names: list[str] = ragfile.site(path, folder / "public", title="Documentation", meaning=False)
+    return f"{len(names) > 3}"
+
+
 def main(folder: Path) -> list[str]:
     path = built(folder)
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
     lines += kept_up(path, folder / "docs")
-    lines += [*as_pairs(folder), str(converted(path, folder)), explained(path), signed(path)]
+    lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
+    lines += [published(path, folder), signed(path)]
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))
     assert ModelByItsModule is ragfile.Model
