@@ -2,7 +2,7 @@
  *
  * A hit is a row whose upper bound reaches the floor. Those that probably beat it are refined soon,
  * on the row's 8-bit codes, because they raise the floor: their loads are started, and one run of
- * the scan later the codes are there. The others wait. When their room is full, and at the end, the
+ * the scan later (at once, where the shadow is small) the codes are there. The others wait. When their room is full, and at the end, the
  * k likeliest rows are scored, which makes the floor exact, and only the hits that still reach it
  * are refined. Most hits are dropped without a look at their codes.
  *
@@ -100,7 +100,7 @@ static void start_loads(const struct pursuit *on, uint32_t row) {
 
 /* A shadow that stays in the cache needs no start of its loads; one that is lent piece by piece has
  * no place that could be told beforehand. */
-enum { AHEAD = 16, NEAR_BYTES = 1 << 18 };
+enum { AHEAD = 16, NEAR_BYTES = 1 << 18, SOON_BYTES = 8 << 20 };
 
 static bool is_near(const struct pursuit *on) {
     const struct rag_guard *guard = &on->shadow->guard;
@@ -154,7 +154,7 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
     }
     on->pending_count[place] = kept;
     on->likely_count[place] = count;
-    if (is_near(on) || sieve->floor == -INFINITY) refine_likely(on, place);
+    if (on->shadow->guard.size <= SOON_BYTES || sieve->floor == -INFINITY) refine_likely(on, place);
 }
 
 void rag_pursuit_flush(struct pursuit *on, size_t place) {
