@@ -2,9 +2,10 @@
  *
  * A hit is a row whose upper bound reaches the floor. Those that probably beat it are refined soon,
  * on the row's 8-bit codes, because they raise the floor: their loads are started, and one run of
- * the scan later (at once, where the shadow is small) the codes are there. The others wait. When their room is full, and at the end, the
- * k likeliest rows are scored, which makes the floor exact, and only the hits that still reach it
- * are refined. Most hits are dropped without a look at their codes.
+ * the scan later (at once, where the shadow is small) the codes are there. The others wait. When
+ * their room is full, and at the end, the k likeliest rows are scored, which makes the floor exact,
+ * and only the hits that still reach it are refined. Most hits are dropped without a look at their
+ * codes.
  *
  * Loads of the others' codes are started AHEAD rows before, except in a shadow that stays in the
  * cache.
