@@ -579,7 +579,12 @@ def _check_filter(chosen):
 def _made_hit(read, hit):
     """A hit of its own for each answer that a passage is in."""
     metadata: Any = copied(read.metadata)
-    return Hit(
+    made = Hit(
         read.id, read.doc_id, read.chunk_index, read.text, hit.score, hit.score_type, hit.scores,
         read.tags, metadata, read.source, read.start, read.end,
     )  # fmt: skip
+    made._source = (
+        *hit._source[:2],
+        (),
+    )  # its vector and what is around it are read when asked for
+    return made
