@@ -30,7 +30,7 @@ from ragfile.commit.stale_documents import StaleDocuments
 from ragfile.commit.writing import DEFAULT
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
-from ragfile.errors import FormatError, LockedError, VersionError
+from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import VERSION as CHUNK_VERSION
@@ -271,7 +271,11 @@ class Editor(Transaction):
 
     def chunks(self, old: StoredDocument) -> list[Chunk]:
         """The chunks of a stored document; the metadata of each includes the document's."""
-        return [self.archive.chunk(row) for row in old.file_rows]
+        try:
+            return [self.archive.chunk(row) for row in old.file_rows]
+        except IndexError as error:  # a row of a live document is deleted
+            what = f"document {old.id!r} is live in part"
+            raise CorruptError(what, section="rag.tombs") from error
 
     # ---------------------------------------------------------------------------------- deleting --
 

@@ -54,6 +54,12 @@ def test_postings_of_other_rows_are_damage_however_often_they_are_asked():
     assert leaks == []
 
 
+def test_a_document_that_is_live_in_part_is_damage_when_it_is_cut_again():
+    leaks = []
+    run([770292], lambda *leak: leaks.append(leak))
+    assert leaks == []
+
+
 def test_the_files_that_are_mutated_are_good_ones(tmp_path):
     for parts, segments in good_files():
         (tmp_path / "a").write_bytes(sealed(parts, segments))
