@@ -108,6 +108,7 @@ class Soak:
         if self.server.poll() is None:
             time.sleep(3)
             end = self._size()
+            sizes = sizes or [end]  # a machine that is slow enough comes to no look in between
             self._check_end()
             half = sizes[len(sizes) // 2 :] or sizes
             most = max(size[0] for size in sizes[: len(sizes) // 2 + 1])
