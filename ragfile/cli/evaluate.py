@@ -179,7 +179,11 @@ def _run(path, questions, k, mode):
     from ragfile.opening import open as open_file
 
     if questions is None:
-        return read_run(path)
+        try:
+            return read_run(path)
+        except UnicodeDecodeError:
+            what = f"{path} is not a run; --questions says what to ask two files"
+            raise click.UsageError(what) from None
     asked = _asked(questions)
     with open_file(path) as rf:
         answers = rf.search_batch(list(asked.values()), k, mode=mode, pool=max(k, 50))

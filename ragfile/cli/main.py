@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import click
 
 from ragfile import __version__
-from ragfile.cli.failing import DAMAGED, INCOMPLETE, failed, spelled
+from ragfile.cli.failing import DAMAGED, INCOMPLETE, WRONG, failed, spelled
 from ragfile.cli.progress import Progress
 from ragfile.errors import FormatError
 from ragfile.ground.offline import VARIABLE as OFFLINE
@@ -67,6 +67,9 @@ def offline_option(command):
 def _go_offline(_, __, asked):
     if asked:
         os.environ[OFFLINE] = "1"
+
+
+UNSIGNED = "SignatureError"  # the kind of a fault that is not damage
 
 
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
@@ -362,6 +365,7 @@ def verify(file, full, keys, as_json):
 
     with Progress().ticking(f"verifying {file}"):
         faults, counts = verify_file(file, full=full, keys=keys or None)
+    damaged = any(fault[0] != UNSIGNED for fault in faults)
     if as_json:
         emit(
             {
@@ -373,13 +377,14 @@ def verify(file, full, keys, as_json):
         )
     else:
         for kind, at, what, section in faults:
-            click.echo(f"{kind}: {what} (byte {at}{f' of section {section}' if section else ''})")
-        ending = "damaged" if faults else "good"
+            place = f" (byte {at}{f' of section {section}' if section else ''})"
+            click.echo(f"{kind}: {what}{'' if kind == UNSIGNED else place}")
+        ending = "damaged" if damaged else "whole, but not vouched for" if faults else "good"
         click.echo(
             f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
             f"{counted(counts['commits'], 'commit')} checked"
         )
-    sys.exit(DAMAGED if faults else 0)
+    sys.exit(DAMAGED if damaged else WRONG if faults else 0)
 
 
 @ragfile.command()

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 TASK_BYTES, TASK_FILES = 512 << 10, 32
 LARGE = 64 << 20
 AHEAD = 2  # tasks a worker
-START = "import sys; sys.path[:] = {path!r}; from ragfile.commit import reading_worker; reading_worker.main()"
+# An interrupt is the parent's business from the first import on.
+START = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import sys; sys.path[:] = {path!r}; "
+    "from ragfile.commit import reading_worker; reading_worker.main()"
+)
 
 
 class Died(Exception):

@@ -256,3 +256,27 @@ def test_envelopes_of_any_shape_are_no_signatures(tmp_path, keys):
         assert [s.is_current for s in rf.signatures] == [False] * 5
     with pytest.raises(ragfile.SignatureError):
         ragfile.open(path, trusted=[public(keys[0])])
+
+
+def test_the_command_tells_what_nobody_vouches_for_from_damage(kb, keys, capsys):
+    from ragfile.cli.main import main
+
+    def verified(*options):
+        with pytest.raises(SystemExit) as ended:
+            main(["verify", str(kb), *map(str, options)])
+        return ended.value.code, capsys.readouterr().out
+
+    code, out = verified("--key", public(keys[0]))
+    assert code == 1
+    assert "nobody signed it" in out
+    assert "whole, but not vouched for" in out
+    assert "byte" not in out
+    ragfile.sign(kb, keys[0])
+    assert verified("--key", public(keys[0]))[0] == 0
+    assert verified("--key", public(keys[1]))[0] == 1
+    with open(kb, "r+b") as file:
+        file.seek(4200)
+        file.write(b"damage")
+    code, out = verified("--key", public(keys[0]))
+    assert code == 2
+    assert "damaged" in out
