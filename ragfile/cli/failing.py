@@ -98,7 +98,9 @@ def _message(error):
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return f"{error.filename} is a folder; name a file, as `ragfile build` makes of a folder"
+        return (
+            f"{error.filename} is a folder; `ragfile build FOLDER -o kb.ragfile` makes a file of it"
+        )
     if isinstance(error, OSError) and error.errno == errno.EINVAL and _is_special(error.filename):
         return f"{error.filename} is a device or a pipe; name a regular file"
     if isinstance(error, OSError) and error.strerror:

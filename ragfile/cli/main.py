@@ -377,7 +377,7 @@ def verify(file, full, keys, as_json):
         )
     else:
         for kind, at, what, section in faults:
-            place = f" (byte {at}{f' of section {section}' if section else ''})"
+            place = f" (byte {at} of the file{f', section {section}' if section else ''})"
             click.echo(f"{kind}: {what}{'' if kind == UNSIGNED else place}")
         ending = "damaged" if damaged else "whole, but not vouched for" if faults else "good"
         click.echo(
@@ -640,6 +640,7 @@ def search(
             asked = {"mode": mode, "where": chosen, "tags_any": tags}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
         excerpts = {} if as_json else {hit.id: rf.excerpt(question, hit) for hit in hits}
+        lost = getattr(rf, "has_lost_commit", False)
     if as_json:
         explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(
@@ -653,6 +654,9 @@ def search(
         )
     if hits.degraded:
         click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
+    if lost:
+        what = "its newest commit is damaged, and this answers from the one before"
+        click.echo(f"ragfile: {file}: {what}: see `ragfile info`", err=True)
     if not hits:
         click.echo("ragfile: nothing found", err=True)
     for place, (hit, reason) in enumerate(zip(hits, reasons, strict=True), offset + 1):

@@ -461,6 +461,11 @@ class Archive:
         }  # fmt: skip
 
     @property
+    def has_lost_commit(self) -> bool:
+        """Whether a newer commit was made and is damaged; info says which."""
+        return bool(self._commit["lost_generation"])
+
+    @property
     def signatures(self) -> list[Signature]:
         """Who signed the file, as far as it says so: `trusted=` of open() checks it."""
         from ragfile.store import signatures

@@ -30,7 +30,7 @@ def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, t
     for command in (["search", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
         assert run(*command)[::2] == (
             1,
-            f"ragfile: {tmp_path} is a folder; name a file, as `ragfile build` makes of a folder\n",
+            f"ragfile: {tmp_path} is a folder; `ragfile build FOLDER -o kb.ragfile` makes a file of it\n",
         )
 
 
@@ -265,6 +265,22 @@ def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(
     assert err.startswith(first)
     for full in ([], ["--full"]):
         assert run("verify", kb, *full)[1].count("block checksum does not match") == 1
+
+
+def test_a_search_says_when_the_newest_commit_is_lost(run, kb):
+    with ragfile.edit(kb) as w:
+        w.add_documents([{"id": "new.md", "text": "One more page about keys."}])
+    assert run("search", kb, "keys")[2] == ""
+    data = bytearray(kb.read_bytes())
+    data[-40] ^= 1  # in the newest footer
+    kb.write_bytes(data)
+    code, out, err = run("search", kb, "keys")
+    assert code == 0
+    assert "new.md" not in out
+    assert err == (
+        f"ragfile: {kb}: its newest commit is damaged, and this answers from the one before: "
+        "see `ragfile info`\n"
+    )
 
 
 def test_the_list_of_commands_cuts_no_sentence(run):
