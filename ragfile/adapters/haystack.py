@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class RagfileDocumentStore:
         self.path = os.fspath(path)
         self._store = PassageStore(self.path)
         self._read: tuple[Any, dict[str, Document]] = (None, {})
+        self._bare: set[str] = set()  # ids of those without an embedding, read with the others
 
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, path=self.path)
@@ -80,10 +82,14 @@ class RagfileDocumentStore:
         reader = self._store.reader()
         if reader is None:
             return {}
-        state = (reader.info["identity"], reader.generation)
+        state = (reader.reader.commit["identity"], reader.generation)
         if self._read[0] != state:
-            found = {d.id: _document(d.id, d.text, d.metadata) for d in reader.documents()}
-            self._read = (state, found)
+            found, bare = {}, set()
+            for kept in reader.documents():
+                found[kept.id] = _document(kept.id, kept.text, kept.metadata)
+                if reader.dim is None or not kept.metadata.get("is_embedded", True):
+                    bare.add(kept.id)
+            self._read, self._bare = (state, found), bare
         return self._read[1]
 
     def _whole(self, document: Document, score: float | None = None) -> Document:
@@ -92,7 +98,7 @@ class RagfileDocumentStore:
         said = document.to_dict(flatten=False)
         whole = Document.from_dict({**said, "score": score})
         row = reader.row(f"{document.id}#0") if reader is not None else None
-        if reader is not None and row is not None and _is_embedded(reader, document.id):
+        if reader is not None and row is not None and document.id not in self._bare:
             whole.embedding = reader.vector(row).astype(float).tolist()
         return whole
 
@@ -106,7 +112,7 @@ class RagfileDocumentStore:
             raise ValueError("write_documents takes a list of Documents")
         last = {document.id: document for document in documents}
         there = last.keys() & self._documents().keys()
-        repeated = sorted({d.id for d in documents if sum(e.id == d.id for e in documents) > 1})
+        repeated = [name for name, times in Counter(d.id for d in documents).items() if times > 1]
         if policy == DuplicatePolicy.SKIP:
             first = {document.id: document for document in reversed(documents)}
             last = {name: first[name] for name in last if name not in there}
@@ -230,10 +236,9 @@ class RagfileDocumentStore:
         if reader is None or not documents or (mode != "bm25" and reader.dim is None):
             return []
         where = None
-        is_mixed = mode == "vector" and not all(_is_embedded(reader, name) for name in documents)
-        if filters or is_mixed:
+        if filters or (mode == "vector" and self._bare):
             rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)
-                    if mode != "vector" or _is_embedded(reader, d.id)]  # fmt: skip
+                    if mode != "vector" or d.id not in self._bare]  # fmt: skip
             where = np.array([row for row in rows if row is not None], dtype=np.int64)
         hits = self._store.search(text or "", top_k, mode=mode, where=where, vector=vector)
         return [self._whole(documents[hit.doc_id], hit.score) for hit in hits]
@@ -309,11 +314,6 @@ def _document(name: str, text: str, kept: Any) -> Document:
         blob=ByteStream.from_dict(blob) if blob else None,
         sparse_embedding=SparseEmbedding.from_dict(sparse) if sparse else None,
     )
-
-
-def _is_embedded(reader: KnowledgeBase, name: str) -> bool:
-    found = reader.document(name)
-    return bool(found is not None and found.metadata.get("is_embedded", reader.dim is not None))
 
 
 # ------------------------------------------------------------------------------------------------- components --
