@@ -50,21 +50,22 @@ def chunk(
     """Chunks with a stable chunk_index, from a text, a Document, or a list of segments.
 
     A segment is a text or a mapping with `text` (or `content`) and `metadata`; what else it says, such as
-    `page` or `t_start`, is metadata, too. No chunk crosses a segment. Text and
-    segments are normalised first; a Document is taken to be so already. What has no id gets one from its text: the same
+    `page` or `t_start`, is metadata, too. No chunk crosses a segment, but for the policy `joined`, which
+    puts whole segments together: {"target_tokens": 200, "overlap_tokens": 40}. Text and segments are normalised first; a Document is taken to be so already. What has no id gets one from its text: the same
     text is the same document, and can be indexed as it is. Metadata is the document's, then the
     segment's, then the chunk's own, the later winning.
     """
-    document = _document(text_or_segments)
+    policy = Policy.of(policy)
+    document = _document(text_or_segments, " " if policy.kind == "joined" else _GAP)
     if not document.id:
         document = replace(document, id=xxhash.xxh3_128_hexdigest(to_utf8(document.text)))
-    chunks = split(document, Policy.of(policy))
+    chunks = split(document, policy)
     for each in chunks:
         each.metadata = {**document.metadata, **each.metadata}
     return chunks
 
 
-def _document(value):
+def _document(value, gap):
     if isinstance(value, Document):
         return value
     if isinstance(value, str):
@@ -75,8 +76,8 @@ def _document(value):
         text = normalize(text).text
         segments.append(Segment(at, at + len(text), metadata))
         pieces.append(text)
-        at += len(text) + len(_GAP)
-    return Document("", _GAP.join(pieces), segments=tuple(segments))
+        at += len(text) + len(gap)
+    return Document("", gap.join(pieces), segments=tuple(segments))
 
 
 def _content(segment):

@@ -48,7 +48,7 @@ ByteOrder: TypeAlias = Literal["little", "big"]
 PairStrategy: TypeAlias = Literal["keyword", "vector"]
 """The two kinds of pairs."""
 
-ChunkKind: TypeAlias = Literal["characters", "words", "sentences", "markdown"]
+ChunkKind: TypeAlias = Literal["characters", "words", "sentences", "markdown", "joined"]
 """The chunk policies."""
 
 Errors: TypeAlias = Literal["strict", "replace"]

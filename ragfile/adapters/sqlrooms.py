@@ -53,6 +53,7 @@ def prepare_embeddings(
     *,
     embed_dim: int | None = None,
     embedding_provider: str = "huggingface",
+    api_key: str | None = None,
     verbose: bool = False,
     include_headers_in_chunks: bool = True,
     header_weight: int | None = None,
@@ -64,14 +65,22 @@ def prepare_embeddings(
     machine already; else the embedded model takes its place with a warning. The file records which one it was.
     include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what builds do by default.
     header_weight means the same, and include_headers_in_chunks=False leaves the path out of BM25. embedding_provider is "huggingface" or
-    "openai", whose key comes from OPENAI_API_KEY. embed_dim is what the model's dimension must be. A file that is there already is
-    an error unless overwrite is true, and no file of another kind is ever replaced.
+    "openai", whose key is api_key or comes from OPENAI_API_KEY. embed_dim is what the model's dimension must be, and what OpenAI's is
+    asked for. A file that is there already is an error unless overwrite is true, and no file of another kind is ever replaced; the
+    folder of output_db is made where it is missing.
     """
     sources = _markdown_files(input_dir)
     if os.path.exists(output_db) and not overwrite:
         raise FileExistsError(f"{output_db} is there already; overwrite=True replaces it")
-    spec, embedder = _embedder(_model_name(embed_model_name, embedding_provider))
+    name = _model_name(embed_model_name, embedding_provider)
+    if name.startswith("openai:"):
+        spec, embedder = name, open_embedder(name, **_said(api_key=api_key, dimensions=embed_dim))
+    else:
+        spec, embedder = _embedder(name)
+    if spec == "default" and name == DEFAULT_MODEL:
+        embed_dim = None  # it was said of the model whose place the embedded one takes
     _check_dim(embedder, embed_dim)
+    os.makedirs(os.path.dirname(os.path.abspath(output_db)), exist_ok=True)
     if header_weight is not None:
         include_headers_weight = header_weight
     kind = "markdown" if use_markdown_chunking else "sentences"
@@ -87,6 +96,10 @@ def prepare_embeddings(
     if verbose:
         print(f"{output_db}: {report.documents} documents, {report.chunks} chunks")
     return open_file(output_db, embedder=embedder)
+
+
+def _said(**options):
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _model_name(name, provider):
@@ -257,8 +270,15 @@ def get_embedding_metadata(db_path: str) -> dict:
         return {
             "model": model.get("name"), "dims": rf.dim, "chunking": rf.config.get("chunking"),
             "counts": {"documents": info["documents"], "chunks": info["chunks"]},
+            "embedding": {"provider": _provider(model.get("name")), "model": model.get("name"), "dimensions": rf.dim},
+            "source_documents": {"total_documents": info["documents"]}, "chunks": {"total_chunks": info["chunks"]},
             "capabilities": {"vector": rf.has_vectors, "fts": rf.has_bm25, "hybrid": rf.has_vectors and rf.has_bm25},
         }  # fmt: skip
+
+
+def _provider(name):
+    scheme = (name or "").partition(":")[0]
+    return {"st": "huggingface", "onnx": "huggingface"}.get(scheme, scheme if scheme in PROVIDERS else "ragfile")  # fmt: skip
 
 
 def validate_embedding_model(

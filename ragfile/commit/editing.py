@@ -393,7 +393,8 @@ def _locked(path: StrPath) -> _core.Writer:
 
 def _recorded_policy(archive: Archive) -> dict[str, Any]:
     recorded = archive.config.get("chunking") or {}
-    named = {name: recorded[name] for name in ("kind", "size", "overlap") if name in recorded}
+    parts = ("kind", "size", "overlap", "max_chars", "max_unit_tokens")
+    named = {name: recorded[name] for name in parts if name in recorded}
     if (version := recorded.get("version", 1)) > CHUNK_VERSION:
         raise VersionError(
             f"{archive.path}: its documents are cut by chunk version {version}, and this ragfile knows"

@@ -3,15 +3,18 @@
     for chunk in split(document, Policy("markdown", 1000, 200)):
         assert document.text[chunk.start:chunk.end] == chunk.content
 
-Four policies; sizes and overlaps count code points, except for `words`:
+Five policies; sizes and overlaps count code points, except for `words` and `joined`:
 
     characters   windows of exactly `size`; neighbours share exactly `overlap`
     words        windows of `size` words that share `overlap` words; Han, kana and Thai characters are words
     sentences    whole sentences up to `size`, starting again with those that lie within `overlap` of the end
     markdown     a chunk never crosses a header and carries its header path; long sections become windows that
                  end at a paragraph, line, sentence or word, in that order of preference
+    joined       whole paragraphs, or whole segments, up to `size` words and `max_chars` characters; the next
+                 chunk begins with the last `overlap` words; paragraphs of more than `max_unit_tokens` words
+                 are joined by sentences
 
-A document's segments (pages, slides, rows) are never crossed, and blank ones give nothing. Front
+A document's segments (pages, slides, rows) are never crossed but by `joined`, and blank ones give nothing. Front
 matter that a document knows of (`body`) is in no chunk; its title leads the header paths.
 """
 
@@ -25,6 +28,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from ragfile import text as texts
+from ragfile.ingest.joining import MAX_CHARS, MAX_UNIT_TOKENS, WORD
+from ragfile.ingest.joining import joined as joined_pieces
 from ragfile.ingest.paths import below, name_in_words, title_of
 from ragfile.ingest.sections import NOT_BLANK, joined, sections
 from ragfile.ingest.titles import PATH, front_title, path_of
@@ -45,17 +50,23 @@ _DEFAULTS = {
     "words": (200, 40),
     "sentences": (1000, 200),
     "markdown": (1000, 200),
+    "joined": (200, 40),
 }
+_WORDS_COUNT = ("words", "joined")
+# Names that other programs have for the parts of a joined policy.
+_NAMES = {"target_tokens": "size", "overlap_tokens": "overlap"}
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to cut. Sizes left out are the policy's own defaults."""
+    """How to cut. Sizes left out are the policy's own defaults; the last two are parts of `joined` alone."""
 
     kind: ChunkKind = "markdown"
     size: int | None = None
     overlap: int | None = None
     version: int = VERSION
+    max_chars: int | None = None
+    max_unit_tokens: int | None = None
 
     def __post_init__(self):
         if self.kind not in _DEFAULTS:
@@ -77,20 +88,35 @@ class Policy:
             raise ValueError(
                 f"chunk overlap must be at least 0 and less than the size {size}, not {overlap}"
             )
-        if self.kind != "words" and size < SMALL:
+        if self.kind not in _WORDS_COUNT and size < SMALL:
             warnings.warn(f"chunks of {size} characters hardly hold a sentence", stacklevel=3)
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "overlap", overlap)
+        self._bound("max_chars", MAX_CHARS)
+        self._bound("max_unit_tokens", MAX_UNIT_TOKENS)
+
+    def _bound(self, name, usual):
+        """Sets a limit that only `joined` has."""
+        value = getattr(self, name)
+        if self.kind != "joined":
+            if value is not None:
+                raise ValueError(f"{name} is a part of the policy 'joined', not of {self.kind!r}")
+            return
+        if value is not None and (type(value) is not int or value < 1):
+            raise ValueError(f"{name} must be at least 1, not {value!r}")
+        object.__setattr__(self, name, usual if value is None else value)
 
     @classmethod
     def of(cls, value: Policy | str | Fields | None) -> Policy:
         """A Policy from None (the default), a Policy, a mapping, or a text: "words",
-        "words:200/40".
+        "words:200/40". A mapping with `target_tokens` is one of `joined`.
         """
         if value is None or isinstance(value, Policy):
             return value or cls()
         if isinstance(value, str):
             return cls._parse(value)
+        if value.keys() & _NAMES.keys():
+            value = {"kind": "joined", **{_NAMES.get(name, name): value[name] for name in value}}
         return cls(**value)
 
     @classmethod
@@ -105,13 +131,16 @@ class Policy:
 
     def record(self) -> dict[str, Any]:
         """What a file keeps: everything that decides where its chunks begin and end."""
-        return {
+        said = {
             "kind": self.kind,
             "size": self.size,
             "overlap": self.overlap,
             "version": self.version,
             "normalization": texts.VERSION,
         }
+        if self.kind == "joined":
+            said |= {"max_chars": self.max_chars, "max_unit_tokens": self.max_unit_tokens}
+        return said
 
     def digest(self):
         """16 hex digits that change whenever the chunks of a text could change."""
@@ -136,6 +165,10 @@ def _spans(document, policy):
     """(segment, start, end, path) of each chunk."""
     text, body = document.text, min(document.body, len(document.text))
     title = front_title(text, 0, body) if policy.kind == "markdown" else ""
+    if policy.kind == "joined":
+        path = _within(document, title, policy.version)("")
+        yield from ((each, each.start, each.end, path) for each in joined_pieces(document, policy))
+        return
     cut, within, last, path = _cutter(policy), _within(document, title, policy.version), None, ""
     for segment in document.segments or (Segment(body, len(text)),):
         span, symbol = (segment.start, segment.end), _symbol(segment, policy.version)
@@ -195,14 +228,10 @@ def _characters(text, start, end, size, overlap):
         start += step
 
 
-# Atomic and possessive throughout: a word is never given back in part, so matching is linear. A
-# "word" without an end (base64, a minified line) counts once per 64 characters.
-_WORD = f"(?:[^ \\t\\n{texts.UNSPACED}]{{1,64}}+|[{texts.UNSPACED}])"
-
-
 def _words(text, start, end, size, overlap):
-    window = always(f"{_WORD}(?:[ \\t\\n]*+{_WORD}){{0,{size - 1}}}+")
-    stride = always(f"(?:{_WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
+    # Atomic and possessive throughout: a word is never given back in part, so matching is linear.
+    window = always(f"{WORD}(?:[ \\t\\n]*+{WORD}){{0,{size - 1}}}+")
+    stride = always(f"(?:{WORD}[ \\t\\n]*+){{1,{size - overlap}}}+")
     start = GAP.match(text, start, end).end()
     while start < end:
         stop = window.match(text, start, end).end()

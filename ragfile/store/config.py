@@ -76,6 +76,8 @@ def is_policy(value):
         and _is_whole(value.get("size", 1), 1, 1 << 32)
         and _is_whole(value.get("overlap", 0), 0, 1 << 32)
         and _is_whole(value.get("version", 1), 1, 1 << 32)
+        and _is_whole(value.get("max_chars", 1), 1, 1 << 32)
+        and _is_whole(value.get("max_unit_tokens", 1), 1, 1 << 32)
     )
 
 

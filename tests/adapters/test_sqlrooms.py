@@ -2,12 +2,14 @@
 
 import inspect
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from servers.embedding_servers import Server
 
 import ragfile
 from ragfile.adapters import sqlrooms
@@ -220,7 +222,7 @@ def test_the_default_model_is_not_fetched(folder, tmp_path, monkeypatch):
 
 def test_metadata_say_how_the_file_was_made_and_another_model_is_refused(db):
     found = sqlrooms.get_embedding_metadata(db)
-    assert set(found) == {"model", "dims", "chunking", "counts", "capabilities"}
+    assert set(found) >= {"model", "dims", "chunking", "counts", "capabilities"}
     assert (found["dims"], found["counts"]["documents"]) == (256, 2)
     assert found["capabilities"] == {"vector": True, "fts": True, "hybrid": True}
     assert sqlrooms.hybrid_query("keys", db, embed_model_name="default")
@@ -390,3 +392,57 @@ def test_rankings_are_fused_by_reciprocal_ranks():
         ("a", 1.0),
         ("c", 0.5),
     ]
+
+
+PROGRAM = """
+import sys
+from sqlrooms_rag import get_source_documents, hybrid_query, prepare_embeddings, print_results
+from sqlrooms_rag.query import hybrid_query as the_same
+
+folder, question = sys.argv[1:]
+base = "generated/deeper/docs.duckdb"
+prepare_embeddings(
+    input_dir=folder, output_db=base, chunk_size=512, embed_model_name="BAAI/bge-small-en-v1.5", embed_dim=384, verbose=True
+)
+found = hybrid_query(question, db_path=base, top_k=3, use_rrf=True, verbose=True)
+print_results(found, question)
+for one in get_source_documents([found[0]["node_id"]], base):
+    print(one["file_name"], one["file_path"], len(one["text"]))
+assert the_same(question, db_path=base, top_k=3, fts_top_k=0)
+"""
+
+
+def test_a_program_written_for_the_original_runs_unchanged(folder, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-W", "ignore", "-m", "ragfile.adapters.sqlrooms_run"),
+            *("program.py", str(folder), "rotate the keys"),
+        ],
+        cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Query: rotate the keys" in done.stdout
+    assert os.path.exists(tmp_path / "generated/deeper/docs.duckdb")
+    assert subprocess.run(
+        [sys.executable, "-m", "ragfile.adapters.sqlrooms_run"], capture_output=True
+    ).returncode
+
+
+def test_openai_is_asked_with_the_key_and_the_dimensions_that_were_given(folder, tmp_path):
+    with Server() as server:
+        rf = sqlrooms.prepare_embeddings(
+            str(folder), str(tmp_path / "kb"), embed_model_name=f"some-model?base_url={server.url}/v1",
+            embed_dim=5, embedding_provider="openai", api_key="sk-secret",
+        )  # fmt: skip
+        assert rf.dim == 5
+        rf.close()
+        assert {question["dimensions"] for _, question, *_ in server.requests} == {5}
+        assert {headers["Authorization"] for *_, headers, _ in server.requests} == {
+            "Bearer sk-secret"
+        }
+    assert b"sk-secret" not in (tmp_path / "kb").read_bytes()
+    told = sqlrooms.get_embedding_metadata(str(tmp_path / "kb"))
+    assert told["embedding"]["dimensions"] == 5
+    assert told["embedding"]["provider"] == "openai"
+    assert told["chunks"]["total_chunks"] == told["counts"]["chunks"]
