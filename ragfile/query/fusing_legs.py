@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragfile.query import fusion, reranking
+from ragfile.query import fusion
 from ragfile.store import prefetch
 from ragfile.store.config import TRANSFORMER_WEIGHT
 
@@ -47,6 +47,11 @@ class Ranked(NamedTuple):
         places = slice(first, first + k)
         parts = {name: part[:, places] for name, part in self.parts.items()}
         return Ranked(self.score_type, self.rows[:, places], self.scores[:, places], parts)
+
+    def of(self, chosen: list[int]) -> Ranked:
+        """The answers to some of the questions."""
+        parts = {name: part[chosen] for name, part in self.parts.items()}
+        return Ranked(self.score_type, self.rows[chosen], self.scores[chosen], parts)
 
     def taken(self, kept: list[NDArray[np.intp]], k: int) -> Ranked:
         """For each question the k first of the places that are kept, in their order."""
@@ -129,22 +134,6 @@ class Fusing:
             threads=self.threads,
         )  # fmt: skip
         return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
-
-
-def distinct(base, ranked: Ranked, k: int) -> Ranked:
-    """The k best of each answer that do not repeat a better one."""
-    kept = [
-        np.array(_distinct(base, rows[rows >= 0].tolist()), dtype=np.intp) for rows in ranked.rows
-    ]
-    return ranked.taken(kept, k)
-
-
-def _distinct(base, rows):
-    if not rows:
-        return []
-    if base.has_vectors:
-        return reranking.distinct_vectors(np.array([base.vector(row) for row in rows]))
-    return reranking.distinct_texts([base.chunk(row).content for row in rows])
 
 
 def check(chosen) -> None:

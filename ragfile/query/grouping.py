@@ -4,6 +4,9 @@ A document is as good as its best passage. The retrievers are asked deeper and d
 documents are found whose best passage beats whatever was not seen: a row that no retriever listed
 scores at most what the last ones of their lists score together. Then every passage of the chosen
 documents is scored. RRF and blend are defined by their pool alone, so their groups are the pool's.
+
+Distinct groups come document after document, in the order of the best passage of each that repeats nothing shown
+before; every document brings its n best passages that repeat nothing before them.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.query import fusing_legs, operators
+from ragfile.query import fusing_legs, operators, repeats
 from ragfile.store import exact
 
 if TYPE_CHECKING:
@@ -32,9 +35,10 @@ def checked(group: int, question: Question) -> int:
     """How many passages a document has, 0 for no groups."""
     if group < 0:
         raise ValueError(f"group is how many passages a document has, not {group}")
-    if group and (len(question.texts) > 1 or question.looks_beyond or question.mode == "keyword"):
+    reranks = question.boost or question.diversity
+    if group and (len(question.texts) > 1 or reranks or question.mode == "keyword"):
         raise ValueError(
-            "group goes with one wording, without boost, distinct or diversity, and not with keyword mode"
+            "group goes with one wording, without boost or diversity, and not with keyword mode"
         )
     return group
 
@@ -76,18 +80,20 @@ class _Asking:
         self.has_words = has_words
         self.how = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})
         self.is_hybrid = has_words and vectors is not None
+        self.names: list[str] = []  # of the scores by retriever
         self.scale: Any = None  # of calibrated fusion, once the words' best score is known
         self.name = self.how[0] if self.is_hybrid else "bm25" if has_words else "vector"
 
     def answer(self) -> Ranked:
-        if self.is_hybrid and self.name != "calibrated":
+        is_pool = self.is_hybrid and self.name != "calibrated"
+        if self.question.distinct:
+            return self._unrepeated(self._pool_to if is_pool else self._sure_to)
+        if is_pool:
             return self._of_pool()
         found, best = self._deep_enough()
         chosen = best[self.question.offset : self.question.wanted]
         passages = self._passages(chosen)
-        if self.question.least is not None:
-            passages = [row for row in passages if row[1] >= self.question.least]
-        return self._ranked(passages, found.parts)
+        return self._ranked(self._reaching(passages), found.parts)
 
     # ------------------------------------------------------------------------------------------------- documents --
 
@@ -181,23 +187,23 @@ class _Asking:
 
     def _passages(self, documents):
         """[(row, score, parts)]: the best of each document, in the order of the documents."""
-        found = []
-        for _, _, (segment, number) in documents:
-            there = segment.document(number).file_rows
-            rows = np.arange(there.start, there.stop)
-            if self.mask is not None:
-                rows = rows[self.mask[rows]]
-            found += self._best(rows)
-        return found
+        return [
+            passage
+            for _, _, document in documents
+            for passage in self._inside(document)[: self.question.group]
+        ]
 
-    def _best(self, rows):
+    def _inside(self, document):
+        """All passages of a document, best first."""
+        segment, number = document
+        there = segment.document(number).file_rows
+        rows = np.arange(there.start, there.stop)
+        if self.mask is not None:
+            rows = rows[self.mask[rows]]
         scores, parts = self._scores(rows)
         is_found = np.isfinite(scores) & ((scores > 0) if self.name == "bm25" else True)
         order = [i for i in np.lexsort((rows, -scores)).tolist() if is_found[i]]
-        return [
-            (int(rows[i]), float(scores[i]), {name: part[i] for name, part in parts.items()})
-            for i in order[: self.question.group]
-        ]
+        return [_passage(rows, scores, parts, i) for i in order]
 
     def _scores(self, rows):
         if self.name == "calibrated":
@@ -216,8 +222,7 @@ class _Asking:
 
     def _of_pool(self) -> Ranked:
         """The groups of what the pool holds."""
-        plain = replace(self.question, group=0, is_whole=True)
-        ranked, _ = self.base._by_content(plain, fusing_legs.Silent())
+        ranked = self._pool(self.question.pool)
         by_document: dict[Any, list[int]] = {}
         for at, row in enumerate(ranked.rows[0].tolist()):
             if row >= 0:
@@ -225,3 +230,78 @@ class _Asking:
         chosen = list(by_document.values())[self.question.offset : self.question.wanted]
         places = [at for places in chosen for at in places[: self.question.group]]
         return ranked.taken([np.array(places, np.intp)], len(places))
+
+    def _pool(self, depth) -> Ranked:
+        plain = replace(self.question, group=0, is_whole=True, pool=depth)
+        ranked, _ = self.base._by_content(plain.limited(len(self.base)), fusing_legs.Silent())
+        return ranked
+
+    # --------------------------------------------------------------------------------------- distinct passages --
+
+    def _unrepeated(self, listed) -> Ranked:
+        """The groups without repeats, filled up. `listed` gives what a depth has: passages in order, those of
+        a document, and whether there are no more."""
+        question, depth = self.question, max(self.question.pool, DEEPER * self.question.wanted, 1)
+        while True:
+            passages, inside, is_all = listed(min(depth, len(self.base)))
+            groups = self._walk(passages, inside)
+            if len(groups) >= question.wanted or is_all or depth >= len(self.base):
+                break
+            depth *= DEEPER
+        shown = [one for group in groups[question.offset : question.wanted] for one in group]
+        return self._ranked(shown, self.names)
+
+    def _walk(self, passages, inside):
+        """[passages of a document]: documents in the order of their first passage that repeats nothing."""
+        shown, groups, opened = repeats.unlike(self.base), [], set()
+        for passage, content in self._read(passages):
+            if len(groups) == self.question.wanted:
+                break
+            document = self._document(passage[0])
+            if document not in opened and not shown.has(content):
+                opened.add(document)
+                groups.append(self._new(shown, inside(document)))
+        return groups
+
+    def _new(self, shown, passages):
+        """The best passages of a document that repeat nothing shown."""
+        kept = []
+        for passage, content in self._read(self._reaching(passages)):
+            if len(kept) < self.question.group and shown.keeps(content):
+                kept.append(passage)
+        return kept
+
+    def _read(self, passages):
+        """Each passage with what repeats are told by."""
+        contents = repeats.contents(self.base, [row for row, *_ in passages])
+        return zip(passages, contents, strict=False)
+
+    def _reaching(self, passages):
+        least = self.question.least
+        return passages if least is None else [one for one in passages if one[1] >= least]
+
+    def _sure_to(self, depth):
+        """Passages that no other can come among, of all that the retrievers list to some depth."""
+        found = self._seen(depth)
+        self.names = list(found.parts)
+        is_all = found.beyond == -np.inf or depth >= len(self.base)
+        sure = np.flatnonzero((found.scores > found.beyond) | is_all)
+        sure = [_passage(found.rows, found.scores, found.parts, i) for i in sure.tolist()]
+        sure.sort(key=lambda one: (-one[1], exact.key(self.base.segments, one[0])))
+        reaching = self._reaching(sure)
+        return reaching, self._inside, is_all or len(reaching) < len(sure)
+
+    def _pool_to(self, depth):
+        """What a pool of this depth holds."""
+        ranked = self._pool(depth)
+        self.names, count = list(ranked.parts), int((ranked.rows[0] >= 0).sum())
+        parts = {name: part[0] for name, part in ranked.parts.items()}
+        held = [_passage(ranked.rows[0], ranked.scores[0], parts, i) for i in range(count)]
+        reaching, by_document = self._reaching(held), {}
+        for one in reaching:
+            by_document.setdefault(self._document(one[0]), []).append(one)
+        return reaching, by_document.__getitem__, len(reaching) < max(count, depth)
+
+
+def _passage(rows, scores, parts, i):
+    return int(rows[i]), float(scores[i]), {name: part[i] for name, part in parts.items()}

@@ -127,14 +127,15 @@ class Question:
     def by_filter(self) -> list[tuple[list[int], Question]]:
         """Where each text has a filter of its own: which texts share one, and the question with it."""
         parts = row_sets.grouped(self.where)
-        return [(places, self._part(places, where)) for places, where in parts]
+        return [(places, self.part(places, where)) for places, where in parts]
 
     def one_by_one(self) -> list[tuple[list[int], Question]]:
         """Each text as a question of its own, with its filter and vector."""
         filters = self.where if self.has_filters else [self.where] * len(self.texts)
-        return [([i], self._part([i], where)) for i, where in enumerate(filters)]
+        return [([i], self.part([i], where)) for i, where in enumerate(filters)]
 
-    def _part(self, places, where):
+    def part(self, places: list[int], where: Any) -> Question:
+        """Some of the texts, with one filter."""
         vectors = None if self.vectors is None else self.vectors[places]
         return replace(self, texts=[self.texts[i] for i in places], where=where, vectors=vectors)
 

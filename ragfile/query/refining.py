@@ -6,7 +6,7 @@
     diversity each place goes to the passage with the most of (1 - d) * relevance - d * likeness
     page      the places from `offset` on
 
-All of it looks at the candidates that the retrievers proposed. Equal scores keep their order.
+All of it looks at the candidates that the retrievers proposed; distinct asks them for more where it must. Equal scores keep their order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.query import fusing_legs, fusion
+from ragfile.query import fusion
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,15 +29,25 @@ DAY = 86400.0
 
 
 def refined(base: Any, question: Question, ranked: Ranked) -> Ranked:
-    """The answers as the question wants them: its places, and no others."""
+    """The answers as the question wants them: its places, and no others. What repeats is left out in
+    query/repeats.py, between the two steps.
+    """
     if question.is_whole:
         return ranked
+    return placed(base, question, raised(base, question, ranked))
+
+
+def raised(base: Any, question: Question, ranked: Ranked) -> Ranked:
+    """All candidates with their boosts, without those that score too little."""
     if question.boost:
         ranked = boosted(base, ranked, question.boost)
     if question.least is not None:
         ranked = reaching(ranked, question.least)
-    if question.distinct:
-        ranked = fusing_legs.distinct(base, ranked, ranked.rows.shape[1])
+    return ranked
+
+
+def placed(base: Any, question: Question, ranked: Ranked) -> Ranked:
+    """The page of the question, spread out if it wants that."""
     if question.diversity:
         ranked = diverse(base, ranked, question.wanted, question.diversity)
     return ranked.page(question.offset, question.k)

@@ -178,25 +178,66 @@ def _unit(vectors):
     return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
 
 
+class Unlike:
+    """Vectors of which none repeats another one."""
+
+    def __init__(self, threshold: float = SAME_COSINE) -> None:
+        self.threshold, self._count, self._kept = threshold, 0, np.empty((0, 0))
+
+    def has(self, vector: Any) -> bool:
+        """Whether the cosine to one of them is the threshold or more."""
+        return self._repeats(_unit([vector])[0])
+
+    def keeps(self, vector: Any) -> bool:
+        """Takes a vector, unless it repeats one; whether it did."""
+        row = _unit([vector])[0]
+        if self._repeats(row):
+            return False
+        if self._count == len(self._kept):
+            grown = np.empty((2 * self._count + 8, len(row)))
+            grown[: self._count] = self._kept.reshape(self._count, len(row))
+            self._kept = grown
+        self._kept[self._count] = row
+        self._count += 1
+        return True
+
+    def _repeats(self, row):
+        known = self._kept[: self._count]
+        return self._count > 0 and float((known @ row).max()) >= self.threshold
+
+
+class UnlikeTexts:
+    """Texts of which none repeats another one: their SimHashes differ in more than `bits`."""
+
+    def __init__(self, bits: int = SAME_BITS) -> None:
+        self.bits, self._kept = bits, []
+
+    def has(self, text: str) -> bool:
+        """Whether it repeats one of them."""
+        return self._repeats(simhash(text))
+
+    def keeps(self, text: str) -> bool:
+        """Takes a text, unless it repeats one; whether it did."""
+        mark = simhash(text)
+        if self._repeats(mark):
+            return False
+        self._kept.append(mark)
+        return True
+
+    def _repeats(self, mark):
+        return any((mark ^ other).bit_count() <= self.bits for other in self._kept)
+
+
 def distinct_vectors(vectors, threshold=SAME_COSINE):
     """Positions, in order, of the rows whose cosine to every earlier one kept is below the threshold."""
-    rows = _unit(vectors)
-    kept = []
-    for i, row in enumerate(rows):
-        if not kept or float((rows[kept] @ row).max()) < threshold:
-            kept.append(i)
-    return kept
+    unlike = Unlike(threshold)
+    return [i for i, row in enumerate(vectors) if unlike.keeps(row)]
 
 
 def distinct_texts(texts, bits=SAME_BITS):
     """Positions, in order, of the texts whose SimHash is more than `bits` from every earlier one kept."""
-    kept, prints = [], []
-    for i, text in enumerate(texts):
-        mark = simhash(text)
-        if all((mark ^ other).bit_count() > bits for other in prints):
-            kept.append(i)
-            prints.append(mark)
-    return kept
+    unlike = UnlikeTexts(bits)
+    return [i for i, text in enumerate(texts) if unlike.keeps(text)]
 
 
 def simhash(text):

@@ -9,12 +9,13 @@ reason goes along.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.query import fusing_legs, operators, refining
+from ragfile.query import fusing_legs, operators, refining, repeats
 from ragfile.records import Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive
@@ -84,11 +85,17 @@ class Retrieval(Archive):
         vectors, has_words, degraded = self._retrievers(question)
         clock.note("embed")
         fusing_legs.check(question.fusion)
-        if has_words and vectors is not None:
-            ranked = self._fused(question, vectors, rows, clock)
+
+        def candidates(asked):
+            if has_words and vectors is not None:
+                return self._fused(asked, asked.vectors, rows, clock)
+            return self._by_one(asked, asked.vectors, has_words, rows, clock)
+
+        asked = question if vectors is question.vectors else replace(question, vectors=vectors)
+        if question.distinct and not question.is_whole:
+            ranked = repeats.without(self, asked, candidates)
         else:
-            ranked = self._by_one(question, vectors, has_words, rows, clock)
-        ranked = refining.refined(self, question, ranked)
+            ranked = refining.refined(self, question, candidates(asked))
         clock.note("fuse")
         return ranked, degraded
 

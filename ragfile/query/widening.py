@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.query import fusing_legs, fusion, refining
+from ragfile.query import fusing_legs, fusion, refining, repeats
 from ragfile.store import exact
 
 if TYPE_CHECKING:
@@ -35,10 +35,21 @@ def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     plain = replace(
         question, k=question.depth, offset=0, least=None, distinct=False, diversity=0.0, boost=()
     )
-    ((_, each, degraded),) = base._found(plain, clock)
-    ranked = _fused(base, question, each)
+    degraded = ""
+
+    def candidates(asked):
+        nonlocal degraded
+        depth = max(asked.depth, plain.k)
+        ((_, each, degraded),) = base._found(replace(plain, k=depth, pool=depth), clock)
+        return _fused(base, question, each)
+
+    if question.distinct:
+        first = replace(question, texts=question.texts[:1], vectors=None)
+        ranked = repeats.without(base, first, candidates)
+    else:
+        ranked = refining.refined(base, question, candidates(question))
     clock.note("fuse")
-    return refining.refined(base, question, ranked), degraded
+    return ranked, degraded
 
 
 def _fused(base, question, each):

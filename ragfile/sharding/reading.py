@@ -501,6 +501,13 @@ class Dataset(KnowledgeBase):
         ask = Score([part], whole.queries([text or ""]), whole.stats, None, k1, b)
         return self._scattered([part], ask)[0]
 
+    def vectors_of(self, rows: Iterable[int]) -> Any:
+        if not self.is_elsewhere:
+            return KnowledgeBase.vectors_of(self, rows)
+        there = self._read_rows("vectors", np.unique(np.array(rows, np.int64)))
+        missing = np.zeros(self.dim or 0, np.float32)  # of a shard that failed meanwhile
+        return np.array([there.get(row, missing) for row in rows])
+
     def ties_each(self, rows: Sequence[Int64s]) -> list[Int64s]:
         if self.manifest.is_ordered:
             return list(rows)

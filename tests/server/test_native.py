@@ -188,5 +188,5 @@ def test_the_events_of_an_answer_come_in_their_order(server):
 def test_what_a_question_names_and_the_file_lacks_is_the_clients_mistake(server):
     assert server.search({"query": "", "like": "nobody#0"}).status in (404, 422)
     assert server.search({"query": "", "like": 10**6}).status in (404, 422)
-    assert server.search({"query": "keys", "group": 2, "distinct": True}).status == 422
+    assert server.search({"query": "keys", "group": 2, "diversity": 0.5}).status == 422
     assert server.search({"query": "key*", "group": 2, "operators": True}).status == 422

@@ -58,6 +58,17 @@ def test_every_mode_and_fusion_with_filters_gives_the_bits_of_one_file(one, kb, 
         equal(kb.search_batch(QUESTIONS, 5, **options), one.search_batch(QUESTIONS, 5, **options))
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
+def test_answers_without_repeats_are_filled_up_to_the_bits_of_one_file(one, kb, mode):
+    options = {"mode": mode, "distinct": True, "pool": 3}
+    equal(kb.search_batch(QUESTIONS, 40, **options), one.search_batch(QUESTIONS, 40, **options))
+    for question in QUESTIONS:
+        for more in ({"k": 5, "offset": 5}, {"k": 9, "group": 2}):
+            mine, theirs = (rf.search(question, **more, **options) for rf in (kb, one))
+            equal([mine], [theirs])
+            assert mine or mode == "bm25"
+
+
 def test_single_questions_tags_and_ids_give_the_bits_of_one_file(one, kb):
     ids = one.document_ids()[3:9]
     for options in ({}, {"tags_any": ["t1", "t2"]}, {"tags_all": ["t3"]}, {"where": ids}):
