@@ -8,7 +8,7 @@ no wait that would end after that time. Nothing is sent before the first call, r
 followed (they would carry the key along), and neither keys nor texts are ever logged.
 
 A streamed answer is tried again only until its first event: after that somebody has read a part of
-it.
+it. When those who wait for an answer leave (ground/leaving.py), its connection is shut.
 """
 
 from __future__ import annotations
@@ -23,17 +23,14 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
+from ragfile.ground import leaving
 from ragfile.ground import request_id as tracing
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
 from ragfile.net.watchdog import Watchdog
-
-if TYPE_CHECKING:
-    from typing import Any
 
 log = logging.getLogger("ragfile.net.json_client")
 
@@ -74,6 +71,16 @@ class CallError(ProviderError):
         self.body = body
 
 
+class _Line:
+    """A client for one call at a time, so that ending it ends no other."""
+
+    def __init__(self, headers, tls):
+        import httpx2
+
+        self.client = httpx2.Client(headers=headers, follow_redirects=False, verify=tls)
+        self.watchdog = Watchdog()
+
+
 class Caller:
     """One server. Threads can share it; a fork or a pickle starts with fresh connections."""
 
@@ -92,8 +99,8 @@ class Caller:
         self.attempts = int(attempts)
         self.first_wait = float(first_wait)
         self.longest_wait = float(longest_wait)
-        self._client = self._process = None
-        self._watchdog: Any = None  # made with the client
+        self._idle: list[_Line] = []  # of this process
+        self._process = self._tls = None
 
     def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
         """The answer to a question; CallError when it is refused or the attempts are spent, within
@@ -128,7 +135,7 @@ class Caller:
         import tenacity
 
         stop = tenacity.stop_after_attempt(self.attempts)
-        response, first, rest = self._retried(stop, self._begun, path, question, read, request_id)
+        opened, first, rest = self._retried(stop, self._begun, path, question, read, request_id)
         try:
             yield first
             yield from rest
@@ -137,32 +144,30 @@ class Caller:
                 f"{self.base_url}: {error}, in the middle of the answer", request_id=request_id
             ) from error
         finally:
-            response.close()
+            opened.close()
 
     def _begun(self, path, question, read, request_id):
-        """(response, first event, the others) of an attempt; what was opened is closed if there is
-        no first event.
+        """(what is open, first event, the others) of an attempt; what was opened is closed if there
+        is no first event.
         """
         started = time.perf_counter()
-        response = self._opened(path, question, request_id, started)
-        self._record(path, request_id, started, response.status_code, server_request_id(response))
-        try:
+        with contextlib.ExitStack() as opened:
+            response = self._opened(opened, path, question, request_id, started)
+            server_id = server_request_id(response)
+            self._record(path, request_id, started, response.status_code, server_id)
             if response.status_code != 200:
                 self._answer(_refused(response, time.monotonic() + self.timeout))
             events = read(self._lines(response))
             for event in events:
-                return response, event, events
+                return opened.pop_all(), event, events
             raise TransientError("the answer ended before it began")
-        except BaseException:
-            response.close()
-            raise
 
-    def _opened(self, path, question, request_id, started):
+    def _opened(self, opened, path, question, request_id, started):
         """The response, of which the head has come."""
         import httpx2
 
         try:
-            return self._asked(path, question, request_id, self.timeout)
+            return opened.enter_context(self._asked(path, question, request_id, self.timeout))
         except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
             raise TransientError(f"no answer within {self.timeout:.3g} s") from error
@@ -199,7 +204,7 @@ class Caller:
         import tenacity
 
         attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(TransientError),
+            retry=tenacity.retry_if_exception(_is_worth_repeating),
             stop=stop,
             wait=self._wait,
             sleep=self._sleep,
@@ -224,9 +229,8 @@ class Caller:
 
     def close(self):
         """Closes the connections; the next call opens new ones."""
-        if self._client is not None and self._process == os.getpid():
-            self._client.close()
-        self._client = None
+        while self._idle and self._process == os.getpid():
+            self._idle.pop().client.close()
 
     def _attempt(self, path, question, request_id, until):
         import httpx2
@@ -234,8 +238,7 @@ class Caller:
         started = time.perf_counter()
         most = max(min(self.timeout, until - time.monotonic()), 0.001)
         try:
-            response = self._asked(path, question, request_id, most)
-            with contextlib.closing(response):
+            with self._asked(path, question, request_id, most) as response:
                 response = _whole(response, until)
         except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
@@ -246,21 +249,31 @@ class Caller:
         self._record(path, request_id, started, response.status_code, server_request_id(response))
         return self._answer(response)
 
+    @contextlib.contextmanager
     def _asked(self, path, question, request_id, most):
         """The response to a question, its body not read yet, its head within so many seconds."""
         import httpx2
 
-        client = self._connected()
-        request = client.build_request(
+        line, waiter = self._line(), leaving.current()
+        request = line.client.build_request(
             "POST",
             self.base_url + path,
             json=question,
             headers={"X-Client-Request-Id": request_id},
             timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
-            extensions={"trace": self._watchdog.note},
+            extensions={"trace": line.watchdog.note},
         )
-        with self._watchdog.within(most):
-            return client.send(request, stream=True)
+        end = line.watchdog.end
+        try:
+            with waiter.shutting(end) if waiter else contextlib.nullcontext():
+                with line.watchdog.within(most):
+                    response = line.client.send(request, stream=True)
+                with contextlib.closing(response):
+                    yield response
+        except BaseException:
+            line.client.close()
+            raise
+        self._idle.append(line)
 
     def _answer(self, response):
         """The JSON of a good response; else TransientError or CallError."""
@@ -311,18 +324,21 @@ class Caller:
 
     def _sleep(self, seconds):
         log.info("waiting %.2f s before asking %s again", seconds, self.base_url)
-        time.sleep(seconds)
+        (leaving.current() or time).sleep(seconds)
 
-    def _connected(self):
-        """This process's client: connections of a parent are left alone."""
+    def _line(self):
+        """A line that is idle, or a new one. Those of a parent process are left alone."""
         if is_offline():
             raise ProviderError(why(self.base_url))
         import httpx2
 
-        if self._client is None or self._process != os.getpid():
-            self._client = httpx2.Client(headers=self.headers, follow_redirects=False)
-            self._process, self._watchdog = os.getpid(), Watchdog()
-        return self._client
+        if self._process != os.getpid():
+            self._process, self._idle, self._tls = os.getpid(), [], None
+        with contextlib.suppress(IndexError):
+            return self._idle.pop()
+        if self._tls is None:
+            self._tls = httpx2.create_ssl_context()
+        return _Line(self.headers, self._tls)
 
     def _record(self, path, request_id, started, outcome, server_id=None):
         milliseconds = 1000 * (time.perf_counter() - started)
@@ -338,10 +354,15 @@ class Caller:
         )
 
     def __getstate__(self):
-        return {**self.__dict__, "_client": None, "_process": None, "_watchdog": None}
+        return {**self.__dict__, "_idle": [], "_process": None, "_tls": None}
 
     def __repr__(self):
         return f"Caller({self.base_url})"
+
+
+def _is_worth_repeating(error):
+    waiter = leaving.current()
+    return isinstance(error, TransientError) and not (waiter and waiter.has_left)
 
 
 def _refused(response, until):

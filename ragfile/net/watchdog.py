@@ -43,6 +43,10 @@ class Watchdog:
 
     def _end(self, over):
         over.set()
+        self.end()
+
+    def end(self):
+        """Shuts the connections down; those who read from them wake up."""
         for stream in list(self._streams):
             connection = stream.get_extra_info("socket")
             with contextlib.suppress(OSError, TypeError):

@@ -3,7 +3,7 @@
 The core lets go of Python's lock while it scans and fuses, so an event loop goes on meanwhile. The
 pool starts with the first question, has a thread for each processor, and is made anew after a fork.
 A question that is cancelled before its turn is never asked; one that is under way is finished, and
-its answer dropped.
+its answer dropped. A model that it waits for is hung up on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ragfile import _core
+from ragfile.ground.leaving import Waiter, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,16 @@ _pool = _Pool()
 
 async def asked(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """What call(*args, **kwargs) returns, from a thread of the pool."""
-    loop, waiting = asyncio.get_running_loop(), partial(call, *args, **kwargs)
-    found: Any = await loop.run_in_executor(_pool.threads(), waiting)
+    loop, waiter = asyncio.get_running_loop(), Waiter()
+    task = partial(_done_for, waiter, call, *args, **kwargs)
+    try:
+        found: Any = await loop.run_in_executor(_pool.threads(), task)
+    except asyncio.CancelledError:
+        waiter.leave()
+        raise
     return found
+
+
+def _done_for(waiter, call, *args, **kwargs):
+    with waiting(waiter):
+        return call(*args, **kwargs)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def make_app(settings: Settings, board: Board | None = None) -> Any:
     """An ASGI application over the files of the settings."""
     routing = optional("starlette.routing", "the server")
+    _teach_text()
     asked = operations(settings)
     service = Service(settings, board or Board(routes_of(asked)))
     routes = [
@@ -40,6 +41,16 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
 
     app = routing.Router(routes, redirect_slashes=False, default=Page(), lifespan=lifespan)
     return Gate(app, service)
+
+
+def _teach_text() -> None:
+    """The kind `text` for a part of an address: as `path`, but for names that hold line breaks, too."""
+    from starlette.convertors import PathConvertor, register_url_convertor
+
+    class Text(PathConvertor):
+        regex = "(?s:.*)"
+
+    register_url_convertor("text", Text())
 
 
 def routes_of(found: list[Operation]) -> list[str]:

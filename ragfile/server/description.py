@@ -44,7 +44,7 @@ def describe(operations: Iterable[Operation]) -> dict[str, Any]:
     """The whole description."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        path = operation.path.replace(":path}", "}")
+        path = operation.path.replace(":text}", "}")
         paths.setdefault(path, {})[operation.method.lower()] = _described(operation)
     return {
         "openapi": "3.1.0",
@@ -74,7 +74,7 @@ def _described(operation: Operation) -> dict[str, Any]:
 
 
 def _name(operation):
-    words = re.findall(r"\w+", operation.path.removeprefix("/v1").replace(":path", ""))
+    words = re.findall(r"\w+", operation.path.removeprefix("/v1").replace(":text", ""))
     return "_".join([operation.method.lower(), *words])
 
 

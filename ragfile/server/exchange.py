@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from ragfile.ground.leaving import waiting
 from ragfile.server.checking import checked, of_query
 from ragfile.server.failures import Failure
 from ragfile.server.operations import Call, Operation, Raw, Stream
@@ -166,7 +167,8 @@ def _parameters(scope):
 
 def answered(service: Service, operation: Operation, call: Call) -> Raw | Stream:
     """What an endpoint gives, ready to be sent."""
-    found = operation.answer(service, call)
+    with waiting(call.waiter):
+        found = operation.answer(service, call)
     if isinstance(found, Raw | Stream):
         return found
     return Raw(encoded(found), "application/json", operation.status)

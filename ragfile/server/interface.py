@@ -40,9 +40,9 @@ def _reading(settings):
                   body=s.ask_body(settings), returns=s.ANSWER, is_ask=True),
         Operation("GET", ONE + "/documents", native.documents, "Documents in order of their ids.",
                   query=pages, returns=s.DOCUMENTS),
-        Operation("GET", ONE + "/documents/{id:path}", native.document, "A document, or a span.",
+        Operation("GET", ONE + "/documents/{id:text}", native.document, "A document, or a span.",
                   query=around | GENERATION, returns=s.STRETCH),
-        Operation("GET", ONE + "/chunks/{row:path}", native.chunk, "A chunk by its row or id.",
+        Operation("GET", ONE + "/chunks/{row:text}", native.chunk, "A chunk by its row or id.",
                   query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets, "Tags and metadata with their counts.",
                   returns=s.FACETS),
@@ -54,9 +54,9 @@ def _writing():
     common: Any = {"scope": "write", "failures": (404, 409)}
     file = ONE + "/files/{id}"
     return [
-        Operation("PUT", ONE + "/documents/{id:path}", writing.put_document, "Store a document.",
+        Operation("PUT", ONE + "/documents/{id:text}", writing.put_document, "Store a document.",
                   body=s.record(("text",), **document), returns=s.STORED, is_write=True, **common),
-        Operation("DELETE", ONE + "/documents/{id:path}", writing.delete_document,
+        Operation("DELETE", ONE + "/documents/{id:text}", writing.delete_document,
                   "Delete a document.", returns=s.DELETED, is_write=True, **common),
         Operation("POST", ONE + "/files", writing.add_files, "Send files to be indexed.",
                   body=s.SENT, media="multipart/form-data", returns=s.UPLOADS, status=202, **common),
@@ -73,7 +73,7 @@ def _writing():
 
 def _openai(settings):
     store = "/v1/vector_stores/{c}"
-    file = store + "/files/{id:path}"
+    file = store + "/files/{id:text}"
     return [
         Operation("POST", "/v1/chat/completions", chat.completions, "An answer, as OpenAI has it.",
                   body=chat.completion_body(settings), returns=chat.COMPLETION, is_ask=True),

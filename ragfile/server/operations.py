@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragfile.ground.leaving import Waiter
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -49,7 +51,12 @@ class Call:
     request_id: str
     user: str = ""
     sink: dict[str, Any] = field(default_factory=dict)
-    gone: bool = False  # the client has, and nobody reads on
+    waiter: Waiter = field(default_factory=Waiter)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the client has left, and nobody reads on."""
+        return self.waiter.has_left
 
 
 class Stream(NamedTuple):

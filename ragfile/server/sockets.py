@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ragfile.ground.leaving import waiting
 from ragfile.server import asking
 from ragfile.server.checking import checked
 from ragfile.server.exchange import encoded, parsed
@@ -72,7 +73,8 @@ class Socket:
 def _begun(service, call):
     body = dict(call.body)
     body.pop("stream", None)
-    return asking.streamed(asking.begun(service, call, body), encoded)
+    with waiting(call.waiter):
+        return asking.streamed(asking.begun(service, call, body), encoded)
 
 
 async def _read(receive, calls, current):
@@ -83,7 +85,7 @@ async def _read(receive, calls, current):
             text if text is not None else (message.get("bytes") or b"").decode("utf-8", "replace")
         )
     for call in current:
-        call.gone = True
+        call.waiter.leave()
     await calls.put(None)
 
 

@@ -3,7 +3,7 @@
     data: {"event": "sources", …}     the next step
     :                                 nothing yet, and the connection lives
 
-When the client goes away, the thread stops at the next step and hangs up on the model.
+When the client goes away, the connection to the model is shut, and the thread stops.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ragfile.ground.leaving import waiting
 from ragfile.server.failures import failure_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ async def until_gone(receive: Any, call: Call) -> None:
     """Waits for the client to go, and tells the thread that answers."""
     while (await receive())["type"] != "http.disconnect":
         pass
-    call.gone = True
+    call.waiter.leave()
 
 
 async def steps(service: Service, stream: Stream, call: Call) -> AsyncGenerator[Any]:
@@ -41,10 +42,11 @@ async def steps(service: Service, stream: Stream, call: Call) -> AsyncGenerator[
 
     def pump():
         try:
-            for event in stream.events:
-                if call.gone:
-                    break
-                loop.call_soon_threadsafe(queue.put_nowait, event)
+            with waiting(call.waiter):
+                for event in stream.events:
+                    if call.gone:
+                        break
+                    loop.call_soon_threadsafe(queue.put_nowait, event)
         except Exception as error:  # noqa: BLE001 - the client is told, in its place in the stream
             loop.call_soon_threadsafe(queue.put_nowait, failure_of(error, service.collections))
         finally:
@@ -58,7 +60,7 @@ async def steps(service: Service, stream: Stream, call: Call) -> AsyncGenerator[
             if call.gone:
                 break
     finally:
-        call.gone = True
+        call.waiter.leave()
 
 
 async def _next(queue, seconds):

@@ -15,6 +15,7 @@ import urllib.request
 import pytest
 from server.conftest import until
 from servers.chat_servers import Server as ChatServer
+from servers.chat_servers import hang
 from servers.range_server import RangeServer
 
 import ragfile
@@ -292,6 +293,22 @@ def test_a_client_that_goes_away_hangs_up_on_the_model(serving, path):
                 )
                 until(lambda asked=asked: len(chat.requests) > asked)
             assert chat.gone.wait(20), is_streamed
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_a_model_that_stalls_keeps_no_room_for_a_client_that_left(serving, path, is_streamed):
+    with ChatServer(["Right [1]."]) as chat:
+        chat.script = [hang(60)]
+        server = serving(path, model=chat.model(), asks_at_once=1)
+        body = json.dumps({"question": "keys?", "stream": is_streamed}).encode()
+        with socket.create_connection(server.socket.getsockname()) as connection:
+            connection.sendall(
+                f"POST {KB}/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+                "Content-Type: application/json\r\n\r\n".encode()
+                + body
+            )
+            until(lambda: chat.requests)
+        until(lambda: server.post(f"{KB}/ask", {"question": "keys?"}).status == 200)
 
 
 def test_a_reader_of_the_log_that_reads_nothing_holds_nothing_up(path):

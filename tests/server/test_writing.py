@@ -7,6 +7,7 @@ import threading
 import time
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -75,6 +76,16 @@ def test_a_document_is_put_replaced_and_deleted(server):
     assert (gone.status, gone.json["generation"]) == (200, 4)
     assert server.get(place).status == 404
     assert server.ask("DELETE", place).status == 404
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "ends\n", "a/b\r\n\u2028c", "# ?&%2F", ".."])
+def test_a_document_can_have_any_name(server, name):
+    place = f"{KB}/documents/{quote(name, safe='')}"
+    assert server.ask("PUT", place, {"text": "Herons stand."}).status == 200
+    assert server.get(place).json["text"] == "Herons stand."
+    assert server.get(f"{KB}/chunks/{quote(name + '#0', safe='')}").json["doc_id"] == name
+    assert server.ask("DELETE", place).status == 200
+    assert server.get(place).status == 404
 
 
 @pytest.mark.parametrize("body", [
