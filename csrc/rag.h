@@ -844,6 +844,11 @@ enum rag_status rag_shadow_build(const struct rag_matrix *matrix,
 enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guard *section,
                                 const struct rag_matrix *matrix, struct rag_fault *fault);
 
+/* Checks that what an open shadow says is true of every row: RAG_CORRUPT names the first place that
+ * is not, within the section. A search believes the shadow; this is for those who do not. */
+enum rag_status rag_shadow_check(const struct rag_shadow *shadow, const struct rag_matrix *matrix,
+                                 struct rag_fault *fault);
+
 /* One matrix of a search: its shadow (or NULL) and the rows that it searches (or NULL for all): bit
  * i % 64 of word i / 64. */
 struct rag_segment {

@@ -13,6 +13,7 @@ enum {
     GROUP_AT_REST_UNIT = 0, /* of a group's head: residual norm and tail are a byte times these */
     GROUP_AT_TAIL_UNIT = 4,
     GROUP_AT_REACH = 8, /* no row's nibbles, less 7.5, are longer than this */
+    GROUP_HEAD_USED = 12,
     TAIL_UNKNOWN = 255, /* as a byte: the row has no bounds */
 };
 

@@ -451,6 +451,7 @@ cdef extern from "rag.h" nogil:
         cbool big_endian
 
     struct rag_shadow:
+        uint64_t group_rows
         uint32_t kept
 
     struct rag_segment:
@@ -480,6 +481,8 @@ cdef extern from "rag.h" nogil:
                                 rag_write write, void *context, rag_fault *fault)
     rag_status rag_shadow_open(rag_shadow *shadow, const rag_guard *section,
                                const rag_matrix *matrix, rag_fault *fault)
+    rag_status rag_shadow_check(const rag_shadow *shadow, const rag_matrix *matrix,
+                                rag_fault *fault)
     rag_status rag_nearest(const rag_segment *segments, size_t segment_count,
                            const rag_question *question, int64_t *rows, float *scores,
                            rag_fault *fault)

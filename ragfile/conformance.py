@@ -160,6 +160,8 @@ def _segment(reader, record):
         walked = zip(segment.vectors(), [content for _, content in pairs], strict=True)
         found["vector"] = _vectors(pairs, pairs.dim, walked)
         pairs.verify()
+        if segment.shadow is not None:
+            found["shadow"] = _shadow(segment)
     if segment.section("keyword") is not None:
         pairs = segment.keyword_pairs()
         found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}
@@ -184,6 +186,12 @@ def _segment(reader, record):
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
     return found
+
+
+def _shadow(segment):
+    """[group_rows, axes that are kept], once it is true of every row."""
+    segment.matrix.check_shadow()
+    return [segment.matrix.group_rows, segment.matrix.kept]
 
 
 def _columns(segment):

@@ -1152,6 +1152,10 @@ def read_segment(data, row, segment, parts):
     found = {"tombs": tombs}
     if "vector" in parts:
         found["vector"] = matrix(data, *parts["vector"], rows)
+        if "rag.planes" in parts:
+            found["shadow"] = planes(parts, found["vector"], "rag.planes")
+        elif "rag.shadow" in parts:
+            found["shadow"] = shadow(parts, found["vector"], "rag.shadow")
     if "keyword" in parts:
         part, at = of(parts, "keyword")
         found["keyword"], offsets = keyword_section(data, at, at + len(part) - 1)
@@ -1402,6 +1406,207 @@ def sample(parts, segment, rows):
         place = first + i * size
         need(part[place : place + size] == stored, at + place, "3.6", "another row's vector")
     return [list(entry) for entry in found]
+
+
+# ---- Part 4: shadows of vectors ----------------------------------------------------------------------------------------------
+
+TRUE_ENOUGH = 1e-9  # for the rounding of what is computed here
+
+
+def floats(part, at, count, code="f"):
+    return struct.unpack_from(f"<{count}{code}", part, at)
+
+
+def dot(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def norm(a):
+    return math.sqrt(dot(a, a))
+
+
+def unit_row(values):
+    """(u, N, whether it has a direction) of a row, by "The promises of the numbers" in 4.2."""
+    length = norm(values)
+    usual = 2.0**-100 <= length <= 2.0**100
+    return [x / length if usual else 0.0 for x in values], length, usual
+
+
+def shadow_head(part, at, magic, vectors, rule, used):
+    """group_rows, from the head that both kinds share."""
+    need(len(part) >= 128 and part[:8] == magic, at, rule, "another magic, or too short")
+    version, dim, rows, group_rows = struct.unpack_from("<IIQI", part, 8)
+    need(version == 1, at + 8, rule, "a shadow of an unknown version", "version")
+    there = (vectors["dim"], len(vectors["pairs"]))
+    need((dim, rows) == there, at + 12, rule, "the shadow of other vectors")
+    fits = group_rows % 16 == 0 and 16 <= group_rows <= 65536
+    need(fits, at + 24, rule, "groups of a number of rows that is not allowed")
+    need(not any(part[used:64]), at + used, rule, "reserved bytes are not zero")
+    need(not any(part[-64:]), at + len(part) - 64, rule, "the last bytes are not zero")
+    return group_rows
+
+
+def nibbles(part, block, r, count):
+    """The first codes of row r of a block, less 7.5."""
+    found = []
+    for i in range(count):
+        byte = part[block + 64 * (i // 8) + 4 * r + i % 4]
+        found.append((byte & 15 if i % 8 < 4 else byte >> 4) - 7.5)
+    return found
+
+
+def is_norm(said, length, usual):
+    wanted = struct.unpack("<f", struct.pack("<f", length))[0] if usual else float(length != 0)
+    return said == wanted
+
+
+def is_special(scale, rest, length):
+    """What a row without a direction says of itself."""
+    return scale == 0 and (rest == math.inf if length else rest >= 0)
+
+
+def eight_bits(part, where, u, length, usual, at, rule):
+    """The 8-bit copy of one row keeps its promise."""
+    scale, rest, said = floats(part, where, 3)
+    need(is_norm(said, length, usual), at + where + 8, rule, "another norm than the row's")
+    if not usual:
+        need(is_special(scale, rest, length), at + where, rule, "not the kind of row that it says")
+        return
+    left = [x - scale * (part[where + 12 + i] - 128) for i, x in enumerate(u)]
+    need(norm(left) <= rest + TRUE_ENOUGH, at + where + 4, rule, "the copy is further from its row")
+
+
+def shadow(parts, vectors, name):
+    """4.2: [group_rows, 0], once every row keeps its promises."""
+    part, at = of(parts, name)
+    group_rows = shadow_head(part, at, b"RAGSHADW", vectors, "4.2", 28)
+    rows, dim, wide = len(vectors["pairs"]), vectors["dim"], align(vectors["dim"], 8)
+
+    def size(count):
+        return -(-count // 16) * (8 * wide + 192) + count * (12 + wide)
+
+    whole = 64 + rows // group_rows * size(group_rows) + size(rows % group_rows) + 64
+    need(len(part) == whole, at, "4.2", "another size than that of its rows")
+    for row, (values, _) in enumerate(vectors["pairs"]):
+        first = row // group_rows * group_rows
+        blocks, count = 64 + row // group_rows * size(group_rows), min(group_rows, rows - first)
+        r, block = row % 16, blocks + (row - first) // 16 * (8 * wide + 192)
+        u, length, usual = unit_row(values)
+        scale, rest, said = (
+            floats(part, block + 8 * wide + 64 * i + 4 * r, 1)[0] for i in range(3)
+        )
+        need(is_norm(said, length, usual), at + block, "4.2", "another norm than the row's")
+        if usual:
+            v = [scale * x for x in nibbles(part, block, r, dim)]
+            left = [x - y for x, y in zip(u, v, strict=True)]
+            need(norm(left) <= rest + TRUE_ENOUGH, at + block, "4.2", "a copy further from its row")
+            need(abs(dot(left, v)) <= 2e-6, at + block, "4.2", "a copy that is no projection")
+        else:
+            need(is_special(scale, rest, length), at + block, "4.2", "not the kind that it says")
+        codes = blocks + -(-count // 16) * (8 * wide + 192) + (row - first) * (12 + wide)
+        eight_bits(part, codes, u, length, usual, at, "4.2")
+    return [group_rows, 0]
+
+
+class Axes:
+    """The axes of planes, and the space that they span."""
+
+    def __init__(self, part, at, where, dim, kept):
+        stride = align(dim, 32)
+        said = struct.unpack_from(f"<{kept * stride}h", part, where)
+        need(
+            not any(said[2 * (p * kept + i) + j] for p in range(dim // 2, stride // 2)
+                    for i in range(kept) for j in (0, 1) if 2 * p + j >= dim),
+            at + where, "4.3", "components past dim are not zero",
+        )  # fmt: skip
+        self.whole = [
+            [said[2 * (j // 2 * kept + i) + j % 2] for j in range(dim)] for i in range(kept)
+        ]
+        one = 1 << 30
+        square = lambda i, j: sum(a * b for a, b in zip(self.whole[i], self.whole[j], strict=True))  # noqa: E731
+        gram = [[square(i, j) for j in range(kept)] for i in range(kept)]
+        skew = sum((gram[i][j] - one * (i == j)) ** 2 for i in range(kept) for j in range(kept))
+        near = all(abs(gram[i][i] - one) <= one >> 8 for i in range(kept))
+        need(near and skew << 16 <= one * one, at + where, "4.3", "the axes are not orthonormal")
+        self.axes = [[x / 32768 for x in axis] for axis in self.whole]
+
+    def along(self, x):
+        return [dot(axis, x) for axis in self.axes]
+
+    def sum(self, places):
+        columns = zip(*self.axes, strict=True)
+        return [dot(places, column) for column in columns]
+
+    def split(self, x):
+        """The lengths of x's parts in the axes' space and across it: c with (A A') c = A x, by steps, for A A' is nearly one."""
+        places, left = [0.0] * len(self.axes), list(x)
+        for _ in range(8):
+            places = [p + q for p, q in zip(places, self.along(left), strict=True)]
+            left = [a - b for a, b in zip(x, self.sum(places), strict=True)]
+        return norm(self.sum(places)), norm(left)
+
+
+def planes(parts, vectors, name):
+    """4.3: [group_rows, K], once every row keeps its promises."""
+    part, at = of(parts, name)
+    group_rows = shadow_head(part, at, b"RAGPLANE", vectors, "4.3", 32)
+    rows, dim, wide = len(vectors["pairs"]), vectors["dim"], align(vectors["dim"], 8)
+    kept = number(part, 28, 4)
+    fits = kept in (64, 128, 192, 256) and kept <= dim <= 512
+    need(fits, at + 28, "4.3", "axes of a number that is not allowed")
+    steps_at = 64 + align(4 * dim, 64)
+    groups_at = steps_at + 4 * kept + 2 * kept * align(dim, 32)
+    block_size = 8 * kept + 64
+
+    def size(count):
+        return count and 64 + -(-count // 16) * (block_size + 64) + count * (12 + wide)
+
+    whole = groups_at + rows // group_rows * size(group_rows) + size(rows % group_rows) + 64
+    need(len(part) == whole, at, "4.3", "another size than that of its rows")
+    mean, steps = floats(part, 64, dim), floats(part, steps_at, kept)
+    need(all(map(math.isfinite, mean)), at + 64, "4.3", "a mean that is not finite")
+    need(dot(mean, mean) <= 1.01, at + 64, "4.3", "the mean is longer than one")
+    fits = all(2.0**-40 <= step <= 4 for step in steps)
+    need(fits, at + steps_at, "4.3", "a step is out of range")
+    axes = Axes(part, at, steps_at + 4 * kept, dim, kept)
+    for row, (values, _) in enumerate(vectors["pairs"]):
+        first = row // group_rows * group_rows
+        head, count = (
+            groups_at + row // group_rows * size(group_rows),
+            min(group_rows, rows - first),
+        )
+        norms = head + 64 + -(-count // 16) * block_size
+        r, block = row % 16, head + 64 + (row - first) // 16 * block_size
+        u, length, usual = unit_row(values)
+        need(not any(part[head + 12 : head + 64]), at + head, "4.3", "a group's head goes on")
+        along_axes(part, head, block, r, u, (usual or not length), axes, mean, steps, at)
+        said = floats(part, norms + 4 * (row - first), 1)[0]
+        need(is_norm(said, length, usual), at + norms, "4.3", "another norm than the row's")
+        codes = norms + 64 * -(-count // 16) + (row - first) * (12 + wide)
+        eight_bits(part, codes, u, length, usual, at, "4.3")
+    return [group_rows, kept]
+
+
+def along_axes(part, head, block, r, u, bounded, axes, mean, steps, at):
+    """The places of one row along the axes are as near to it as the group and the row say."""
+    rest_unit, tail_unit, reach = floats(part, head, 3)
+    meta = block + 8 * len(steps)
+    scale, rest = floats(part, meta + 2 * r, 1, "e")[0], rest_unit * part[meta + 32 + r]
+    tail, codes = part[meta + 48 + r], nibbles(part, block, r, len(steps))
+    need(norm(codes) <= reach + TRUE_ENOUGH, at + head + 8, "4.3", "nibbles that reach further")
+    need(0 <= scale < math.inf, at + meta, "4.3", "a scale that is not a finite number from 0 on")
+    v = axes.sum([scale * step * code for step, code in zip(steps, codes, strict=True)])
+    need(norm(v) <= 2.1, at + meta, "4.3", "places that are too far away")
+    if tail == 255:
+        need(scale == 0, at + meta, "4.3", "a scale, and no bounds")
+        return
+    need(bounded, at + meta + 48, "4.3", "bounds of a row that can have none")
+    x = [a - b for a, b in zip(u, mean, strict=True)]
+    along, _ = axes.split([a - b for a, b in zip(x, v, strict=True)])
+    _, across = axes.split(x)
+    need(along <= rest + TRUE_ENOUGH, at + meta + 32, "4.3", "places further from their row")
+    fits = across <= tail * tail_unit + TRUE_ENOUGH
+    need(fits, at + meta + 48, "4.3", "a row further from the axes")
 
 
 def read(data, dim=None):

@@ -49,3 +49,10 @@ EXPORT(check_sample) int check_sample(uint32_t i) {
     return (int)rag_stored_sample_open(&segment->sample, segment->record.rows, segment->matrix.dim,
                                        segment->matrix.scalar == RAG_F16 ? 16 : 32, &fault);
 }
+
+/* Checks that a segment's shadow, once vectors_open has found it, is true of every row. */
+EXPORT(check_shadow) int check_shadow(uint32_t i) {
+    const struct segment *segment = &file.segments[i];
+    if (!segment->has_shadow) return RAG_OK;
+    return (int)rag_shadow_check(&segment->shadow, &segment->matrix, &fault);
+}

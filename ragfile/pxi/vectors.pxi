@@ -148,6 +148,20 @@ cdef class Matrix:
         """The axes that its shadow sweeps: 0 where the shadow is a plain one, or missing."""
         return self.shadowed.kept if self.has_shadow else 0
 
+    @property
+    def group_rows(self):
+        """The rows that its shadow takes together; 0 without one."""
+        return self.shadowed.group_rows if self.has_shadow else 0
+
+    def check_shadow(self):
+        """CorruptError unless its shadow is true of every row, which a search takes on trust."""
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        if self.has_shadow:
+            with nogil:
+                status = rag_shadow_check(&self.shadowed, &self.matrix, &fault)
+        check(status, &fault)
+
     def nearest(self, queries, k, where=None, threads=None, least=None):
         """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best
         first, ties by row.

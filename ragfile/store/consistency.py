@@ -18,7 +18,7 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
         for look in (
-            _records, _vectors, _terms, sample_faults, fine_faults, column_faults,
+            _records, _vectors, _terms, shadow_faults, sample_faults, fine_faults, column_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -72,6 +72,13 @@ def _vectors(segment):
 def _terms(segment):
     if segment.section("rag.terms") is not None:
         _ = segment.lexicon
+    return ()
+
+
+def shadow_faults(segment):
+    """The shadow is true of every row."""
+    if segment.has("vector") and segment.shadow is not None:
+        segment.matrix.check_shadow()
     return ()
 
 

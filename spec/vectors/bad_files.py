@@ -2,7 +2,7 @@
 
 import struct
 
-from good_files import DOCUMENTS, RICH, ROWS, VECTORS, rich_columns, segment
+from good_files import DOCUMENTS, RICH, ROWS, VECTORS, rich_columns, segment, shadowed
 from oracles import handmade
 from pieces import (
     File,
@@ -20,6 +20,7 @@ from pieces import (
     tombs,
     vector_section,
 )
+from shadows import TINY_ROW, Planes, rows_of, shadow
 
 PAIRS = [("AI", "alpha"), ("RAG", "beta"), ("NUL", "gaps")]
 
@@ -786,6 +787,106 @@ def columns_of_metadata():
     yield made("end", good + bytes(64), "bytes after the last column")
 
 
+def shadow_maker(name, rule, kind, rows):
+    def made(case, section, note, as_kind="format"):
+        held = shadowed(kind, section, rows)
+        data = File().commit(held, rows=[(1, len(rows), len(rows))]).bytes()
+        return f"1-{name}-{case}", bad(data, None, rule, note, as_kind)
+
+    return made
+
+
+def shadow_heads(made, good):
+    """What both kinds have in common."""
+    yield made("magic", patched(good, (0, b"r")), "another magic")
+    yield made("version", patched(good, (8, b"\2")), "version 2", "version")
+    yield made("dim", patched(good, (12, b"\x4d")), "another dimension than the vectors")
+    yield made("rows", patched(good, (16, b"\3")), "another number of rows")
+    yield made("group", patched(good, (24, b"\x11")), "groups of 17 rows")
+    yield made("group-none", patched(good, (24, b"\0")), "groups of no rows")
+    yield made("zero", patched(good, (40, b"\1")), "a reserved byte")
+    yield made("cut", good[:-64], "64 bytes less than its rows")
+    yield made("more", good + bytes(64), "64 bytes more than its rows")
+    yield made("last", patched(good, (len(good) - 1, b"\1")), "a byte of the last 64")
+
+
+def lowered(data, at):
+    return patched(data, (at, struct.pack("<f", struct.unpack_from("<f", data, at)[0] / 2)))
+
+
+def plain_shadows():
+    rows = rows_of(18, 13)
+    good = shadow(rows)
+    made = shadow_maker("shadow", "4.2", "rag.shadow", rows)
+    meta, codes, second = 64 + 128, 64 + 128 + 192, 64 + 128 + 192 + 16 * 28
+    yield from shadow_heads(made, good)
+    yield made("rest", lowered(good, meta + 64), "a row further from its 4 bits than it says")
+    yield made("rest-second", lowered(good, second + 128 + 64 + 4), "in the last group")
+    yield made("norm", lowered(good, meta + 128), "another norm beside the 4 bits")
+    skewed = patched(good, (meta, struct.pack("<f", 0.15)), (meta + 64, struct.pack("<f", 9)))
+    yield made("projection", skewed, "a scale that is not the least-squares one, and room for it")
+    yield made("nibble", patched(good, (64, bytes([good[64] ^ 0x0C]))), "another nibble")
+    yield made("bytes-rest", lowered(good, codes + 4), "a row further from its 8 bits than it says")
+    yield made("bytes-norm", lowered(good, codes + 8), "another norm beside the 8 bits")
+    hidden = patched(good, (codes + 4, struct.pack("<f", float("-inf"))))
+    yield made("hidden", hidden, "a row that says it is never ranked")
+    place = codes + TINY_ROW * 28 + 4
+    yield made("special", patched(good, (place, bytes(4))), "a row without bounds that has some")
+
+
+def rotated_planes():
+    rows = rows_of(20, 76)
+    good = Planes(rows).bytes()
+    made = shadow_maker("planes", "4.3", "rag.planes", rows)
+    steps = 64 + 320
+    axes = steps + 256
+    group = axes + 64 * 96 * 2
+    meta, norms = group + 64 + 512, group + 64 + 576
+    codes, second = norms + 64, norms + 64 + 16 * 92
+    nan, inf = struct.pack("<f", float("nan")), struct.pack("<f", float("inf"))
+    yield from shadow_heads(made, good)
+    yield made("kept", patched(good, (28, b"\x20")), "32 axes")
+    yield made("kept-none", patched(good, (28, b"\0")), "no axes")
+    yield made("kept-most", patched(good, (28, b"\x80")), "more axes than dimensions")
+    yield made("mean", patched(good, (64, nan)), "a mean that is not a number")
+    yield made("mean-long", patched(good, (64, struct.pack("<f", 1.5))), "a mean that is too long")
+    yield made("step", patched(good, (steps + 8, inf)), "an infinite step")
+    yield made("step-none", patched(good, (steps + 8, bytes(4))), "a step of zero")
+    pairs = axes + 4 * 64 * 10
+    yield made("axis", patched(good, (pairs + 4 * 9, b"\0\x40")), "an axis that is too long")
+    twice = [(at, good[at - 4 : at]) for at in range(axes + 4, group, 256)]
+    yield made("axis-twice", patched(good, *twice), "an axis twice")
+    yield made("head", patched(good, (group + 20, b"\1")), "a byte of a group's head")
+    yield made("rest-unit", lowered(good, group), "rests half as long")
+    yield made("tail-unit", lowered(good, group + 4), "tails half as long")
+    yield made("reach", lowered(good, group + 8), "a reach half as long")
+    yield made("rest", patched(good, (meta + 32 + 1, b"\1")), "a row further than its rest")
+    yield made("tail", patched(good, (meta + 48 + 1, b"\1")), "a row further than its tail")
+    yield made(
+        "rest-second", patched(good, (second + 64 + 512 + 32 + 2, b"\0")), "in the last group"
+    )
+    yield made("scale", patched(good, (meta + 1, b"\xb0")), "a scale below zero")
+    yield made("scale-infinite", patched(good, (meta, b"\0\x7c")), "an infinite scale")
+    unknown = patched(good, (meta + 48, b"\xff"))
+    yield made("unknown", unknown, "a row without bounds that has a scale")
+    bounded = patched(good, (meta + 48 + TINY_ROW, b"\0"))
+    yield made("bounded", bounded, "bounds of a row that can have none")
+    yield made("nibble", patched(good, (group + 64, bytes([good[group + 64] ^ 0x0C]))), "a nibble")
+    yield made("norm", lowered(good, norms + 8), "another norm than the row's")
+    yield made("bytes-rest", lowered(good, codes + 4), "a row further from its 8 bits than it says")
+    yield made(
+        "bytes", patched(good, (codes + 12, bytes([good[codes + 12] ^ 0x10]))), "another byte"
+    )
+    hidden = patched(good, (codes + 4, struct.pack("<f", float("-inf"))))
+    yield made("hidden", hidden, "a row that says it is never ranked")
+    held = shadowed("rag.planes", good, rows)
+    data = File().commit(held, rows=[(1, len(rows), len(rows))]).bytes()
+    at = data.index(good)
+    flipped = patched(data, (at + group + 70, bytes([good[group + 70] ^ 1])))
+    note = "a bit of a block of planes flipped"
+    yield "1-planes-damaged", bad(flipped, at, "2.2", note, "corrupt")
+
+
 def vectors():
     found = {}
     for group in (
@@ -804,6 +905,8 @@ def vectors():
         samples,
         fines,
         columns_of_metadata,
+        plain_shadows,
+        rotated_planes,
     ):
         for name, vector in group():
             assert name not in found, name

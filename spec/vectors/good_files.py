@@ -23,6 +23,7 @@ from pieces import (
     tombs,
     vector_section,
 )  # fmt: skip
+from shadows import Planes, rows_of, shadow
 
 from ragfile import _core
 from ragfile.store.pairs import write_pairs
@@ -506,6 +507,33 @@ def segment(number, documents, vectors=None, bits=32, **options):
     ]
 
 
+def lines(count):
+    """A document of so many chunks of a letter."""
+    return {"d": ("x" * count, None, [(i, (i, i + 1), None) for i in range(count)])}
+
+
+def shadowed(name, section, rows, bits=32):
+    """The sections of vectors with a shadow, plain or rotated."""
+    return [
+        *segment(1, lines(len(rows)), rows, bits),
+        (name, 1, 0, section, len(rows)),
+    ]
+
+
+def shadows():
+    for name, rows, bits in (
+        ("shadow", rows_of(18, 13), 32),
+        ("shadow-16", rows_of(5, 8, bits=16), 16),
+        ("planes", rows_of(20, 76), 32),
+    ):
+        kind = "rag.planes" if name == "planes" else "rag.shadow"
+        section = Planes(rows).bytes() if name == "planes" else shadow(rows)
+        file = File().commit(shadowed(kind, section, rows, bits), rows=[(1, len(rows), len(rows))])
+        note = f"{len(rows)} vectors of {bits} bits with {kind}, one of them zero"
+        found = [16, 64 if name == "planes" else 0]
+        yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"shadow": found}]))
+
+
 def knowledge():
     found = [
         {
@@ -644,6 +672,7 @@ def vectors():
         companions,
         containers,
         knowledge,
+        shadows,
     ):
         for name, vector in group():
             assert name not in found

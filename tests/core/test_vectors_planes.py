@@ -1,6 +1,8 @@
 """Planes along axes of their own: chosen where they pay, honest about their errors, checked when opened, and never
 seen in an answer."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from oracles.vectors import METRICS, assert_same, exact, shadow_of
@@ -209,6 +211,76 @@ def test_planes_of_another_size_are_refused():
             _core.Matrix(rows, *rows.shape, shadow=planes[:cut])
     with pytest.raises(CorruptError):
         _core.Matrix(rows, *rows.shape, shadow=planes + bytes(64))
+
+
+def plain_shadow_of(rows):
+    parts: list[bytes] = []
+    _core.Shadow(_core.Matrix(rows, *rows.shape), rotate=False).write(
+        lambda part: parts.append(bytes(part))
+    )
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("rotate", [True, False])
+@pytest.mark.parametrize(("count", "dim"), [(4096, 96), (5003, 109), (6001, 256), (4100, 500)])
+def test_what_is_written_is_true_of_every_row(count, dim, rotate):
+    rows = uneven(count, dim, fall=0.93 if dim < 120 else 0.97)
+    rows[::9] *= np.float32(1e-15)
+    rows[5], rows[7, 3], rows[8, 4] = 0, np.nan, -np.inf
+    rows[6] *= np.float32(1e-18)
+    made = planes_of(rows) if rotate else plain_shadow_of(rows)
+    _core.Matrix(rows, count, dim, shadow=made).check_shadow()
+
+
+@pytest.mark.parametrize("rotate", [True, False])
+@pytest.mark.parametrize("seed", range(40))
+def test_a_shadow_that_passes_its_check_answers_as_every_row_scored(seed, rotate):
+    """Bytes are changed at random: the check may let a harmless change pass, and no other."""
+    rng = np.random.default_rng(seed)
+    rows = uneven(4200, 96, seed=seed % 3, fall=0.93)
+    rows[60], rows[61, 3], rows[62] = 0, np.nan, 1e35
+    good = planes_of(rows) if rotate else plain_shadow_of(rows)
+    made = bytearray(good)
+    start = 64 + 384 + Planes(good).kept * (4 + 2 * 96) if rotate else 64
+    size = (4, 40, 4000)[seed % 3]
+    at = rng.integers(start, len(made) - 64, size)
+    step = rng.integers(1, 256, size) if seed % 2 else 1 << rng.integers(0, 8, size)
+    lies = np.frombuffer(made, np.uint8)
+    lies[at] ^= step.astype(np.uint8)
+    matrix = _core.Matrix(rows, *rows.shape, shadow=made)
+    with suppress(CorruptError):
+        matrix.check_shadow()
+        queries = np.concatenate([rows[40:44], rng.standard_normal((12, 96)).astype("f4")])
+        assert_same(matrix.nearest(queries, 10), exact(queries, rows, 10, "cosine"))
+
+
+@pytest.mark.parametrize("rotate", [True, False])
+def test_every_number_of_a_shadow_that_hides_a_row_is_noticed(rotate):
+    """Numbers that make a row look worse than it is: an answer would miss it."""
+    rows = uneven(4200, 96, fall=0.93)
+    good = planes_of(rows) if rotate else plain_shadow_of(rows)
+    matrix = _core.Matrix(rows, *rows.shape, shadow=good)
+    row = 37
+    if rotate:
+        kept = Planes(good).kept
+        group = 64 + 384 + kept * (4 + 2 * 96)
+        block = group + 64 + row // 16 * (8 * kept + 64)
+        rows_at = group + 64 + 4096 // 16 * (8 * kept + 128) + row * (12 + 96)
+        rest, tail = block + 8 * kept + 32 + row % 16, block + 8 * kept + 48 + row % 16
+        places = {"rest": (rest, b"\0"), "tail": (tail, b"\0"), "reach": (group + 8, bytes(4))}
+    else:
+        block = 64 + row // 16 * (8 * 96 + 192) + 8 * 96 + row % 16 * 4
+        rows_at = 64 + 4096 // 16 * (8 * 96 + 192) + row * (12 + 96)
+        places = {"rest": (block + 64, bytes(4)), "norm": (block + 128, bytes(4))}
+    places |= {"bytes": (rows_at + 4, bytes(4)), "hidden": (rows_at + 4, np.float32(-np.inf))}
+    for place, lie in places.values():
+        made = bytearray(good)
+        made[place : place + len(bytes(lie))] = bytes(lie)
+        assert made != good
+        with pytest.raises(CorruptError) as raised:
+            _core.Matrix(rows, *rows.shape, shadow=made).check_shadow()
+        assert raised.value.section == ("rag.planes" if rotate else "rag.shadow")
+    matrix.check_shadow()
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -500,7 +500,10 @@ export class Archive {
     if (this.hasLive("rag.terms")) await this.lexical();
     if (this.hasLive("vector")) {
       await this.core.withRoom([4], (at) => this.core.call("vectors_open", at));
-      for (const { i } of this.segments) await this.core.call("check_sample", i);
+      for (const { i } of this.segments) {
+        await this.core.call("check_shadow", i);
+        await this.core.call("check_sample", i);
+      }
     }
   }
 
