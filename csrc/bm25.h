@@ -266,4 +266,11 @@ uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uin
 uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index,
                                double build_norm, double scale);
 
+/* Visits the terms of rag.frequencies in order, from the block that can have `first` on, until the
+ * visitor returns false. */
+typedef bool rag_bm25_visitor(void *context, const uint8_t *term, size_t size, uint64_t rows);
+enum rag_status rag_bm25_frequencies_walk(const struct rag_frequencies *f, const uint8_t *first,
+                                          size_t size, rag_bm25_visitor *visit, void *context,
+                                          struct rag_fault *fault);
+
 #endif

@@ -3,7 +3,8 @@
  *
  * The dictionary is in order of its bytes, 16 terms a block, and a block can be unpacked alone. So
  * the terms that begin with a prefix are a stretch that a binary search finds. Terms near a word
- * are anywhere: all blocks are unpacked, and nearly every term is ruled out by its size.
+ * are anywhere: all blocks are unpacked, and nearly every term is ruled out by its size. The terms
+ * of many files together, rag.frequencies, are walked in the same two ways.
  *
  * An edit inserts, deletes or replaces one code point, or swaps two neighbours (the restricted
  * distance: no stretch is edited twice). */
@@ -110,11 +111,20 @@ static bool is_near(const struct points *a, const struct points *b, unsigned edi
     return rows[(a->count + 2) % 3][b->count] <= edits;
 }
 
+/* Whether a term is so near to a word; one of another size is not taken apart. */
+static bool is_spelled(const struct points *wanted, const uint8_t *term, size_t size,
+                       unsigned edits) {
+    struct points points;
+    if (size > 4 * (wanted->count + edits) || size + edits < wanted->count) return false;
+    take_points(&points, term, size);
+    return is_near(wanted, &points, edits);
+}
+
 enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
                                  size_t count, unsigned edits, rag_term_sink *sink, void *context,
                                  struct rag_fault *fault) {
     uint8_t block[BLOCK_SIZE];
-    struct points wanted, points;
+    struct points wanted;
     size_t size;
     enum rag_status status = RAG_OK;
     take_points(&wanted, word, count);
@@ -122,10 +132,50 @@ enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_
         status = rag_lexicon_block(lexicon, i, block, &size, fault);
         for (size_t at = 0, length; !status && at < size; at += length + 1) {
             length = strnlen((const char *)block + at, size - at);
-            if (length > 4 * (wanted.count + edits) || length + edits < wanted.count) continue;
-            take_points(&points, block + at, length);
-            if (is_near(&wanted, &points, edits)) sink(context, block + at, length);
+            if (is_spelled(&wanted, block + at, length, edits)) sink(context, block + at, length);
         }
     }
     return status;
+}
+
+/* --------------------------------------------------------------------- of many files together */
+
+/* Who asks for terms, and where those go that are spelled so. */
+struct asking {
+    rag_count_sink *sink;
+    void *context;
+    const uint8_t *prefix;
+    size_t count;
+    struct points wanted;
+    unsigned edits;
+};
+
+static bool take_beginning(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    const struct asking *asking = context;
+    const size_t shared = size < asking->count ? size : asking->count;
+    const int order = memcmp(term, asking->prefix, shared);
+    if (order == 0 && size >= asking->count) asking->sink(asking->context, term, size, rows);
+    return order <= 0;
+}
+
+static bool take_near(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    const struct asking *asking = context;
+    if (is_spelled(&asking->wanted, term, size, asking->edits))
+        asking->sink(asking->context, term, size, rows);
+    return true;
+}
+
+enum rag_status rag_frequencies_beginning(const struct rag_frequencies *frequencies,
+                                          const uint8_t *prefix, size_t count, rag_count_sink *sink,
+                                          void *context, struct rag_fault *fault) {
+    struct asking asking = {.sink = sink, .context = context, .prefix = prefix, .count = count};
+    return rag_bm25_frequencies_walk(frequencies, prefix, count, take_beginning, &asking, fault);
+}
+
+enum rag_status rag_frequencies_near(const struct rag_frequencies *frequencies, const uint8_t *word,
+                                     size_t count, unsigned edits, rag_count_sink *sink,
+                                     void *context, struct rag_fault *fault) {
+    struct asking asking = {.sink = sink, .context = context, .edits = edits};
+    take_points(&asking.wanted, word, count);
+    return rag_bm25_frequencies_walk(frequencies, word, 0, take_near, &asking, fault);
 }

@@ -205,6 +205,21 @@ enum rag_status rag_frequencies_set(const struct rag_frequencies *f, struct rag_
     return RAG_OK;
 }
 
+enum rag_status rag_bm25_frequencies_walk(const struct rag_frequencies *f, const uint8_t *first,
+                                          size_t size, rag_bm25_visitor *visit, void *context,
+                                          struct rag_fault *fault) {
+    uint64_t block;
+    struct entry entry;
+    enum rag_status status = find_block(f, first, size, &block, fault);
+    for (block -= block > 0; !status && block < f->blocks; block++) {
+        status = open_block(f, block, &entry, fault);
+        if (!status) status = next_entry(f, &entry, fault);
+        for (; !status && entry.rows; status = next_entry(f, &entry, fault))
+            if (!visit(context, entry.term, entry.size, entry.rows)) return RAG_OK;
+    }
+    return status;
+}
+
 /* -------------------------------------------------------------------------------------- writing */
 
 struct writing {

@@ -1248,6 +1248,15 @@ enum rag_status rag_frequencies_find(const struct rag_frequencies *frequencies, 
 enum rag_status rag_frequencies_place(const struct rag_frequencies *frequencies,
                                       const uint8_t *term, size_t size, uint64_t *at,
                                       uint64_t *bytes);
+/* As the same of a lexicon, with how many rows have each term. A term's bytes are valid until sink
+ * returns. */
+typedef void rag_count_sink(void *context, const uint8_t *term, size_t size, uint64_t rows);
+enum rag_status rag_frequencies_beginning(const struct rag_frequencies *frequencies,
+                                          const uint8_t *prefix, size_t count, rag_count_sink *sink,
+                                          void *context, struct rag_fault *fault);
+enum rag_status rag_frequencies_near(const struct rag_frequencies *frequencies, const uint8_t *word,
+                                     size_t count, unsigned edits, rag_count_sink *sink,
+                                     void *context, struct rag_fault *fault);
 /* Gives each term of the first count queries its df. */
 enum rag_status rag_frequencies_set(const struct rag_frequencies *frequencies,
                                     struct rag_queries *queries, size_t count,

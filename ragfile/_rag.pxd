@@ -701,7 +701,7 @@ cdef extern from "rag.h" nogil:
     struct rag_frequencies:
         rag_guard guard
         rag_lexical_stats stats
-        uint64_t terms
+        uint64_t terms, blocks_at
         const uint8_t *config
         size_t config_size
     rag_status rag_frequencies_open(const rag_guard *guard, rag_frequencies *frequencies,
@@ -710,6 +710,16 @@ cdef extern from "rag.h" nogil:
                                     size_t size, uint64_t *rows, rag_fault *fault)
     rag_status rag_frequencies_place(const rag_frequencies *frequencies, const uint8_t *term,
                                      size_t size, uint64_t *at, uint64_t *bytes)
+    rag_status rag_frequencies_beginning(const rag_frequencies *frequencies, const uint8_t *prefix,
+                                         size_t count,
+                                         void (*sink)(void *context, const uint8_t *term,
+                                                      size_t size, uint64_t rows) noexcept nogil,
+                                         void *context, rag_fault *fault) nogil
+    rag_status rag_frequencies_near(const rag_frequencies *frequencies, const uint8_t *word,
+                                    size_t count, unsigned edits,
+                                    void (*sink)(void *context, const uint8_t *term,
+                                                 size_t size, uint64_t rows) noexcept nogil,
+                                    void *context, rag_fault *fault) nogil
     rag_status rag_frequencies_set(const rag_frequencies *frequencies, rag_queries *queries,
                                    size_t count, rag_fault *fault) nogil
     struct rag_frequency_part:

@@ -54,6 +54,11 @@ cdef void collect_term(void *context, const uint8_t *term, size_t size) noexcept
     (<list>context).append((<const char *>term)[:size].decode("utf-8", "replace"))
 
 
+cdef void collect_count(void *context, const uint8_t *term, size_t size,
+                        uint64_t rows) noexcept with gil:
+    (<dict>context)[(<const char *>term)[:size].decode("utf-8", "replace")] = rows
+
+
 def word_places(text, *, bint strip_accents=False):
     """The same words, each with where it stands: (word, whether it is a whole, start, end), in code
     points of a str, in bytes of bytes."""
@@ -832,17 +837,60 @@ cdef class Frequencies:
                               &size)
         return at, size
 
-    def analysed(self, texts):
-        """Queries whose terms have no df yet."""
-        if self.asked is None:
-            self.asked = Asker(self.analysis)
-        return self.asked.queries(texts)
+    def stretch(self, prefix):
+        """(offset, size) of the blocks that can have terms that begin with a text."""
+        at, size = self.place(prefix)
+        cdef bytes after = prefix.encode() + b"\xff" * 8
+        cdef uint64_t last = 0, last_size = 0
+        rag_frequencies_place(&self.frequencies, <const uint8_t *><const char *>after, len(after),
+                              &last, &last_size)
+        first = at if size else self.frequencies.blocks_at
+        return first, max(last + last_size, first) - first
 
-    def queries(self, texts):
-        """Queries with the statistics of the collection."""
+    def beginning(self, prefix):
+        """The terms that begin with a text, in order of their bytes, each with its df."""
         cdef rag_fault fault
         cdef rag_status status
-        cdef Queries queries = texts if isinstance(texts, Queries) else self.analysed(texts)
+        cdef dict found = {}
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at = utf8(prefix, &size, kept)
+        with nogil:
+            status = rag_frequencies_beginning(&self.frequencies, at, size, collect_count,
+                                               <void *>found, &fault)
+        check(status, &fault)
+        return found
+
+    def near(self, word, unsigned edits):
+        """The same of the terms that are so many edits of a word or fewer away."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef dict found = {}
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at = utf8(word, &size, kept)
+        with nogil:
+            status = rag_frequencies_near(&self.frequencies, at, size, edits, collect_count,
+                                          <void *>found, &fault)
+        check(status, &fault)
+        return found
+
+    @property
+    def asker(self):
+        """The Asker of this analysis, made on first use."""
+        if self.asked is None:
+            self.asked = Asker(self.analysis)
+        return self.asked
+
+    def terms(self, text):
+        """The distinct terms of a text with their counts, as a query would ask for them."""
+        return self.asker.queries([text]).terms()[0]
+
+    def queries(self, texts):
+        """Queries, or texts, with the statistics of the collection."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Queries queries = texts if isinstance(texts, Queries) else self.asker.queries(texts)
         with nogil:
             status = rag_frequencies_set(&self.frequencies, queries.queries, queries.count, &fault)
         check(status, &fault)

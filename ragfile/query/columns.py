@@ -45,7 +45,8 @@ class Columns:
     @property
     def ids(self) -> list[list[str]]:
         """The ids of the passages, without what fills answers up; read when it is asked for."""
-        return [self._passages.ids(rows[rows >= 0].tolist()) for rows in self.rows]
+        known = self._passages.ids(np.unique(self.rows[self.rows >= 0]).tolist())
+        return [[known[row] for row in rows[rows >= 0].tolist()] for rows in self.rows]
 
     def hits(self, i: int) -> Hits:
         """The answer to question i as hits, which are read on first look."""

@@ -116,25 +116,17 @@ def explained(
 
 def _terms(base, query, row):
     """(the share of each term, the length of the row)."""
-    segments = base._searched("rag.terms")
     segment, local = base.place(row)
-    statistics: Any = _statistics(segments, query)
+    statistics = base._statistics_of(query)
     norm, length = segment.lexicon.norm_of(local, statistics.rows, statistics.total_length)
     found = []
-    for term, count in segments[0].lexicon.terms(query):
+    for term, count in base.lexicon.terms(query):
         df = statistics.df[term]
         idf = _core.bm25_idf(statistics.rows, df) if df else 0.0
         tf = segment.lexicon.tf(term, local)
         share = (count * idf) * (tf / (tf + norm)) if tf else 0.0
         found.append(TermShare(term, count, tf, df, idf, norm, share))
     return found, length
-
-
-def _statistics(segments, query):
-    from ragfile.ingest.analysis import Statistics
-
-    pairs = [(segment.lexicon, segment.alive) for segment in segments]
-    return Statistics.over(pairs, segments[0].lexicon.queries([query]))
 
 
 # ------------------------------------------------------------------------------------------------------ ranks and fusion
@@ -170,9 +162,7 @@ def _scale(base, question, asked, ranked, rows, k):
     mean, deviation = base.sample_statistics(asked["vector"]["vector"])
     found, bm25 = base.match(asked["bm25"]["text"], question.depth, where=rows, threads=1)
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
-    fusing = fusing_legs.Fusing(base, question, asked["vector"]["vector"][None])
-    queries = base._searched("rag.terms").questions(question.texts)
-    least = fusing.least(queries, (found, bm25))
+    least = base._least(question, asked["vector"]["vector"][None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
     return (
         scale if least is None or not np.isfinite(least[0]) else scale | {"least": float(least[0])}

@@ -18,7 +18,6 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.query import fusing_legs, operators, repeats
-from ragfile.store import exact
 
 if TYPE_CHECKING:
     from typing import Any
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from ragfile.query.fusing_legs import Ranked
     from ragfile.query.question import Question
+    from ragfile.store.archive import Standing
 
 DEEPER = 4
 
@@ -80,6 +80,8 @@ class _Asking:
         self.has_words = has_words
         self.how = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})
         self.is_hybrid = has_words and vectors is not None
+        self.standings: dict[int, Standing] = {}
+        self.documents: dict[bytes, Standing] = {}  # a row of each
         self.names: list[str] = []  # of the scores by retriever
         self.scale: Any = None  # of calibrated fusion, once the words' best score is known
         self.name = self.how[0] if self.is_hybrid else "bm25" if has_words else "vector"
@@ -109,8 +111,9 @@ class _Asking:
             depth *= DEEPER
 
     def _documents(self, found):
-        """[(score, key, document)] best first."""
-        best: dict[Any, Any] = {}
+        """[(score, where its best passage stands)] best first."""
+        self._notice(found.rows)
+        best: dict[bytes, Any] = {}
         for row, score in zip(found.rows.tolist(), found.scores.tolist(), strict=True):
             document = self._document(row)
             if (
@@ -119,15 +122,18 @@ class _Asking:
                 or (score == best[document][0] and row < best[document][1])
             ):
                 best[document] = score, row
-        ranked = [
-            (score, exact.key(self.base.segments, row), document)
-            for document, (score, row) in best.items()
-        ]
-        return sorted(ranked, key=lambda one: (-one[0], one[1]))
+        ranked = [(score, self.standings[row]) for score, row in best.values()]
+        return sorted(ranked, key=lambda one: (-one[0], one[1].key))
+
+    def _notice(self, rows):
+        """Learns where rows stand, and so their documents."""
+        new = [row for row in rows.tolist() if row not in self.standings]
+        self.standings |= self.base._looked_at("standings", new)
+        for row in new:
+            self.documents.setdefault(self._document(row), self.standings[row])
 
     def _document(self, row):
-        segment, local = self.base.place(row)
-        return segment, segment.records.chunk(local).document
+        return self.standings[row].key[0]
 
     # ---------------------------------------------------------------------------------------------------- scores --
 
@@ -189,15 +195,14 @@ class _Asking:
         """[(row, score, parts)]: the best of each document, in the order of the documents."""
         return [
             passage
-            for _, _, document in documents
-            for passage in self._inside(document)[: self.question.group]
+            for _, there in documents
+            for passage in self._inside(there.key[0])[: self.question.group]
         ]
 
     def _inside(self, document):
         """All passages of a document, best first."""
-        segment, number = document
-        there = segment.document(number).file_rows
-        rows = np.arange(there.start, there.stop)
+        there = self.documents[document]
+        rows = np.arange(there.first, there.end)
         if self.mask is not None:
             rows = rows[self.mask[rows]]
         scores, parts = self._scores(rows)
@@ -223,10 +228,11 @@ class _Asking:
     def _of_pool(self) -> Ranked:
         """The groups of what the pool holds."""
         ranked = self._pool(self.question.pool)
-        by_document: dict[Any, list[int]] = {}
-        for at, row in enumerate(ranked.rows[0].tolist()):
-            if row >= 0:
-                by_document.setdefault(self._document(row), []).append(at)
+        rows = ranked.rows[0][ranked.rows[0] >= 0]
+        self._notice(rows)
+        by_document: dict[bytes, list[int]] = {}
+        for at, row in enumerate(rows.tolist()):
+            by_document.setdefault(self._document(row), []).append(at)
         chosen = list(by_document.values())[self.question.offset : self.question.wanted]
         places = [at for places in chosen for at in places[: self.question.group]]
         return ranked.taken([np.array(places, np.intp)], len(places))
@@ -285,9 +291,10 @@ class _Asking:
         found = self._seen(depth)
         self.names = list(found.parts)
         is_all = found.beyond == -np.inf or depth >= len(self.base)
+        self._notice(found.rows)
         sure = np.flatnonzero((found.scores > found.beyond) | is_all)
         sure = [_passage(found.rows, found.scores, found.parts, i) for i in sure.tolist()]
-        sure.sort(key=lambda one: (-one[1], exact.key(self.base.segments, one[0])))
+        sure.sort(key=lambda one: (-one[1], self.standings[one[0]].key))
         reaching = self._reaching(sure)
         return reaching, self._inside, is_all or len(reaching) < len(sure)
 
@@ -295,6 +302,7 @@ class _Asking:
         """What a pool of this depth holds."""
         ranked = self._pool(depth)
         self.names, count = list(ranked.parts), int((ranked.rows[0] >= 0).sum())
+        self._notice(ranked.rows[0][:count])
         parts = {name: part[0] for name, part in ranked.parts.items()}
         held = [_passage(ranked.rows[0], ranked.scores[0], parts, i) for i in range(count)]
         reaching, by_document = self._reaching(held), {}

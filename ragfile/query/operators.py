@@ -8,21 +8,24 @@ Signs become rows that may be found, before anything is ranked, so the rest of t
 ever. Words are compared as the index does, stems included. Words that begin so, or are spelled so, are
 the terms of the dictionary: the WIDEST commonest of them are asked for. Phrases are looked for in the
 texts of the passages that hold all their words.
+
+A question is read with the dictionary of the whole collection. Which rows a sign leaves is found where
+the rows are: in a dataset each shard answers for its own.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.ground.lru import Recent
-from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -35,6 +38,14 @@ SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 
 
+class Sign(NamedTuple):
+    """What rows must hold, or must not: all of some terms, one of them, or words side by side."""
+
+    kind: Literal["all", "any", "phrase"]
+    marks: tuple[str, ...]
+    is_excluded: bool = False
+
+
 @dataclass(slots=True)
 class Parsed:
     """A question read: what is embedded, what is looked up as words, and what rows must and must not have."""
@@ -42,8 +53,7 @@ class Parsed:
     meaning: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     terms: list[str] = field(default_factory=list)
-    required: list[NDArray[np.bool_]] = field(default_factory=list)
-    excluded: list[NDArray[np.bool_]] = field(default_factory=list)
+    signs: list[Sign] = field(default_factory=list)
 
 
 def applied(base: Any, question: Question) -> Question:
@@ -51,20 +61,12 @@ def applied(base: Any, question: Question) -> Question:
     if not base.has_bm25:
         raise ValueError(f"{base.path} has no BM25 index, which operators= looks words up in")
     parsed = _read(_Reader(base), question.texts[0])
-    passing = base._passing(question)
-    mask = base.alive(np.ones(base.rows, bool)) if passing is None else passing.copy()
-    for required in parsed.required:
-        mask &= required
-    for excluded in parsed.excluded:
-        mask &= ~excluded
     found = replace(
-        question, texts=[" ".join(parsed.meaning)], where=RowSet(mask), tags_any=(),
-        tags_all=(), without=None, operators=False,
+        question, texts=[" ".join(parsed.meaning)], where=base._signed(question, parsed.signs),
+        tags_any=(), tags_all=(), without=None, operators=False,
     )  # fmt: skip
     if parsed.terms:
-        found.queries = base._searched("rag.terms").questions(
-            [" ".join(parsed.words)], parsed.terms
-        )
+        found.queries = base._asked_for(" ".join(parsed.words), parsed.terms)
     return found
 
 
@@ -81,10 +83,10 @@ def _read(reader, text) -> Parsed:
 
 
 def _take_phrase(reader, parsed, sign, phrase):
-    rows = reader.phrase(phrase)
-    if rows is None:
+    words = reader.folded(phrase)
+    if not words:
         return
-    (parsed.excluded if sign == "-" else parsed.required).append(rows)
+    parsed.signs.append(Sign("phrase", tuple(words), sign == "-"))
     if sign != "-":
         parsed.meaning.append(phrase)
         parsed.words.append(phrase)
@@ -93,9 +95,10 @@ def _take_phrase(reader, parsed, sign, phrase):
 def _take_word(reader, parsed, sign, word):
     spelled = SPELLED.fullmatch(word)
     terms = reader.spelled(*spelled.groups()) if spelled else None
-    rows = reader.rows_with(word) if terms is None else reader.rows_of_any(terms)
-    if sign and rows is not None:
-        (parsed.excluded if sign == "-" else parsed.required).append(rows)
+    marks = reader.terms(word) if terms is None else terms
+    if sign and (marks or terms is not None):  # no index has a stop word
+        kind: Any = "all" if terms is None else "any"
+        parsed.signs.append(Sign(kind, tuple(marks), sign == "-"))
     if sign == "-":
         return
     parsed.meaning.append(spelled[1] if spelled else word)
@@ -106,84 +109,90 @@ def _take_word(reader, parsed, sign, word):
 
 
 class _Reader:
-    """The words of a file: which rows hold them."""
+    """The dictionary of a collection."""
 
     def __init__(self, base):
-        self.base, self.segments = base, base._searched("rag.terms")
-        self.lexicon = self.segments[0].lexicon
+        self.base, self.lexicon = base, base.lexicon
+
+    def folded(self, text):
+        return folded(self.lexicon, text)
+
+    def terms(self, word):
+        """All that a word is made of."""
+        return [term for term, _ in self.lexicon.terms(word)]
+
+    def spelled(self, word, star, edits):
+        """The commonest terms that begin with a word, or are spelled nearly so; None where it is no single word."""
+        parts = self.folded(word)
+        if len(parts) != 1:
+            return None
+        found = {}
+        for one in {parts[0], *self.lexicon.asker.terms_of(parts)} - {""}:
+            found |= self.base._spelled(one, 0 if star else int(edits or 1))
+        return sorted(found, key=lambda term: (-found[term], term))[:WIDEST]
+
+
+def folded(lexicon: Any, text: str) -> list[str]:
+    """The words of a text as an index compares them, before they become terms."""
+    strip = lexicon.analysis.strip_accents
+    return [word for word, is_whole in _core.words(text, strip_accents=strip) if not is_whole]
+
+
+# ------------------------------------------------------------------------------------------ rows
+
+
+def left(
+    archive: Any, signs: Iterable[Sign], passing: NDArray[np.bool_] | None
+) -> NDArray[np.bool_]:
+    """The live rows that pass and that all signs leave."""
+    mask = np.ones(archive.rows, bool) if passing is None else passing.copy()
+    holding = _Holding(archive)
+    for sign in signs:
+        rows = holding.rows_of(sign)
+        mask &= ~rows if sign.is_excluded else rows
+    return archive.alive(mask)
+
+
+class _Holding:
+    """Which rows of an archive hold what."""
+
+    def __init__(self, archive):
+        self.archive, self.segments = archive, archive._searched("rag.terms")
+        self.lexicon = self.segments[0].lexicon if self.segments else None
+
+    def rows_of(self, sign):
+        """bool[rows]"""
+        if sign.kind == "phrase":
+            return self.phrase(sign.marks)
+        rows = [self._rows(term) for term in sign.marks]
+        if sign.kind == "all":
+            return np.logical_and.reduce(rows)
+        return np.logical_or.reduce([np.zeros(self.archive.rows, bool), *rows])
 
     def _rows(self, term):
         """bool[rows]: those that hold a term."""
-        mask = np.zeros(self.base.rows, bool)
+        mask = np.zeros(self.archive.rows, bool)
         for segment in self.segments:
             mask[segment.base + segment.lexicon.rows(term)[0].astype(np.int64)] = True
         return mask
 
-    def rows_of_any(self, terms):
-        """The rows that hold one of the terms."""
-        mask = np.zeros(self.base.rows, bool)
-        for term in terms:
-            mask |= self._rows(term)
-        return mask
-
-    def rows_with(self, word):
-        """The rows that hold all that a word is made of; None for a stop word, which no index has."""
-        terms = [term for term, _ in self.lexicon.terms(word)]
-        if not terms:
-            return None
-        mask = np.ones(self.base.rows, bool)
-        for term in terms:
-            mask &= self._rows(term)
-        return mask
-
-    # ------------------------------------------------------------------------------------------------- dictionary --
-
-    def spelled(self, word, star, edits):
-        """The commonest terms that begin with a word, or are spelled nearly so; None where it is no single word."""
-        parts = self._folded(word)
-        if len(parts) != 1:
-            return None
-        asked = {parts[0], *self.lexicon.asker.terms_of(parts)} - {""}
-        found = {}
-        for segment in self.segments:
-            for one in asked:
-                near = (
-                    segment.lexicon.beginning(one)
-                    if star
-                    else segment.lexicon.near(one, int(edits or 1))
-                )
-                for term in near:
-                    found[term] = 0
-        for term in found:
-            found[term] = sum(s.lexicon.df(term, s.alive) for s in self.segments)
-        return sorted((t for t in found if found[t]), key=lambda t: (-found[t], t))[:WIDEST]
-
-    def _folded(self, text):
-        strip = self.lexicon.analysis.strip_accents
-        return [word for word, is_whole in _core.words(text, strip_accents=strip) if not is_whole]
-
-    # ---------------------------------------------------------------------------------------------------- phrases --
-
-    def phrase(self, phrase):
-        """The rows whose text has the words of a phrase side by side; None for a phrase without words."""
-        words = self._folded(phrase)
-        if not words:
-            return None
-        kept = self.base._made.setdefault("phrases", Recent(KEPT_PHRASES))
-        known = kept.get(tuple(words))
+    def phrase(self, words):
+        """The rows whose text has the words of a phrase side by side."""
+        kept = self.archive._made.setdefault("phrases", Recent(KEPT_PHRASES))
+        known = kept.get(words)
         if known is None:
-            known = self._looked_up(words)
-            kept.put(tuple(words), known)
+            known = self._looked_up(list(words))
+            kept.put(words, known)
         return known
 
     def _looked_up(self, words):
         wanted, terms = self._marks(words), {}
-        mask = np.ones(self.base.rows, bool)
+        mask = np.ones(self.archive.rows, bool)
         for term in dict.fromkeys(
             term for term, word in zip(wanted, words, strict=True) if term != (word,)
         ):
             mask &= self._rows(term)
-        mask = self.base.alive(mask)
+        mask = self.archive.alive(mask)
         if len(words) > 1 or wanted[0] == (words[0],):
             for row in np.flatnonzero(mask).tolist():
                 mask[row] = self._has(row, wanted, terms)
@@ -196,8 +205,8 @@ class _Reader:
 
     def _has(self, row, wanted, known):
         """Whether a row's text has the marks in a row. `known` are the marks of words met before."""
-        segment, local = self.base.place(row)
-        words = self._folded(segment.passage(local))
+        segment, local = self.archive.place(row)
+        words = folded(self.lexicon, segment.passage(local))
         new = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(new, self._marks(new), strict=True))
         marks = [known[word] for word in words]

@@ -58,9 +58,10 @@ def placed(base: Any, question: Question, ranked: Ranked) -> Ranked:
 
 def boosted(base: Any, ranked: Ranked, boosts) -> Ranked:
     """Scores raised by what the passages' metadata say, and ranked anew."""
-    scores = ranked.scores.copy()
-    for at in zip(*np.nonzero(ranked.rows >= 0), strict=True):
-        metadata = base.metadata_of(int(ranked.rows[at]))
+    scores, found = ranked.scores.copy(), ranked.rows >= 0
+    known = base._looked_at("metadata", np.unique(ranked.rows[found]))
+    for at in zip(*np.nonzero(found), strict=True):
+        metadata = known[int(ranked.rows[at])]
         scores[at] += sum(_gain(boost, metadata) for boost in boosts)
     order = np.argsort(-scores, axis=1, kind="stable")
     return ranked._replace(scores=scores).taken(list(order), scores.shape[1])
@@ -142,7 +143,8 @@ def _spread(base, rows, scores, k, share):
     rows = rows[rows >= 0]
     if not len(rows):
         return np.empty(0, np.intp)
-    units = _units(np.array([base.vector(row) for row in rows.tolist()], np.float64))
+    known = base._looked_at("vectors", rows)
+    units = _units(np.array([known[row] for row in rows.tolist()], np.float64))
     relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
     likeness, is_left, chosen = np.zeros(len(rows)), np.ones(len(rows), bool), []
     for _ in range(min(k, len(rows))):

@@ -117,9 +117,8 @@ def unlike(base: Any) -> reranking.Unlike | reranking.UnlikeTexts:
 
 def contents(base: Any, rows: list[int]) -> Iterator[Any]:
     """What it compares of each row, read in pieces as far as somebody looks."""
+    what = "vectors" if base.has_vectors else "contents"
     for at in range(0, len(rows), PIECE):
         piece = rows[at : at + PIECE]
-        if base.has_vectors:
-            yield from base.vectors_of(piece)
-        else:
-            yield from (base.chunk(row).content for row in piece)
+        known = base._looked_at(what, piece)
+        yield from (known[row] for row in piece)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
+from ragfile.ingest.analysis import Statistics
 from ragfile.query import fusing_legs, operators, refining, repeats
 from ragfile.records import Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive
+from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.query.fusing_legs import Ranked
+    from ragfile.query.question import Question
     from ragfile.query.question_vectors import QuestionVectors
     from ragfile.types import Vector
 
@@ -59,7 +62,8 @@ class Retrieval(Archive):
         elif question.has_filters:
             asked = question.by_filter()
         ask = self._by_name if question.mode == "keyword" else self._by_content
-        answers = [ask(part, clock) for _, part in asked]
+        # A part is a question of its own, which wants more rows for a distinct answer again.
+        answers = [ask(part.limited(len(self)), clock) for _, part in asked]
         return [
             (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
         ]
@@ -78,6 +82,36 @@ class Retrieval(Archive):
         mask = np.ones(self.rows, bool) if mask is None else mask.copy()
         mask[question.without] = False
         return self.alive(mask)
+
+    # ------------------------------------------------------------------------------------------ the dictionary --
+
+    @property
+    def lexicon(self) -> Any:
+        """What makes terms of words as the index does."""
+        return self._searched("rag.terms")[0].lexicon
+
+    def _spelled(self, word: str, edits: int) -> dict[str, int]:
+        """The terms that begin with a word, or are so many edits away, with how many live rows have them."""
+        segments, found = self._searched("rag.terms"), {}
+        for lexicon in (segment.lexicon for segment in segments):
+            for term in lexicon.near(word, edits) if edits else lexicon.beginning(word):
+                found[term] = 0
+        for term in found:
+            found[term] = sum(s.lexicon.df(term, s.alive) for s in segments)
+        return {term: df for term, df in found.items() if df}
+
+    def _statistics_of(self, query: str) -> Statistics:
+        """The sums over all live rows that a question's terms are weighed by."""
+        pairs = [(s.lexicon, s.alive) for s in self._searched("rag.terms")]
+        return Statistics.over(pairs, self.lexicon.queries([query]))
+
+    def _asked_for(self, words: str, terms: list[str]) -> Any:
+        """Words, and terms of the dictionary, as what the index is asked."""
+        return self._searched("rag.terms").questions([words], terms)
+
+    def _signed(self, question: Any, signs: Sequence[operators.Sign]) -> Any:
+        """The rows that a question may find and that its signs leave."""
+        return RowSet(operators.left(self, signs, self._passing(question)))
 
     def _by_content(self, question, clock):
         rows = self._rows_for(question)
@@ -114,6 +148,11 @@ class Retrieval(Archive):
         dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
         clock.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+
+    def _least(self, question: Question, vectors: Any, words: Any) -> Any:
+        """What a row must have by vector that no word found, to be among the answers to come."""
+        queries = self._searched("rag.terms").questions(question.texts)
+        return fusing_legs.Fusing(self, question, vectors).least(queries, words)
 
     def _by_one(self, question, vectors, has_words, rows, clock):
         """The answer of one retriever, or of none."""
@@ -162,13 +201,16 @@ class Retrieval(Archive):
 
     def _named(self, name, k, chosen):
         """Rows whose metadata lists the name among its "keywords", or whose id, document or source it is."""
-        listed = filters.compile({"keywords": {"$contains": name}})
-        mask: Any = self.passing(listed).mask
+        mask = self._listing(name)
         if (there := self.find(name)) is not None:
             mask[there.file_rows.start : there.file_rows.stop] = True
         if (row := self.row(name)) is not None:
             mask[row] = True
         return np.flatnonzero(mask if chosen is None else mask & chosen)[:k]
+
+    def _listing(self, name) -> Any:
+        """bool[rows]: those whose metadata list a name among their "keywords"."""
+        return self.passing(filters.compile({"keywords": {"$contains": name}})).mask
 
     def _hits(self, ranked, degraded) -> list[Hits]:
         """The hits of some answers. Those of a file that is elsewhere are read now, in few requests; others on first look."""

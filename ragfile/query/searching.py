@@ -280,8 +280,8 @@ class KnowledgeBase(Retrieval):
         text = self.chunk(passage).text if isinstance(passage, int) else passage.text
         if not self.has_bm25:
             return []
-        lexicon = self._searched("rag.terms")[0].lexicon
-        return highlighting.spans(lexicon, {term for term, _ in lexicon.terms(query)}, text)
+        asked = {term for term, _ in self.lexicon.terms(query)}
+        return highlighting.spans(self.lexicon, asked, text)
 
     @of_one_commit
     def explain(
@@ -350,9 +350,8 @@ class KnowledgeBase(Retrieval):
 
         text, found = self.chunk(passage).text if isinstance(passage, int) else passage.text, []
         if self.has_bm25:
-            lexicon = self._searched("rag.terms")[0].lexicon
-            asked = {term for term, _ in lexicon.terms(query)}
-            found = [p for p in highlighting.places(lexicon, text) if p.term in asked]
+            asked = {term for term, _ in self.lexicon.terms(query)}
+            found = [p for p in highlighting.places(self.lexicon, text) if p.term in asked]
         return excerpting.excerpt(text, found, size)
 
     def _kept(self, known, question, request_id):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile.query import fusing_legs, fusion, refining, repeats
-from ragfile.store import exact
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,9 +53,8 @@ def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
 
 def _fused(base, question, each):
     """The rows of all answers by the sum of 1 / (60 + rank), ties by key."""
-    rows = sorted(
-        {*each.rows[each.rows >= 0].tolist()}, key=lambda row: exact.key(base.segments, row)
-    )
+    keys = base._looked_at("keys", np.unique(each.rows[each.rows >= 0]))
+    rows = sorted(keys, key=keys.__getitem__)
     places = {row: place for place, row in enumerate(rows)}
     legs = [([places[row] for row in found[found >= 0].tolist()], None) for found in each.rows]
     order, scores = fusion.rrf(legs)

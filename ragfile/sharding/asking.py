@@ -14,16 +14,26 @@ import numpy as np
 if TYPE_CHECKING:
     from ragfile._core import Queries
     from ragfile.ingest.analysis import Statistics
+    from ragfile.query.operators import Sign
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which rows may be found: a filter on metadata or ids, and tags; or rows of the dataset, ascending."""
+    """Which rows may be found: a filter on metadata or ids, or rows of the dataset, ascending; of these those that have the
+    tags and that signs of the question leave, without the one row that the question is about."""
 
     where: Any = None
     tags_any: Any = ()
     tags_all: Any = ()
     rows: np.ndarray | None = None
+    without: int | None = None
+    signs: tuple[Sign, ...] = ()
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no row is left out."""
+        has_filter = self.where is not None or self.rows is not None or self.without is not None
+        return not (has_filter or self.tags_any or self.tags_all or self.signs)
 
 
 class Match(NamedTuple):
@@ -59,8 +69,14 @@ class Score(NamedTuple):
     b: float | None = None
 
 
+class Pass(NamedTuple):
+    """Which rows may be found."""
+
+    chosen: Chosen
+
+
 class Read(NamedTuple):
-    """What stands at some rows: "hits", "keys" (what ties go by) or "vectors"."""
+    """What stands at some rows; `what` is one of the words of Archive._looked_at."""
 
     what: str
     rows: np.ndarray

@@ -37,12 +37,12 @@ class Union(NamedTuple):
 
 
 class Fusing:
-    """Both retrievers' answers to some questions put together; `words` is what the first one found."""
+    """Both retrievers' answers to some questions put together; `words` is what the first one found for `queries`."""
 
     near: list[Any]
 
-    def __init__(self, base, question, vectors, words):
-        self.base, self.question, self.vectors = base, question, vectors
+    def __init__(self, base, question, vectors, words, queries=None):
+        self.base, self.question, self.vectors, self.queries = base, question, vectors, queries
         self.method, self.value = method_of(question.fusion, base.config.get("fusion") or {})
         self.words = [_leg(words, i) for i in range(len(vectors))]
         self.scales: list[Any] = []
@@ -73,7 +73,7 @@ class Fusing:
         legs = [(words, _leg(dense, i)) for i, words in enumerate(self.words)]
         new = [_new(words, near) for words, near in legs]
         added = [near.rows[is_new] for (_, near), is_new in zip(legs, new, strict=True)]
-        bm25 = self.base.scores_each(added, texts=self.question.texts)
+        bm25 = self.base.scores_each(added, queries=self.queries)
         unions = [_union(*legs[i], new[i], added[i], bm25[i], self.near[i]) for i in range(count)]
         ties = self.base.ties_each([union.rows for union in unions])
         out = nothing(self.method, count, width, PARTS)

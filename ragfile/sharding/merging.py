@@ -95,6 +95,15 @@ def scattered(
     return found
 
 
+def flags(legs: Sequence[Leg], bases: Sequence[int]) -> np.ndarray:
+    """bool[rows] of the dataset, from the bits that shards said; a shard that was not asked has none."""
+    found = np.zeros(bases[-1], bool)
+    for leg in legs:
+        base, end = bases[leg.shard], bases[leg.shard + 1]
+        found[base:end] = np.unpackbits(leg.value, count=end - base).view(bool)
+    return found
+
+
 def by_row(tasks: Sequence[Task], legs: Sequence[Leg], bases: Sequence[int]) -> dict[int, Any]:
     """What the shards read, by row of the dataset."""
     asked = {task.shard: task.ask.rows for task in tasks}

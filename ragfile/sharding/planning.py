@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile.sharding import pruning
-from ragfile.sharding.asking import Match, Nearest, Read, Score, Task
+from ragfile.sharding.asking import Match, Nearest, Pass, Read, Score, Task
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,6 +42,11 @@ def plan(manifest: Manifest, ask: Any, url: Any, cache: str | None = None) -> Pl
     return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 
+def _pass(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    return None if chosen is None else Pass(chosen)
+
+
 def _match(ask, shard, base, end):
     chosen = _chosen(ask.chosen, shard, base, end)
     return None if chosen is None else ask._replace(chosen=chosen)
@@ -56,11 +61,16 @@ def _nearest(ask, shard, base, end):
 
 def _chosen(chosen, shard, base, end):
     """The shard's part of a filter, or None where no row of the shard passes."""
-    if chosen.rows is not None:
-        first, last = np.searchsorted(chosen.rows, [base, end])
-        rows = chosen.rows[first:last] - base
-        return replace(chosen, rows=rows) if len(rows) else None
-    return chosen if pruning.can_pass(chosen, shard) else None
+    if not pruning.can_pass(chosen, shard):
+        return None
+    if chosen.without is not None:
+        is_here = base <= chosen.without < end
+        chosen = replace(chosen, without=chosen.without - base if is_here else None)
+    if chosen.rows is None:
+        return chosen
+    first, last = np.searchsorted(chosen.rows, [base, end])
+    rows = chosen.rows[first:last] - base
+    return replace(chosen, rows=rows) if len(rows) else None
 
 
 def _score(ask, shard, base, end):
@@ -78,4 +88,4 @@ def _local(rows, base, end):
     return rows[(rows >= base) & (rows < end)] - base
 
 
-_PARTS = {Match: _match, Nearest: _nearest, Score: _score, Read: _read}
+_PARTS = {Match: _match, Nearest: _nearest, Pass: _pass, Score: _score, Read: _read}

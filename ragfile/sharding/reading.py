@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import bisect
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from ragfile.ground.urls import is_remote
 from ragfile.query.searching import KnowledgeBase
 from ragfile.records import Hit, Hits
 from ragfile.sharding import committing, merging, pruning
-from ragfile.sharding.asking import Chosen, Failure, Match, Nearest, Read, Score
+from ragfile.sharding.asking import Chosen, Failure, Match, Nearest, Pass, Read, Score
 from ragfile.sharding.executors import executor_of
 from ragfile.sharding.executors.here import Here
 from ragfile.sharding.fusing import Fusing
@@ -32,13 +33,13 @@ from ragfile.sharding.planning import plan
 from ragfile.sharding.shards import opened
 from ragfile.sharding.statistics import Whole
 from ragfile.store import exact, filters, row_sets
-from ragfile.store.archive import Closed, RowPlace, of_one_commit
+from ragfile.store.archive import Closed, RowPlace, Standing, of_one_commit
 from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument, copied
 from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         Int64s,
         OnMissing,
         RowFilter,
-        RowFilters,
         StrPath,
         TagFilter,
         Vector,
@@ -180,7 +180,7 @@ class Dataset(KnowledgeBase):
         """Which segment has a row, and as what number; only its shard is opened."""
         if not 0 <= row < self.rows:
             raise IndexError(f"row {row} of {self.rows}")
-        segments = self.segments_of(bisect.bisect_right(self._bases, row) - 1)
+        segments = self.segments_of(self._number(row))
         if not segments:
             raise IndexError(f"row {row} is in a shard that is missing")
         segment = segments[exact.place(segments, row)]
@@ -246,6 +246,11 @@ class Dataset(KnowledgeBase):
     def generation(self) -> int:
         """The number of the generation that is open."""
         return self.manifest.generation
+
+    @property
+    def has_lost_commit(self) -> bool:
+        """Never: a manifest is there as a whole, or not."""
+        return False
 
     @property
     def stale_records(self) -> list[dict[str, Any]]:
@@ -366,94 +371,104 @@ class Dataset(KnowledgeBase):
 
     def row_set(self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()) -> Any:
         """What retrievers are told: filters go to the shards as they are, rows are cut up for them."""
+        if isinstance(where, RowSet):
+            return Chosen() if where.mask is None else Chosen(rows=np.flatnonzero(where.mask))
         if isinstance(where, Chosen):
             return where
+        filters.compile(None, tags_any=tags_any, tags_all=tags_all)  # which refuses what is no list
+        tags: Any = {"tags_any": tuple(tags_any), "tags_all": tuple(tags_all)}
         if where is None or isinstance(where, dict) or row_sets.are_ids(where):
-            chosen = Chosen(where, tuple(tags_any), tuple(tags_all))
-            _check_filter(chosen)
-            return chosen
-        mask = super().row_set(where, tags_any, tags_all).mask
-        return Chosen(rows=np.flatnonzero(np.asarray(mask)))
+            filters.compile(where if isinstance(where, dict) else None)
+            return Chosen(where, **tags)
+        return Chosen(rows=np.flatnonzero(self._mask_of(where)), **tags)
 
+    @of_one_commit
     def mask(
         self, where: RowFilter | None = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
     ) -> Any:
-        """bool[rows] of a condition, or None when there is none."""
-        return KnowledgeBase.row_set(self, where, tags_any, tags_all).mask
+        """bool[rows] of a condition, or None when there is none. Its shards say which rows pass."""
+        return self._passed(self.row_set(where, tags_any, tags_all))
+
+    def _passed(self, chosen, warns=True):
+        """bool[rows]: those that may be found; None for all."""
+        if chosen.is_all:
+            return None
+        _, legs = self._legs(Pass(chosen))
+        if warns:
+            self._warn_of_missing(chosen, legs)
+        return merging.flags(legs, self._bases)
+
+    def _rows_for(self, question):
+        chosen = self.row_set(question.where, question.tags_any, question.tags_all)
+        return chosen if question.without is None else replace(chosen, without=question.without)
+
+    def _passing(self, question):
+        return self._passed(self._rows_for(question))
+
+    def _listing(self, name):
+        return self._passed(Chosen({"keywords": {"$contains": name}}), warns=False)
+
+    def _signed(self, question, signs):
+        return replace(self._rows_for(question), signs=tuple(signs))
+
+    @property
+    def lexicon(self) -> Any:
+        """What makes terms of words as the index does."""
+        return self.whole.frequencies
+
+    def _spelled(self, word, edits):
+        return self.whole.spelled(word, edits)
+
+    def _asked_for(self, words, terms):
+        return self.whole.queries([words], terms)
+
+    def _statistics_of(self, query):
+        return self.whole.of(query)
 
     def _threads(self, threads):
         """A pool's processes have a thread each."""
         return threads if isinstance(self._executor, Here) else threads or 1
 
-    @of_one_commit
-    def match(
-        self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | None = None,
-        threads: int | None = None, k1: float | None = None, b: float | None = None,
-        least: Vector | float | None = None,
-    ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        if least is not None or k is None:
-            return KnowledgeBase.match(
-                self, texts, k, where=where, threads=threads, k1=k1, b=b, least=least
-            )
-        texts, k = [texts] if isinstance(texts, str) else list(texts), self._at_most(k)
-        if row_sets.is_one_each(where):
-            return self._one_each(
-                np.array(texts, object), k, where,
-                lambda _, part, one: self.match(
-                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b
-                ),
-            )  # fmt: skip
-        chosen = self.row_set(where)
-        if not len(self) or not k or not texts:
-            return self._nothing(len(texts), k)
-        self._need("rag.terms")
-        whole, threads = self.whole, self._threads(threads)
-        ask = Match(whole.queries(texts), whole.stats, k, chosen, threads, k1, b)
-        return self._best(ask, len(texts), k)
-
-    @of_one_commit
-    def nearest(
-        self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | None = None,
-        threads: int | None = None, least: Vector | float | None = None,
-    ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        if k is None:
-            return KnowledgeBase.nearest(
-                self, vectors, None, where=where, threads=threads, least=least
-            )
-        queries, k = np.asarray(vectors), self._at_most(k)
-        if least is not None:
-            least = row_sets.one_for_each(least, 1 if queries.ndim == 1 else len(queries))
-        if row_sets.is_one_each(where):
-            floors: Any = least
-            return self._one_each(
-                np.atleast_2d(queries), k, where,
-                lambda places, part, one: self.nearest(
-                    part, k, where=one, threads=threads, least=None if floors is None else floors[places]
-                ),
-            )  # fmt: skip
-        count, chosen = (1 if queries.ndim == 1 else len(queries)), self.row_set(where)
+    def _near(self, queries, k, rows, threads, least):
+        count = 1 if queries.ndim == 1 else len(queries)
         if not len(self) or not k or not count:
-            return self._nothing(count, k)
+            return _nothing(count, k)
         self._need("vector")
-        return self._best(Nearest(queries, k, chosen, self._threads(threads), least), count, k)
+        return self._best(Nearest(queries, k, rows, self._threads(threads), least), count, k)
 
     def _need(self, name):
         if not self._has(name):
             raise ValueError(f"{self.path} has no section {name}")
-
-    def _nothing(self, count, k):
-        return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
 
     def _best(self, ask, count, k):
         _, legs = self._legs(ask)
         self._warn_of_missing(ask.chosen, legs)
         found = merging.best(legs, self._bases, count, k)
         tied = [] if self.manifest.is_ordered else merging.ties(found)
-        return merging.cut(found, k, self._read_rows("keys", tied) if len(tied) else {})
+        return merging.cut(found, k, self._looked_at("keys", tied) if len(tied) else {})
 
-    def _read_rows(self, what: str, rows: Any) -> dict[int, Any]:
+    def _looked_at(self, what: str, rows: Any) -> dict[int, Any]:
+        """What stands at some rows, in one ask where they are elsewhere; nothing, for those of a shard that is missing."""
         wanted = np.asarray(rows, np.int64)
-        return self._by_row(Read(what, wanted)) if len(wanted) else {}
+        if not self.is_elsewhere:
+            here = [row for row in wanted.tolist() if self.segments_of(self._number(row))]
+            found = super()._looked_at(what, here) if here else {}
+        else:
+            found = self._by_row(Read(what, wanted)) if len(wanted) else {}
+            if what == "standings":
+                found = {row: self._moved(row, there) for row, there in found.items()}
+        for row in wanted.tolist() if len(found) < len(wanted) and what != "hits" else ():
+            found.setdefault(row, _missing(what, row, self.dim or 0))
+        return found
+
+    def _number(self, row):
+        """Which shard has a row."""
+        return bisect.bisect_right(self._bases, row) - 1
+
+    def _moved(self, row, standing):
+        """Where a row stands, by the numbers that rows have here."""
+        base = self._bases[self._number(row)]
+        return standing._replace(first=standing.first + base, end=standing.end + base)
 
     def _by_row(self, ask):
         tasks, legs = self._legs(ask)
@@ -478,16 +493,16 @@ class Dataset(KnowledgeBase):
             warnings.warn(said, FilterWarning, stacklevel=6)
 
     def scores_each(
-        self, rows: Sequence[Int64s], *, texts: Sequence[str] | None = None,
-        vectors: Vectors | None = None,
-    ) -> list[Float32s]:  # fmt: skip
+        self, rows: Sequence[Int64s], *, queries: Any = None, vectors: Vectors | None = None
+    ) -> list[Float32s]:
+        """The exact scores of rows[i] for question i, by its terms or by its vector."""
         if not any(len(part) for part in rows):
             return [np.empty(0, np.float32) for _ in rows]
         parts = [np.asarray(part, np.int64) for part in rows]
         if vectors is not None:
             ask = Score(parts, vectors=np.asarray(vectors))
         else:
-            ask = Score(parts, self.whole.queries(list(texts or ())), self.whole.stats)
+            ask = Score(parts, queries, self.whole.stats)
         return self._scattered(parts, ask)
 
     @of_one_commit
@@ -501,18 +516,11 @@ class Dataset(KnowledgeBase):
         ask = Score([part], whole.queries([text or ""]), whole.stats, None, k1, b)
         return self._scattered([part], ask)[0]
 
-    def vectors_of(self, rows: Iterable[int]) -> Any:
-        if not self.is_elsewhere:
-            return KnowledgeBase.vectors_of(self, rows)
-        there = self._read_rows("vectors", np.unique(np.array(rows, np.int64)))
-        missing = np.zeros(self.dim or 0, np.float32)  # of a shard that failed meanwhile
-        return np.array([there.get(row, missing) for row in rows])
-
     def ties_each(self, rows: Sequence[Int64s]) -> list[Int64s]:
         if self.manifest.is_ordered:
             return list(rows)
         wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
-        keys = self._read_rows("keys", wanted)
+        keys = self._looked_at("keys", wanted)
         by_key = merging.by_key(wanted.tolist(), keys)
         order = {row: place for place, row in enumerate(by_key)}
         return [np.array([order[row] for row in part.tolist()], np.int64) for part in rows]
@@ -521,16 +529,23 @@ class Dataset(KnowledgeBase):
         return self.whole.moments(vector)
 
     def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
-        if queries is not None:
-            raise ValueError("a dataset takes no words with a star or a tilde: ask its files")
-        return self.match(texts, k, where=rows, threads=threads, k1=k1, b=b)
+        if not len(self) or not k or not len(texts):
+            return _nothing(len(texts), k)
+        self._need("rag.terms")
+        whole, threads = self.whole, self._threads(threads)
+        queries = queries or whole.queries(list(texts))
+        return self._best(Match(queries, whole.stats, k, rows, threads, k1, b), len(texts), k)
+
+    def _least(self, question, vectors, words):
+        return Fusing(self, question, vectors, words).least()
 
     def _fused(self, question, vectors, rows, clock):
         """The answer of both retrievers."""
         depth, threads = question.depth, question.threads
-        words = self._matched(question.texts, depth, rows, threads, queries=question.queries)
+        queries = question.queries or self.whole.queries(question.texts)
+        words = self._matched(question.texts, depth, rows, threads, queries=queries)
         clock.note("bm25")
-        fusing = Fusing(self, question, vectors, words)
+        fusing = Fusing(self, question, vectors, words, queries)
         least = fusing.least()
         clock.note("fuse")
         dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
@@ -558,7 +573,7 @@ class Dataset(KnowledgeBase):
 
     def _read_now(self, ranked, found):
         """The hits of all answers, in one ask."""
-        there = self._read_rows("hits", np.unique(ranked.rows[ranked.rows >= 0]))
+        there = self._looked_at("hits", np.unique(ranked.rows[ranked.rows >= 0]))
         for rows, hits in zip(ranked.rows.tolist(), found, strict=True):
             scored = zip(rows, list(hits), strict=False)
             hits[:] = [_made_hit(there[row], hit) for row, hit in scored if row in there]
@@ -577,10 +592,17 @@ class Dataset(KnowledgeBase):
             hits.degraded = f"{hits.degraded}; {lost}" if hits.degraded else lost
 
 
-def _check_filter(chosen):
-    """Refuses a filter that is not one before any shard is asked."""
-    where = chosen.where if isinstance(chosen.where, dict) else None
-    filters.compile(where, tags_any=chosen.tags_any, tags_all=chosen.tags_all)
+def _missing(what, row, dim):
+    """What is said in the place of a row whose shard failed meanwhile: its key stands after all others."""
+    key = b"\xff", row
+    return {
+        "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
+        "metadata": {}, "contents": "", "ids": "",
+    }[what]  # fmt: skip
+
+
+def _nothing(count, k):
+    return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
 
 
 def _made_hit(read, hit):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile.errors import FormatError
-from ragfile.sharding.asking import Failure, Leg, Match, Nearest, Read, Score, Task
+from ragfile.query import operators
+from ragfile.sharding.asking import Failure, Leg, Match, Nearest, Pass, Read, Score, Task
 from ragfile.sharding.shards import Shard, opened
-from ragfile.store import prefetch, row_sets
+from ragfile.store import row_sets
 from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
@@ -34,9 +35,19 @@ def attempt(task: Task) -> Leg | Failure:
 
 
 def _rows(shard: Shard, chosen) -> Any:
+    """(the rows that may be found, the keys of the filter that none of the shard's rows has)."""
+    rows, unknown = shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
+    if chosen.rows is None and chosen.without is None and not chosen.signs:
+        return rows, unknown
+    mask: Any = None if rows is None else rows.mask
+    mask = np.ones(shard.rows, bool) if mask is None else mask.copy()
     if chosen.rows is not None:
-        return RowSet(shard.alive(row_sets.mask_of(chosen.rows, shard.rows))), []
-    return shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
+        mask &= row_sets.mask_of(chosen.rows, shard.rows)
+    if chosen.without is not None:
+        mask[chosen.without] = False
+    if chosen.signs:
+        mask = operators.left(shard, chosen.signs, mask)
+    return RowSet(shard.alive(mask)), unknown
 
 
 def _match(shard: Shard, ask: Match):
@@ -63,21 +74,16 @@ def _score(shard: Shard, ask: Score):
     return np.concatenate(found), []
 
 
+def _pass(shard: Shard, ask: Pass):
+    """The rows that may be found, eight to a byte."""
+    rows, unknown = _rows(shard, ask.chosen)
+    mask = None if rows is None else rows.mask
+    return np.packbits(shard.alive(np.ones(shard.rows, bool)) if mask is None else mask), unknown
+
+
 def _read(shard: Shard, ask: Read):
-    rows = ask.rows.tolist()
-    if ask.what == "hits":
-        prefetch.passages(shard.segments, rows)
-        return [shard.hit(row) for row in rows], []
-    if ask.what == "keys":
-        prefetch.whole(shard.segments, "rag.chunks", "rag.documents", "rag.ids")
-        return [_key(shard, row) for row in rows], []
-    prefetch.vector_rows(shard.segments, rows)
-    return np.array([shard.vector(row) for row in rows]), []
+    known = shard._looked_at(ask.what, ask.rows)
+    return [known[row] for row in ask.rows.tolist()], []
 
 
-def _key(shard, row):
-    place = shard.place(row)
-    return place.segment.records.key(place.local)
-
-
-_RUNS = {Match: _match, Nearest: _nearest, Score: _score, Read: _read}
+_RUNS = {Match: _match, Nearest: _nearest, Pass: _pass, Score: _score, Read: _read}

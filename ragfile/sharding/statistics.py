@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -158,15 +159,31 @@ class Whole:
     def analysis(self) -> Analysis | None:
         return None if self.frequencies is None else self.frequencies.analysis
 
-    def queries(self, texts: list[str]) -> _core.Queries:
-        """Texts as terms that know in how many rows of the whole they occur."""
+    def queries(self, texts: list[str], more: Sequence[str] = ()) -> _core.Queries:
+        """Texts as terms that know in how many rows of the whole they occur; more terms go to the one text there is."""
         assert self.frequencies is not None
-        queries = self.frequencies.analysed(texts)
+        asker = self.frequencies.asker
+        queries = asker.queries_with(texts[0], more) if more else asker.queries(texts)
         section = self.archive.section(SECTION)
         if self.archive.reader.is_elsewhere:
             terms = {term for one in queries.terms() for term, _ in one}
             _core.ready([(section, *self.frequencies.place(term)) for term in sorted(terms)])
         return self.frequencies.queries(queries)
+
+    def spelled(self, word: str, edits: int) -> dict[str, int]:
+        """The terms that begin with a word, or are so many edits away, with how many rows have them."""
+        frequencies, section = self.frequencies, self.archive.section(SECTION)
+        assert frequencies is not None
+        if self.archive.reader.is_elsewhere:
+            place = (0, len(section)) if edits else frequencies.stretch(word)
+            _core.ready([(section, *place)])
+        return frequencies.near(word, edits) if edits else frequencies.beginning(word)
+
+    def of(self, query: str) -> Statistics:
+        """The same sums, with the frequencies of a question's terms."""
+        assert self.frequencies is not None
+        terms = [term for term, _ in self.queries([query]).terms()[0]]
+        return replace(self.stats, df={term: self.frequencies.df(term) for term in terms})
 
     def moments(self, vector: Any) -> tuple[float, float]:
         """(mean, deviation) of a question's scores over the sample."""

@@ -97,6 +97,14 @@ def _are_stale_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
     )
 
 
+class Standing(NamedTuple):
+    """Where a row stands: what ties go by, and the first row of its document and the one after its last."""
+
+    key: tuple[bytes, int]
+    first: int
+    end: int
+
+
 class RowPlace(NamedTuple):
     """Where a row of the file lies: the segment, and the row's number there."""
 
@@ -638,10 +646,22 @@ class Archive:
             raise ValueError(f"{self.path} has no vectors")
         return vectors[0]
 
-    def vectors_of(self, rows: Iterable[int]) -> Any:
-        """The stored vectors of some rows, in their order; of a file that is elsewhere in few requests."""
-        prefetch.vector_rows(self.segments, rows)
-        return np.array([self.vector(row) for row in rows])
+    # ------------------------------------------------------------------------------------------------ many rows at once --
+
+    def _looked_at(self, what: str, rows: Any) -> dict[int, Any]:
+        """What stands at some live rows, by row: their "hits", "ids", "keys", "standings", "metadata", "contents" or "vectors"."""
+        rows, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
+        if self.is_elsewhere:
+            self._bring(what, rows)
+        return {row: look(self, row) for row in rows}
+
+    def _bring(self, what, rows):
+        if what == "vectors":
+            prefetch.vector_rows(self.segments, rows)
+        elif what in ("keys", "standings"):
+            prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+        else:
+            prefetch.passages(self.segments, rows)
 
     # ------------------------------------------------------------------------------------------------- exact search --
 
@@ -821,13 +841,16 @@ class Archive:
                     part, k, where=one, threads=threads, least=None if least is None else least[places]
                 ),
             )  # fmt: skip
+        one: Any = where  # no list of filters any more, which type checkers cannot see
+        return self._near(queries, k, self.row_set(one), threads, least)
+
+    def _near(self, queries, k, rows, threads, least):
+        """The same for one set of rows."""
         segments = self._searched("vector")
         if not segments:
             return _nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
-        one: Any = where  # no list of filters any more, which type checkers cannot see
-        sets = self.row_set(one).words(segments)
-        return exact.nearest(segments, queries, k, sets, threads, least)
+        return exact.nearest(segments, queries, k, rows.words(segments), threads, least)
 
     @of_one_commit
     def match(
@@ -954,6 +977,33 @@ class Archive:
         if document is None or chunk.start < 0 or not document.text:
             return chunk.content
         return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+
+def _standing(archive, row):
+    segment, local = archive.place(row)
+    there = segment.document(segment.records.chunk(local).document).file_rows
+    return Standing(segment.records.key(local), there.start, there.stop)
+
+
+def _key(archive, row):
+    segment, local = archive.place(row)
+    return segment.records.key(local)
+
+
+def _id(archive, row):
+    segment, local = archive.place(row)
+    return segment.identity(local)[0]
+
+
+_LOOKS = {
+    "hits": Archive.hit,
+    "ids": _id,
+    "keys": _key,
+    "standings": _standing,
+    "metadata": Archive.metadata_of,
+    "contents": lambda archive, row: archive.chunk(row).content,
+    "vectors": Archive.vector,
+}
 
 
 def _deleted(row):

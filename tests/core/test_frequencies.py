@@ -67,6 +67,23 @@ def test_what_is_taken_away_leaves_the_bytes_of_the_rest(seed):
     assert left.rows == len(a)
 
 
+@given(st.integers(0, 2**32), st.integers(1, 2))
+def test_terms_that_begin_so_or_are_spelled_so_are_those_of_the_dictionary(seed, edits):
+    """The dictionary of one lexicon walks its own blocks; a plain comparison judges both."""
+    rng = random.Random(seed)
+    rows = words(rng, 60, rng.sample(VOCABULARY, 400))
+    own, counts = lexicon(rows), counted(rows)
+    found, _ = merged([(own, None, False)], [rows])
+    known = rng.choice(VOCABULARY)
+    for word in ("", known, known[:-1], known[:7], known + "x", "p", "zz", "\udcff"):
+        begun = {t: n for t, n in sorted(counts.items()) if t.startswith(word)}
+        assert found.beginning(word) == begun
+        assert list(found.near(word, edits)) == own.near(word, edits)
+        assert found.near(word, edits).items() <= counts.items()
+        at, size = found.stretch(word) if word.isascii() else (0, 0)
+        assert (at + size) % 4096 == 0 or not size
+
+
 def test_deleted_rows_do_not_count():
     rows = ["red fox", "red red", "blue fox", "green"]
     alive = np.array([0b1001], np.uint64)
@@ -131,6 +148,7 @@ def _tried(data):
     try:
         found = _core.Frequencies(_core.Section.over(data, "rag.frequencies"))
         found.queries(["prefix1 2a nobody"])
+        found.beginning("pre"), found.near("prefix1", 2)
         out = bytearray()
         _core.merge_frequencies([(found, None, False)], out.extend, found.rows, 1)
     except (FormatError, MemoryError):

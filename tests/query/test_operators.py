@@ -197,3 +197,12 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
         assert lexicon.beginning(word) == [t for t in all_terms if t.startswith(word)]
         assert lexicon.beginning("") == all_terms
         assert lexicon.near(word, edits) == [t for t in all_terms if distance(word, t) <= edits]
+
+
+def test_a_small_file_gives_distinct_answers_to_signs_and_to_filters_of_each_question(rf):
+    """Distinct answers want four rows a place, and there are fewer."""
+    found = rf.search("+key", 100, operators=True, distinct=True)
+    assert {hit.id for hit in found} <= passing(rf, lambda words: "key" in words)
+    assert found
+    batch = rf.search_batch(["key", "art"], 100, where=[None, {"$not": {"a": 1}}], distinct=True)
+    assert all(batch)
