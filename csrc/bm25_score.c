@@ -63,9 +63,22 @@ static void score_term(const struct rag_bm25_query *query, const struct rag_bm25
     }
 }
 
+/* The lengths of rows of a file that is elsewhere, asked for together. */
+enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const uint32_t *rows,
+                                       size_t count, struct rag_fault *fault) {
+    const uint64_t width = lexicon->length_width;
+    struct rag_wants wants = {0};
+    if (!lexicon->terms.source) return RAG_OK;
+    for (size_t i = 0; i < count; i++)
+        rag_wants_add(&wants, &lexicon->terms, lexicon->lengths_at + rows[i] * width, width);
+    return rag_wants_ready(&wants, fault);
+}
+
 static enum rag_status read_norms(const struct rag_bm25_query *query, const uint32_t *rows,
                                   size_t count, struct rag_fault *fault) {
     const struct rag_lexicon *lexicon = query->lexicon;
+    const enum rag_status there = rag_bm25_bring_lengths(lexicon, rows, count, fault);
+    if (there) return there;
     for (size_t i = 0; i < count; i++) {
         const uint32_t width = lexicon->length_width;
         const enum rag_status status = rag_guard_check(

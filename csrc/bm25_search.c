@@ -202,6 +202,9 @@ static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_
     struct rag_bm25_containers *containers = &query->scratch->containers;
     const struct rag_lexicon *lexicon = query->lexicon;
     enum rag_status status = rag_bm25_short_open(lexicon, entry, postings, &count, fault);
+    uint32_t rows[LEX_SHORT];
+    for (size_t i = 0; !status && i < count; i++) rows[i] = postings[i].row;
+    if (!status) status = rag_bm25_bring_lengths(lexicon, rows, count, fault);
     for (size_t i = 0; !status && i < count; i++)
         status =
             rag_guard_check(&lexicon->terms,

@@ -106,6 +106,8 @@ struct rag_bm25_query {
 };
 
 /* Exact scores of rows in ascending order, into scratch->scores. */
+enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const uint32_t *rows,
+                                       size_t count, struct rag_fault *fault);
 enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault);
 

@@ -245,11 +245,14 @@ int record_all(uint32_t segment, int of_rows, double *at, uint32_t *size, uint32
 
 /* ---------------------------------------------------------------------------------------- plans */
 
+/* Where a row's document, its id and its blocks of the streams lie. */
 static enum rag_status bring_document(const struct segment *segment, uint64_t row) {
+    const struct rag_records *records = &segment->records;
     struct rag_chunk c;
     struct rag_document d;
-    enum rag_status status = rag_records_chunk(&segment->records, row, &c, &fault);
-    if (status == RAG_OK) status = rag_records_document(&segment->records, c.document, &d, &fault);
+    uint64_t id_at;
+    enum rag_status status = rag_records_chunk(records, row, &c, &fault);
+    if (status == RAG_OK) status = rag_records_place(records, c.document, &d, &id_at, &fault);
     if (status != RAG_OK) return status;
     struct rag_block block;
     const uint64_t texts = segment->texts.block_size, metas = segment->meta.block_size;
@@ -264,14 +267,17 @@ static enum rag_status bring_document(const struct segment *segment, uint64_t ro
 }
 
 static enum rag_status bring_contents(const struct segment *segment, uint64_t row) {
+    const struct rag_records *records = &segment->records;
     struct rag_chunk c;
     struct rag_document d;
-    enum rag_status status = rag_records_chunk(&segment->records, row, &c, &fault);
-    if (status == RAG_OK) status = rag_records_document(&segment->records, c.document, &d, &fault);
+    uint64_t id_at;
+    enum rag_status status = rag_records_chunk(records, row, &c, &fault);
+    if (status == RAG_OK) status = rag_records_place(records, c.document, &d, &id_at, &fault);
     if (status != RAG_OK) return status;
     const struct rag_stream *const streams[] = {&segment->texts, &segment->meta, &segment->meta};
     const uint64_t at[] = {d.blob_at + c.start, d.meta_at, c.meta_at};
     const uint32_t size[] = {c.size, d.meta_size, c.meta_size};
+    if (d.id_size) status = rag_guard_check(&records->ids, id_at, d.id_size, &fault);
     for (int i = 0; i < 3; i++) {
         const struct rag_stream *s = streams[i];
         if (size[i] == 0 || at[i] > s->raw_size || size[i] > s->raw_size - at[i]) continue;
@@ -283,7 +289,7 @@ static enum rag_status bring_contents(const struct segment *segment, uint64_t ro
 }
 
 /* All that makes passages of rows of the file, asked for together: records and the streams' ends,
- * documents with ids and the streams' tables, texts and metadata. */
+ * documents with the places of ids and the streams' tables, ids with texts and metadata. */
 EXPORT(passages_ready) int passages_ready(const int64_t *rows, size_t count) {
     for (int round = 0; round < 2; round++) {
         enum rag_status status = RAG_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bm25.h"
 #include "wasm.h"
 
 static struct rag_vocabulary *vocabulary;
@@ -100,7 +101,7 @@ EXPORT(words_config) int words_config(uint32_t segment, const uint8_t **config, 
     return RAG_OK;
 }
 
-enum { VOCABULARY_MOST = 1 << 17 };
+enum { VOCABULARY_MOST = 1 << 17, LENGTHS_MOST = 64 << 10 };
 
 /* Takes a question in. The words that have no term yet come back, each with a NUL after it. */
 EXPORT(words_ask)
@@ -158,8 +159,15 @@ static enum rag_status bring_list(const struct rag_lexicon *lexicon,
     return status;
 }
 
-/* All that the terms need, asked for in as few rounds as there can be: the places of their lists,
- * then the lists. */
+/* The lengths of all rows, where they are so few that asking for single ones would save nothing. */
+static enum rag_status bring_lengths(const struct rag_lexicon *lexicon) {
+    const uint64_t size = lexicon->info.rows * lexicon->length_width;
+    const struct rag_want want = {&lexicon->terms, lexicon->lengths_at, size};
+    return size > 0 && size <= LENGTHS_MOST ? rag_ready(&want, 1, &fault) : RAG_OK;
+}
+
+/* All that the terms need, asked for in as few rounds as there can be: the places of their lists
+ * and the lengths of rows, then the lists. */
 static enum rag_status bring_lists(void) {
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(queries, 0, &count);
@@ -170,6 +178,7 @@ static enum rag_status bring_lists(void) {
         enum rag_status one =
             section_guard("rag.postings", searched[s]->record.number, &postings, &found);
         if (is_final(one, &status)) return one;
+        if (count && is_final(one = bring_lengths(legs[s].lexicon), &status)) return one;
         for (size_t i = 0; i < count; i++)
             if (is_final(one = bring_list(legs[s].lexicon, &postings, &terms[i]), &status))
                 return one;

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from ragfile.store.pairs import aligned
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10
-GRAIN = 4 << 10  # of the finer sums in files for the web
+WEB_META_BLOCK = 4 << 10  # a hit reads a few hundred bytes of one or two
+GRAINS = (1 << 10, 2 << 10, 4 << 10)  # of the finer sums in files for the web: the first that fits
+SUMS_MOST = 160 << 10  # bytes of sums that a grain can ask for, as if texts were not packed
 GATHER_ROWS = 8192
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 
@@ -64,7 +67,13 @@ class SegmentSections:
         return self.record.get("layout") == "web"
 
     def _grain(self, is_fine: bool = True) -> None:
-        self.file.grain(GRAIN if self.is_for_web and is_fine else 0)
+        self.file.grain(self.grain_size if self.is_for_web and is_fine else 0)
+
+    @cached_property
+    def grain_size(self) -> int:
+        """A first question fetches all sums of a file that is not large, a later one a few dozen grains."""
+        texts = sum(document.text_size for document in self.staging.documents.values())
+        return next((size for size in GRAINS if 8 * texts <= SUMS_MOST * size), GRAINS[-1])
 
     def _section(self, name: str, items: int, blocks: Iterable[bytes | bytearray]) -> None:
         self.file.begin(name, self.segment)
@@ -112,28 +121,38 @@ class SegmentSections:
         self.records, self.meta = _core.RecordsBuilder(), Spool(folder)
         self.columns = _core.ColumnsBuilder() if rows >= stored_columns.WORTH else None
         self._write_documents(ids, columns)
-        self._write_meta(len(ids))
-        chunks, documents, id_list = self.records.tables()
-        self._section("rag.chunks", rows, [chunks])
-        self._section("rag.documents", len(ids), [documents])
-        self._section("rag.ids", len(ids), [id_list])
+        if not self.is_for_web:
+            self._write_meta(len(ids))
+        self._write_tables(rows, len(ids))
+        self._grain()
+        terms = self._write_postings(rows)
+        if self.is_for_web:
+            self._write_meta(len(ids))
+        if terms is not None:
+            self._section("rag.terms", rows, [terms])
+        self._grain(False)
+        if self.keywords is not None:
+            at = self.file.begin("keyword", self.segment)
+            self.keywords.write(at, self.file.write)
+            self.file.end(rows)
+
+    def _write_tables(self, rows: int, documents: int) -> None:
+        """The records, and what is made of them. In a file for the web ids begin where texts end, and terms where
+        metadata end: every first question reads all four places, so two requests bring them."""
+        chunks, shared, id_list = self.records.tables()
+        tables = [
+            ("rag.chunks", rows, chunks), ("rag.documents", documents, shared),
+            ("rag.ids", documents, id_list),
+        ]  # fmt: skip
+        for name, items, table in tables[-1:] + tables[:-1] if self.is_for_web else tables:
+            self._section(name, items, [table])
         self._grain(False)
         if self.columns is not None and not self.columns.is_spoilt:
             self.file.begin("rag.columns", self.segment)
             self.columns.finish(self.file.write)
             self.file.end(rows)
         if self.staging.vector_rows and rows >= sampling.WORTH:
-            self._write_sample(
-                _core.Records(*map(_core.Section.over, (chunks, documents, id_list)))
-            )
-        self._grain()
-        if self.lexicon is not None:
-            self._write_lexicon(rows)
-        self._grain(False)
-        if self.keywords is not None:
-            at = self.file.begin("keyword", self.segment)
-            self.keywords.write(at, self.file.write)
-            self.file.end(rows)
+            self._write_sample(_core.Records(*map(_core.Section.over, (chunks, shared, id_list))))
 
     def _write_documents(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
         self.file.begin("rag.text", self.segment)
@@ -229,19 +248,23 @@ class SegmentSections:
 
     def _write_meta(self, documents: int) -> None:
         self.file.begin("rag.meta", self.segment)
-        stream = _core.StreamBuilder(self.file.write, _packer(), META_BLOCK)
+        size = WEB_META_BLOCK if self.is_for_web else META_BLOCK
+        stream = _core.StreamBuilder(self.file.write, _packer(), size)
         for block in self.meta.blocks():
             stream.write(block)
         self.meta.close()
         stream.finish()
         self.file.end(documents)
 
-    def _write_lexicon(self, rows: int) -> None:
+    def _write_postings(self, rows: int) -> bytearray | None:
+        """Gives the terms that go with them, None without BM25."""
+        if self.lexicon is None:
+            return None
         terms = bytearray()
         self.file.begin("rag.postings", self.segment)
         self.lexicon.finish(self.file.write, terms.extend)
         self.file.end(rows)
-        self._section("rag.terms", rows, [terms])
+        return terms
 
 
 class Keywords:

@@ -6,10 +6,11 @@ import { analysisOf } from "./analysis.js";
 import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
+import { foreseen } from "./foresight.js";
 import { FRONT, sourceOf } from "./sources.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 
-const WINDOW = 16 << 10; // of a file's end, to begin with
+const WINDOW = 32 << 10; // of a file's end, to begin with
 const RECORDS = ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"];
 const REQUIRES = {
   "rag.shadow": ["vector"],
@@ -513,6 +514,7 @@ export class Archive {
   async lexical() {
     if (this.analysis) return this.analysis;
     const { core } = this;
+    await core.foresee(foreseen(this.segments, this.commit.entries));
     await core.call("words_open");
     const first = this.segments.find((one) => one.live);
     const config = await core.withRoom([8, 8], async (at, size) => {

@@ -235,6 +235,12 @@ export class Core {
     await Promise.all(Array.from({ length: Math.min(PARALLEL, requests.length) }, worker));
   }
 
+  /** Fetches what calls to come are likely to need. */
+  async foresee(stretches) {
+    const missing = stretches.filter(([start, end]) => !this.here.has(start, end));
+    if (missing.length) await this.fetch(missing);
+  }
+
   /** A file never asks for bytes outside itself, whatever it says. */
   inside(wanted) {
     for (const [start, end] of wanted)
