@@ -2,7 +2,8 @@
 browser.
 
     index.html, app.js …    the web page (ragfile/data/page), but for what needs a server
-    ragfile/                the core as WebAssembly, its modules, the stemmer of the file's language
+    ragfile/                the core as WebAssembly, its modules, the stemmer of the file's language;
+                            modules are joined, so that a first visit asks for few files
     NAME.ragfile            the file, byte for byte
     site.json               what backend.js must know: where the file is, what it is called
 
@@ -25,14 +26,15 @@ from ragfile.ground.atomic_replace import replacing
 from ragfile.opening import open as open_file
 from ragfile.query.searching import KnowledgeBase
 from ragfile.server.facets import facets_of
+from ragfile.server.joining import joined
 
 if TYPE_CHECKING:
     from ragfile.types import StrPath
 
 DATA = Path(__file__).parent.parent / "data"
-SERVER_ONLY = {
-    "rest.js", "events.js", "answers.js", "markdown.js", "files.js", "uploads.js", "backend.js",
-}  # fmt: skip
+# What a page, a worker or a program loads by name. A program has one class for each error.
+ENTRIES = ("index.js", "element.js", "static.js", "worker.js", "ragfile.js")
+ELSEWHERE = {"ragfile.js": {"errors.js": "index.js"}}
 MODEL = "potion-base-8M.ragmodel"
 KEPT_OFFLINE = 16 << 20  # a larger file is not kept in every visitor's browser unasked
 POLICY = (
@@ -99,23 +101,31 @@ def _prepare(folder):
 
 
 def _page(folder, name):
-    made = []
+    """The page: its modules are one, app.js, which takes the backend from the folder of the core."""
+    backend = 'export { open } from "./ragfile/static.js";\n'
+
+    def read(module):
+        return backend if module == "backend.js" else _text("page", module)
+
+    made = [_written(folder / "app.js", joined("app.js", read))]
     for source in sorted((DATA / "page").rglob("*")):
-        if source.is_dir() or source.name in SERVER_ONLY:
-            continue
         target = folder / source.relative_to(DATA / "page")
         if source.name == "index.html":
             made.append(_written(target, _index(source.read_text(encoding="utf-8"), name)))
-        else:
+        elif source.is_file() and (source.suffix != ".js" or source.name == "theme.js"):
             made.append(_copied(source, target))
-    backend = 'export { open } from "./ragfile/static.js";\n'
-    return [*made, _written(folder / "backend.js", backend)]
+    return made
+
+
+def _text(folder, name):
+    return (DATA / folder / name).read_text(encoding="utf-8")
 
 
 def _index(text, name):
-    """The page's HTML with its policy, its name, and no preloads of what is not there."""
-    for gone in SERVER_ONLY - {"backend.js"}:
-        text = re.sub(rf'<link rel="modulepreload" href="{re.escape(gone)}">\n', "", text)
+    """The page's HTML with its policy, its name, and a preload of what app.js takes from elsewhere."""
+    text = re.sub(r'<link rel="modulepreload" href="[^"]+">\n', "", text)
+    preload = '<link rel="modulepreload" href="ragfile/static.js">\n'
+    text = text.replace('<script type="module"', f'{preload}<script type="module"', 1)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     head, meta, rest = text.partition('<meta charset="utf-8">')
     named = rest.replace("<title>ragfile</title>", f"<title>{html.escape(name)}</title>", 1)
@@ -123,17 +133,18 @@ def _index(text, name):
 
 
 def _modules(folder, stemmer):
-    """The npm package's modules, sw.js at the root, for a worker sees only what lies below it."""
-    made = []
-    for source in sorted((DATA / "web").iterdir()):
-        if source.suffix in (".js", ".gz"):
-            at = folder if source.name == "sw.js" else folder / "ragfile"
-            made.append(_copied(source, at / source.name))
-    names = ["snowball.js", "LICENSE", *([f"{stemmer}.js"] if stemmer else [])]
-    stemmers = [
-        _copied(DATA / "web/stemmers" / name, folder / "ragfile/stemmers" / name) for name in names
-    ]
-    return made + stemmers
+    """The npm package, sw.js at the root, for a worker sees only what lies below it."""
+    made = [_copied(DATA / "web/sw.js", folder / "sw.js")]
+    made.append(_copied(DATA / "web/ragfile.wasm.gz", folder / "ragfile/ragfile.wasm.gz"))
+    for name in ENTRIES:
+        text = joined(name, lambda module: _text("web", module), ELSEWHERE.get(name))
+        made.append(_written(folder / "ragfile" / name, text))
+    stemmers = folder / "ragfile/stemmers"
+    made.append(_copied(DATA / "web/stemmers/LICENSE", stemmers / "LICENSE"))
+    if stemmer:
+        text = joined(f"{stemmer}.js", lambda module: _text("web/stemmers", module))
+        made.append(_written(stemmers / f"{stemmer}.js", text))
+    return made
 
 
 def _copied(source, target):

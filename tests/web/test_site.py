@@ -118,6 +118,7 @@ def test_the_page_answers_by_words_then_by_meaning_with_no_word_of_the_policy(si
         assert page.said == []
         hosts = {path for path, *_ in server.log}
         assert "/kb.ragfile" in hosts
+        assert len([path for path in hosts if path.endswith(".js")]) == 6  # joined, theme and sw
 
 
 def test_a_passage_opens_its_document_at_its_characters(site, page):

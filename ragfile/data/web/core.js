@@ -215,7 +215,8 @@ export class Core {
   }
 
   async fetch(wanted) {
-    const requests = joined(merged(this.inside(wanted)), JOIN).flatMap(cut);
+    const missing = merged(this.inside(wanted)).flatMap(([from, to]) => this.here.missing(from, to));
+    const requests = joined(missing, JOIN).flatMap(cut);
     const total = requests.reduce((sum, [start, end]) => sum + end - start, 0);
     let next = 0;
     let received = 0;
@@ -237,8 +238,7 @@ export class Core {
 
   /** Fetches what calls to come are likely to need. */
   async foresee(stretches) {
-    const missing = stretches.filter(([start, end]) => !this.here.has(start, end));
-    if (missing.length) await this.fetch(missing);
+    if (stretches.length) await this.fetch(stretches);
   }
 
   /** A file never asks for bytes outside itself, whatever it says. */

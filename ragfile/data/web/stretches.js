@@ -89,6 +89,17 @@ export class Fetched {
     return from >= to;
   }
 
+  /** The parts of [from, to) that are not here. */
+  missing(from, to) {
+    const found = [];
+    for (const [start, end] of this.covering(from, to)) {
+      if (start > from) found.push([from, start]);
+      from = Math.max(from, end);
+    }
+    if (from < to) found.push([from, to]);
+    return found;
+  }
+
   /** Copies [from, to), which is here, into a Uint8Array. */
   copy(from, to, into) {
     for (let i = Math.max(this.after(from) - 1, 0); i < this.parts.length; i++) {
