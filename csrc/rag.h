@@ -1047,6 +1047,13 @@ typedef void rag_word_sink(void *context, const struct rag_word *word);
 void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
                  void *context);
 
+/* Calls sink with each word of a text in lower case whose first two bytes (the second 0 where there
+ * is one) are wanted: heads has a bit for each of 65,536 pairs, the first byte the higher. number
+ * counts all words from 0. What a word is: ragfile.text.words. */
+typedef void rag_mention_sink(void *context, size_t number, const uint8_t *word, size_t size);
+void rag_mentions(const uint8_t *text, size_t size, const uint8_t *heads, rag_mention_sink *sink,
+                  void *context);
+
 /* The weight of a term that df of so many rows hold, from the four operations alone: the same bits
  * whatever the C library. */
 double rag_bm25_idf(uint64_t rows, uint64_t df);

@@ -580,6 +580,10 @@ cdef extern from "rag.h" nogil:
         size_t from_ "from"
         size_t to
 
+    void rag_mentions(const uint8_t *text, size_t size, const uint8_t *heads,
+                      void (*sink)(void *context, size_t number, const uint8_t *word,
+                                   size_t size) noexcept nogil,
+                      void *context)
     void rag_analyze(const uint8_t *text, size_t size, cbool strip_accents,
                      void (*sink)(void *context, const rag_word *word) noexcept nogil,
                      void *context)

@@ -76,6 +76,51 @@ def word_places(text, *, bint strip_accents=False):
     return [(word, is_whole, points[start], points[end]) for word, is_whole, start, end in found]
 
 
+cdef void collect_mention(void *context, size_t number, const uint8_t *word,
+                          size_t size) noexcept with gil:
+    (<list>context).append((number, (<const char *>word)[:size]))
+
+
+def mentions(texts, starts):
+    """For each text, which is in lower case, (number, UTF-8) of its words that begin with the first
+    two bytes of one of `starts`; see ragfile.text.words for what a word is."""
+    cdef uint8_t[8192] heads
+    cdef size_t size, head
+    cdef const uint8_t *at
+    cdef list all_found = [], found, kept = []
+    memset(heads, 0, sizeof(heads))
+    for start in starts:
+        at = utf8(start, &size, kept)
+        if size:
+            head = <size_t>at[0] << 8 | (at[1] if size > 1 else 0)
+            heads[head // 8] |= <uint8_t>(1 << head % 8)
+    for text in texts:
+        found = []
+        at = utf8(text, &size, kept)
+        rag_mentions(at, size, heads, collect_mention, <void *>found)
+        all_found.append(found)
+        kept.clear()
+    return all_found
+
+
+def held(list mentions, dict known, dict numbers):
+    """The numbers of the stems and of the pairs of neighbouring stems among a text's mentions."""
+    cdef set found = set()
+    cdef size_t at, before = 0
+    cdef object stem, last = None
+    for number, word in mentions:
+        stem = known.get(word)
+        if stem is None:
+            continue
+        at = number
+        found.add(numbers.get(stem))
+        if last is not None and at == before + 1:
+            found.add(numbers.get((last, stem)))
+        before, last = at, stem
+    found.discard(None)
+    return found
+
+
 def bm25_idf(uint64_t rows, uint64_t df):
     """The weight of a term that df of so many rows hold."""
     return rag_bm25_idf(rows, df)

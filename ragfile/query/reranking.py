@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 import xxhash
 
+from ragfile import _core
 from ragfile.ground.extras import optional
+from ragfile.ingest.analysis import STOP_WORDS
 from ragfile.records import Candidate, best_first
 from ragfile.text import words
 
@@ -30,12 +33,15 @@ if TYPE_CHECKING:
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
 WITH_PATHS = 0.1  # the same where it reads header paths; see bench/README.md
+LONGEST = 10  # words of a question, stop words aside; longer ones keep the order that was
 READ = 40  # hits of a search that are read
 SAME_COSINE = 0.98
 SAME_BITS = 3
 SHINGLE = (
     2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
 )
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 Scorer: TypeAlias = "Callable[[str, Sequence[str]], Iterable[float]]"
@@ -101,7 +107,7 @@ def reordered(
     """
     texts, before = [_with_path(hit) for hit in hits], [hit.score for hit in hits]
     if model is True:
-        scores = _builtin(query, texts, before, WITH_PATHS) if texts else []
+        scores = _measured(query, texts, before) if texts else []
     else:
         asked = CrossEncoder(model) if isinstance(model, str) else model
         scores = [float(score) for score in asked.score(query, texts)] if texts else []
@@ -115,43 +121,71 @@ def reordered(
     return hits
 
 
+def _measured(query, texts, before):
+    """The built-in measure where it helps: of a long question every passage has some words."""
+    dull = STOP_WORDS["english-1"]
+    asked = sum(word not in dull for word in words(query))
+    return _builtin(query, texts, before, WITH_PATHS if asked <= LONGEST else 0.0, dull)
+
+
 def _with_path(hit):
     path = hit.metadata.get("headers")
     return f"{path}\n{hit.text}" if isinstance(path, str) and path else hit.text
 
 
-def _builtin(query, texts, before, evidence=EVIDENCE):
+def _builtin(query, texts, before, evidence=EVIDENCE, dull=frozenset()):
     """Three quarters of the order that was, one quarter of the query's words and word pairs in the text.
 
-    Each weighs by its rarity among the candidates. It lifts texts that hold all of the question over those
-    that repeat a part of it; over a good lexical order it changes little, by design.
+    Each weighs by its rarity among the candidates; words that are `dull` count in pairs alone. It lifts texts
+    that hold all of the question over those that repeat a part of it; over a good lexical order it changes
+    little, by design.
     """
-    asked, *held = _features([query, *texts])
-    asked = sorted(asked, key=str)
-    rarity = {f: math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in asked}
-    whole = math.fsum(rarity.values())
+    count, held = _features(query, texts, dull)
+    rarity = [math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in range(count)]
+    whole = math.fsum(rarity)
     low, high = min(before), max(before)
-    scores = []
+    scores, shares = [], {}
     for has, score in zip(held, before, strict=True):
+        if (share := shares.get(has)) is None:
+            share = shares[has] = math.fsum(rarity[f] for f in has) / whole if whole else 0.0
         prior = (score - low) / (high - low) if high > low else 1.0
-        share = math.fsum(rarity[f] for f in asked if f in has) / whole if whole else 0.0
         scores.append((1 - evidence) * prior + evidence * share)
     return scores
 
 
-def _features(texts):
-    """The stems and pairs of stems of the first text, and those of them that each other one has."""
+def _features(query, texts, dull):
+    """(how many stems and pairs of neighbouring stems the query has, which of them each text has).
+
+    The core hands out the few words that begin as the query's stems do; only these are stemmed.
+    """
+    asked = _stems(words(query))
+    stems = dict.fromkeys(asked)
+    numbers: dict[Any, int] = {}
+    for feature in (*(stem for stem in stems if stem not in dull), *itertools.pairwise(asked)):
+        numbers.setdefault(feature, len(numbers))
+    starts = [start for stem in stems for start in _starts(stem)]
+    found = _core.mentions([text.lower() for text in texts], starts)
+    like = list({word for each in found for _, word in each})
+    reduced = _stems([word.decode("utf-8", "surrogatepass") for word in like])
+    known = {word: stem for word, stem in zip(like, reduced, strict=True) if stem in stems}
+    return len(numbers), [frozenset(_core.held(each, known, numbers)) for each in found]
+
+
+def _stems(found):
     import Stemmer  # here, so that importing ragfile does not load it
 
-    found = [words(text) for text in texts]
-    distinct = list(dict.fromkeys(itertools.chain.from_iterable(found)))
-    stem = dict(zip(distinct, Stemmer.Stemmer("english").stemWords(distinct), strict=True))
-    held = []
-    for each in found:
-        stems = [stem[word] for word in each]
-        features = {*stems, *itertools.pairwise(stems)}
-        held.append(features & held[0] if held else features)
-    return held
+    stemmer = Stemmer.Stemmer("english")
+    try:
+        return stemmer.stemWords(found)
+    except UnicodeEncodeError:  # of lone surrogates, whose words are their own stems
+        return [word if _HALF.search(word) else stemmer.stemWord(word) for word in found]
+
+
+def _starts(stem):
+    """How the words begin that have a stem: as it does, but for `dying` (die) and `aing` (a)."""
+    if len(stem) == 1:
+        return stem, f"{stem}e", f"{stem}i"
+    return (stem, f"{stem[0]}y") if stem[1:] == "ie" else (stem,)
 
 
 class CrossEncoder:

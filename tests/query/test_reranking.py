@@ -6,7 +6,13 @@ import types
 
 import numpy as np
 import pytest
+import Stemmer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import reranking as slow
 
+from ragfile import _core
+from ragfile.query import reranking
 from ragfile.query.reranking import (
     CrossEncoder,
     distinct_texts,
@@ -15,6 +21,7 @@ from ragfile.query.reranking import (
     simhash,
 )
 from ragfile.records import Candidate
+from ragfile.text import words
 
 TEXTS = [
     "The kubelet restarts a container when its liveness probe fails.",
@@ -193,3 +200,37 @@ def test_a_real_cross_encoder_gives_the_order_of_its_own_scores(tiny_cross_encod
     assert [c.score for c in one_by_one] == pytest.approx([c.score for c in ranked], abs=1e-6)
     assert [c.content for c in one_by_one] == [c.content for c in ranked]
     assert rerank("container probe", [], folder) == []
+
+
+CRUMBS = st.sampled_from([
+    "node", "nodes", "Drain", "drained", "draining", "the", "a", "dying", "die", "aing", "vying", "vie", "sky",
+    "skies", "s", "x", "日", "本", "naïve", "naive", "İ", "ſ", "snake_case", "\ud800", "’", "-", ". ", "\n", "ied",
+    "ties", "tying", "news", "generously", "日本の", "สวัสดี", "ⅷ", "٣", "𠀀", "\x7f", "_", "ß",
+])  # fmt: skip
+TEXT = st.lists(CRUMBS | st.text(max_size=3), max_size=25).map(" ".join)
+
+
+@settings(max_examples=300)
+@given(TEXT, st.lists(TEXT, min_size=1, max_size=6), st.booleans())
+def test_the_measure_has_the_bits_of_one_that_stems_every_word(query, texts, is_dull):
+    before = [1 / (i + 3) for i in range(len(texts))]
+    dull = frozenset({"the", "a"}) if is_dull else frozenset()
+    assert reranking._builtin(query, texts, before, 0.3, dull) == slow.builtin(
+        query, texts, before, 0.3, dull
+    )
+
+
+@settings(max_examples=300)
+@given(st.text(st.characters() | st.sampled_from("ab _-.é日ーก’"), max_size=40))
+def test_words_that_are_handed_out_are_those_of_the_plain_definition(text):
+    text = text.lower()
+    expected = [(i, w.encode("utf-8", "surrogatepass")) for i, w in enumerate(words(text))]
+    assert _core.mentions([text], [word for _, word in expected]) == [expected]
+
+
+def test_stems_keep_the_first_two_bytes_of_english_words_or_the_two_ways_are_known():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    ends = ["ing", "ed", "eds", "ies", "ied", "ieds", "ly", "y", "ying", "s", "es", "ingly", "edly"]
+    found = [a + b + end for a in letters for b in ("", *letters) for end in ends]
+    for word, stem in zip(found, Stemmer.Stemmer("english").stemWords(found), strict=True):
+        assert word[:2] in {start[:2] for start in reranking._starts(stem)}

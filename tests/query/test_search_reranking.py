@@ -1,10 +1,9 @@
 """search(rerank=…): the first passages in a new order, by what their header paths and texts say."""
 
 import pytest
+from oracles import reranking as slow
 
 import ragfile
-from ragfile.query import reranking
-from ragfile.records import Candidate
 
 PAGES = {
     "drain": "# Safely drain a node\n\nMove the pods away before you begin. " + "Words. " * 40,
@@ -43,18 +42,19 @@ def test_a_model_reads_header_paths_and_texts_of_the_first_forty(rf):
     assert "calibrated" in hits[0].scores
 
 
-def test_the_built_in_measure_is_that_of_rerank_over_paths_and_texts(rf):
+def test_the_built_in_measure_reads_paths_and_texts(rf):
     plain = rf.search("drain a node", k=40)
-    candidates = [
-        Candidate(h.doc_id, h.chunk_index, f"{h.metadata['headers']}\n{h.text}", h.score)
-        for h in plain
-    ]
-    weighed = {c.doc_id: c.score for c in reranking.rerank("drain a node", candidates)}
-    best, worst = plain[0].score, plain[-1].score
-    prior = {h.doc_id: (h.score - worst) / (best - worst) for h in plain}
-    share = {name: (weighed[name] - 0.75 * prior[name]) / 0.25 for name in prior}
-    for hit in rf.search("drain a node", k=40, rerank=True):
-        assert hit.score == pytest.approx(0.9 * prior[hit.doc_id] + 0.1 * share[hit.doc_id])
+    texts = [f"{h.metadata['headers']}\n{h.text}" for h in plain]
+    expected = slow.builtin("drain a node", texts, [h.score for h in plain], 0.1, {"a"})
+    found = {hit.id: hit.score for hit in rf.search("drain a node", k=40, rerank=True)}
+    assert found == {hit.id: score for hit, score in zip(plain, expected, strict=True)}
+
+
+def test_long_questions_keep_their_order(rf):
+    question = "drain a node " + " ".join(f"word{i}" for i in range(9))
+    hits = rf.search(question, rerank=True)
+    assert [hit.id for hit in hits] == [hit.id for hit in rf.search(question)]
+    assert hits[0].score_type == "rerank"
 
 
 def test_the_answer_without_it_stays_what_it_was(rf):
