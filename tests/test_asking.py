@@ -91,8 +91,57 @@ def test_without_a_model_the_best_sentences_answer_each_with_its_exact_place(rf)
         document = rf.document(citation.doc_id)
         assert document.text[citation.start : citation.end] == citation.text
         assert citation.checksum == document.metadata["checksum"]
-        assert f"{citation.text} [{citation.number}]" in answer.text
+        assert f"{citation.text.replace('`', '')} [{citation.number}]" in answer.text
         assert answer.text[citation.at :].startswith(f"[{citation.number}]")
+
+
+def test_without_a_model_sentences_are_shown_without_markup_and_cited_with_it(tmp_path):
+    text = (
+        "# Keys\n\n{{< note >}}\nRotate **the keys** with\n[`rotate-keys`](/docs/rotate#now) &amp; wait.\n"
+        "{{< /note >}}\n\n```shell\nrotate-keys --keys all\n```\n\n| keys | rotate |\n|---|---|\n| a | b |\n\n- Old keys rotate out.\n"
+    )
+    (tmp_path / "a.md").write_text(text)
+    ragfile.build([tmp_path / "a.md"], tmp_path / "kb")
+    with ragfile.open(tmp_path / "kb") as rf:
+        answer = rf.ask("rotate keys")
+        document = rf.document("a.md")
+    assert answer.text == "Rotate the keys with rotate-keys & wait. Old keys rotate out. [1]"
+    (exact,) = [document.text[c.start : c.end] for c in answer.citations]
+    assert exact.startswith("Rotate **the keys** with\n[`rotate-keys`](/docs/rotate#now)")
+    assert exact.endswith("Old keys rotate out.")
+
+
+def test_where_nothing_supports_an_answer_that_is_said(rf):
+    for question in ("who won the football world cup?", "xyzzy plugh", "what is it"):
+        events = list(rf.ask(question, stream=True))
+        answer = events[-1].data
+        assert answer.text.startswith("Nothing here supports an answer: ")
+        assert (answer.supported, answer.citations, answer.finish) == (False, [], "extract")
+        assert "".join(e.data for e in events if e.kind == "delta") == answer.text
+        assert answer.sources
+    assert "do not have: xyzzy, plugh." in rf.ask("xyzzy plugh").text
+    assert rf.ask("xyzzy plugh").to_dict()["supported"] is False
+    assert rf.ask("how often are keys rotated?").supported
+
+
+def test_a_model_is_asked_all_the_same_and_the_answer_says_that_nothing_supports_it(rf):
+    answer = rf.ask("xyzzy plugh", model=Echo("Nobody knows."))
+    assert (answer.text, answer.supported) == ("Nobody knows.", False)
+
+
+def test_a_passage_that_is_near_supports_an_answer_without_the_questions_words(rf, monkeypatch):
+    for nearness, is_supported in ((5.9, False), (6.0, True)):
+        monkeypatch.setattr(type(rf), "nearness", lambda *_, near=nearness: near)
+        assert rf.ask("xyzzy plugh").supported is is_supported
+
+
+def test_nearness_is_counted_in_deviations_of_the_sample(rf):
+    hits = rf.search("rotate keys")
+    vector = rf.embedder.embed(["rotate keys"], "query")[0]
+    mean, deviation = rf.sample_statistics(vector)
+    best = max(hit.scores["vector"] for hit in hits)
+    assert rf.nearness("rotate keys", hits) == pytest.approx((best - mean) / deviation)
+    assert rf.nearness("rotate keys", rf.search("rotate keys", mode="bm25")) == float("-inf")
 
 
 def test_without_a_model_a_sentence_that_two_passages_have_is_said_once(tmp_path):
@@ -102,7 +151,7 @@ def test_without_a_model_a_sentence_that_two_passages_have_is_said_once(tmp_path
     with ragfile.open(tmp_path / "kb") as rf:
         answer = rf.ask("rotate keys")
         assert answer.text.count("Rotate the keys daily.") == 1
-        assert answer.text == "# Keys\n\nRotate the keys daily. [1][2]"
+        assert answer.text == "Rotate the keys daily. [1][2]"
         assert [c.doc_id for c in answer.citations[:2]] == ["a.md", "b.md"]
         for citation in answer.citations:
             assert answer.text[citation.at :].startswith(f"[{citation.number}]")

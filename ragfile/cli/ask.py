@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 WITHOUT = "For a written answer name a model: --model openai:MODEL or --model ollama:MODEL."
 FAILED = 1
+NEAREST = 3  # passages that are named where nothing supports an answer
+BESIDE = "the passages named are the nearest"
+UNSUPPORTED = "no passage has more than half of the question's words: check the answer"
 
 
 @click.command("ask")
@@ -157,6 +160,8 @@ def _shown(text):
 
 def _show_sources(answer):
     numbers = dict.fromkeys(citation.number for citation in answer.citations)
+    if not answer.supported and not answer.model:
+        numbers = dict.fromkeys(source.number for source in answer.sources[:NEAREST])
     if numbers:
         click.echo()
     for source in answer.sources:
@@ -180,6 +185,8 @@ def _remarks(answer):
         yield printable(answer.degraded)
     if not answer.text:
         yield "nothing found"
+    elif not answer.supported:
+        yield UNSUPPORTED if answer.model else BESIDE
     elif not answer.model:
         yield WITHOUT
     if answer.finish == "length":

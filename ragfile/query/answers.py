@@ -20,7 +20,8 @@ class Answer:
     `degraded` says what could not be had (the model, the embedder), or "". `note` is what to do
     next, or "". `unknown` are numbers that the model cited and no passage has. `used` is False,
     with the reason in `degraded`, where the file could not be read and the caller allowed an answer
-    without it. `finish` is "stop", "length", "extract" (no model), "error" or the model's own word.
+    without it. `supported` is False where no passage has enough of the question's words or is near
+    to it (see docs/ask.md). `finish` is "stop", "length", "extract" (no model), "error" or the model's own word.
     `timings` are milliseconds.
     """
 
@@ -37,6 +38,7 @@ class Answer:
     model: str = ""
     finish: str = "stop"
     used: bool = True
+    supported: bool = True
     usage: dict[str, int] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     request_id: str = ""
@@ -48,6 +50,7 @@ class Answer:
             "question",
             "text",
             "unknown",
+            "supported",
             "degraded",
             "note",
             "model",

@@ -2,7 +2,8 @@
 wrong.
 
 Without a model the sentences of the best passages that say most about the question are the answer.
-So they are, with the reason in `degraded`, when the model cannot be had.
+So they are, with the reason in `degraded`, when the model cannot be had. Where no passage supports an
+answer, that is said instead.
 
 A follow-up is searched together with the question before it in `history`: "and how often?" finds
 what it is about. The model reads the whole of the history.
@@ -10,10 +11,9 @@ what it is about. The model reads the whole of the history.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragfile.chat.protocol import (
@@ -33,6 +33,8 @@ from ragfile.query.answers import Answer, Event, Events
 from ragfile.query.citing import Marks, cited, content, judged, numbered
 from ragfile.query.messages import framed, messages
 from ragfile.query.packing import Extract, compress, estimate_tokens, pack
+from ragfile.query.prose import cleaned, prose
+from ragfile.query.support import NEAR, support
 from ragfile.records import Candidate, Hits
 from ragfile.types import SearchOptions
 
@@ -46,7 +48,6 @@ ROOM = 3  # attempts to fit a model's context, each with half the passages of th
 EXTRACTS = Extract(sentences=2, window=0)
 EXTRACTED = 5  # passages that give sentences to an answer without a model
 RECALLED = 500  # characters of the question before that a follow-up is searched with
-_HEADING = re.compile(r"#{1,6} [^\n]*")
 NO_MODEL = (
     "these are sentences of the file; for a written answer name a model: "
     'model="openai:MODEL" or model="ollama:MODEL"'
@@ -176,13 +177,15 @@ class _Asking:
         self._pack(self.budget)
         yield Event("sources", self.answer.sources)
         answer = self.answer
+        found = support(self._searched(), [_with_path(c) for c in answer.contexts])
+        answer.supported = found.is_enough or self._is_near()
         if self.model is not None:
             yield from self._written()
             if answer.finish == "error" and answer.text.strip():
                 yield Event("error", self._finished())
                 return
         if self.model is None or answer.finish == "error":
-            yield from self._extracted()
+            yield from self._extracted() if answer.supported else self._refused(found)
         yield Event("done", self._finished())
 
     # ----------------------------------------------------------------------------- the passages ---
@@ -319,8 +322,8 @@ class _Asking:
         """The sentences that say most, each with its source."""
         answer = self.answer
         answer.finish, answer.text, answer.citations = "extract", "", []
-        for spans in extracts(self._searched(), answer.contexts, answer.sources):
-            said = ("\n\n" if answer.text else "") + spans[0][1]["text"] + " "
+        for sentence, spans in extracts(self._searched(), answer.contexts, answer.sources):
+            said = ("\n\n" if answer.text else "") + sentence + " "
             known = len(answer.citations)
             for source, span in spans:
                 at = len(answer.text) + len(said)
@@ -329,6 +332,19 @@ class _Asking:
             answer.text += said
             yield Event("delta", said)
             yield from (Event("citation", citation) for citation in answer.citations[known:])
+
+    def _refused(self, found):
+        """What is said where nothing supports an answer; its sources are what is nearest."""
+        answer = self.answer
+        answer.finish, answer.citations = "extract", []
+        answer.text = found.refusal() if answer.contexts else ""
+        if answer.text:
+            yield Event("delta", answer.text)
+
+    def _is_near(self):
+        """Whether a passage is near in meaning, where the question's own vector was asked."""
+        nearness = None if "vector" in self.search else getattr(self.rf, "nearness", None)
+        return nearness is not None and nearness(self._searched(), self.hits) >= NEAR
 
     def _finished(self):
         answer = self.answer
@@ -349,18 +365,36 @@ def _endless(text, until):
 
 
 def extracts(question, contexts, numbered_sources):
-    """The best sentences of the best passages, in their order: for each, [(source, span)] of the
-    passages that have it word for word.
+    """[(sentence, [(source, span)])]: the best sentences of the best passages without their markup, in their order, each
+    with the passages that have it.
 
-    A heading alone, or a sentence without a word of the question, counts only where nothing else is.
+    Code, tables and headings count only where no sentence has a word of the question, and so do sentences without one.
     """
-    by_key = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
-    asked, found = content(question), {}
-    for span in compress(question, contexts[:EXTRACTED], EXTRACTS):
-        source = by_key[span["doc_id"], span["chunk_index"]]
-        found.setdefault(span["text"], []).append((source, span))
-    said = [t for t in found if asked & content(t) and not _HEADING.fullmatch(t)]
-    return [found[text] for text in said or found]
+    best, asked = contexts[:EXTRACTED], content(question)
+    plain = [replace(c, content=prose(c.content, c.start > 0)) for c in best]
+    found = _sentences(question, plain, best, numbered_sources)
+    said = {text: spans for text, spans in found.items() if asked & content(text)}
+    if not said:
+        found = _sentences(question, best, best, numbered_sources, is_code=True)
+        said = {text: spans for text, spans in found.items() if asked & content(text)}
+    return list((said or found).items())
+
+
+def _sentences(question, looked_at, contexts, numbered_sources, *, is_code=False):
+    """{sentence without its markup: [(source, span)]}; the places are those of the passages as they are."""
+    sources = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
+    texts = {candidate.key: candidate.content for candidate in contexts}
+    found: dict[str, Any] = {}
+    for span in compress(question, looked_at, EXTRACTS):
+        key = span["doc_id"], span["chunk_index"]
+        if text := cleaned(texts[key][span["start"] : span["end"]], is_code=is_code):
+            found.setdefault(text, []).append((sources[key], span))
+    return found
+
+
+def _with_path(candidate):
+    path = candidate.metadata.get("headers")
+    return f"{path}\n{candidate.content}" if isinstance(path, str) else candidate.content
 
 
 def _ms(started):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragfile.query.fusing_legs import Ranked
     from ragfile.query.question import Question
     from ragfile.query.question_vectors import QuestionVectors
+    from ragfile.records import Hit
     from ragfile.types import Vector
 
 
@@ -67,6 +68,16 @@ class Retrieval(Archive):
         return [
             (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
         ]
+
+    def nearness(self, question: str, hits: Sequence[Hit]) -> float:
+        """How many deviations of the sample the nearest of some hits stands above its mean, by the vector of the
+        question; -inf where vectors were not asked."""
+        near = [hit.scores["vector"] for hit in hits if "vector" in hit.scores]
+        vectors = self._question_vectors.of([question])[0] if near else None
+        if vectors is None:
+            return -np.inf
+        mean, deviation = self.sample_statistics(vectors[0])
+        return (max(near) - mean) / deviation if deviation > 0 else -np.inf
 
     def _rows_for(self, question):
         """The rows that a question may find."""

@@ -102,7 +102,7 @@ HITS = shown(
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(
     question=TEXT, text=TEXT, citations=many(FREE), sources=many(FREE), dropped=many(FREE),
-    unsupported=many(FREE), unknown=many(WHOLE), degraded=TEXT, note=TEXT, model=TEXT,
+    supported=YES, unsupported=many(FREE), unknown=many(WHOLE), degraded=TEXT, note=TEXT, model=TEXT,
     finish=TEXT, rag=FREE, usage=FREE, timings=FREE, request_id=TEXT, generation=WHOLE,
 )  # fmt: skip
 LISTED = shown(id=TEXT, source=TEXT, tags=many(TEXT), metadata=FREE, chunks=WHOLE, bytes=WHOLE)

@@ -46,12 +46,20 @@ def run(*arguments, **environment):
     )
 
 
+def test_where_nothing_supports_an_answer_the_nearest_passages_are_named(path):
+    done = run(path, "who won the football world cup?")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Nothing here supports an answer: ")
+    assert "\n\n[1] " in done.stdout
+    assert "the passages named are the nearest" in done.stderr
+
+
 def test_without_a_model_sentences_sources_and_one_line_that_names_a_model(path):
     done = run(path, "how often are keys rotated?")
     assert done.returncode == 0
     text, _, listed = done.stdout.rpartition("\n\n")
     assert text.endswith("Rotate the keys every 90 days with a job. [1]")
-    assert listed == f"[1] {path.parent}/keys.md:9-59  Guide > Keys\n"
+    assert listed == f"[1] {path.parent}/keys.md:18-59  Guide > Keys\n"
     assert (
         done.stderr
         == "ragfile: For a written answer name a model: --model openai:MODEL or --model ollama:MODEL.\n"
