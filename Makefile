@@ -143,6 +143,10 @@ firefox:              ## a static site in Firefox: firefox-esr from the system, 
 	mkdir -p build/firefox && npm install --silent --prefix build/firefox puppeteer-core@24
 	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_site.py -k firefox
 
+web-package:          ## the npm package as npm packs it, and its types as tsc sees them
+	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5
+	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc $(PY) -m pytest -q tests/web/test_package.py
+
 web-hostile:          ## two thousand hostile files through the npm package in node: no crash, no growth of memory
 	$(PY) -m pytest -q -m stress tests/web/test_endurance.py
 

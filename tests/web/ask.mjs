@@ -20,6 +20,7 @@ const CALLS = {
   nearest: async (vector, rest) => ranked(await file.nearest(vector, rest)),
   document: (id, span) => file.document(id, span),
   words: (text) => file.words(text),
+  highlights: (question, passage) => file.highlights(question, passage),
   verify: () => file.verify(),
   info: async () => {
     const info = await file.info();

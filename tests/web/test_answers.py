@@ -139,6 +139,93 @@ def test_raw_searches_give_the_same_rows_and_bits(files, name):
                 assert answer["bits"] == scores[0][kept].view(np.uint32).tolist()
 
 
+OPTIONS = [
+    {"offset": 3}, {"offset": 40, "pool": 20}, {"least": 0.6}, {"least": 1e9}, {"distinct": True},
+    {"distinct": True, "offset": 4}, {"diversity": 0.4}, {"distinct": True, "diversity": 0.3, "least": 0.2},
+    {"like": 7}, {"variants": ["drain the pod", "rotate keys"]},
+    {"variants": ["taint"], "distinct": True, "offset": 2}, {"k": 9, "like": "d", "fusion": "rrf"},
+    {"fusion": "blend", "distinct": True, "least": 0.1}, {"distinct": True, "fusion": "rrf"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["several", "half", "words"])
+def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        there("open")
+        for i in range(max(len(OPTIONS), QUESTIONS)):
+            text, options = question(rng), dict(OPTIONS[i % len(OPTIONS)])
+            options |= {"mode": rng.choice(["hybrid", "hybrid", "bm25", "vector"])}
+            options["k"] = rng.choice([1, 5, 12])
+            if "like" in options:
+                row = int(rng.choice(rf.live_rows()))
+                options["like"] = rf.hit(row).id if options["like"] == "d" else row
+                text = rng.choice(["", text])
+            if not rf.has_vectors:
+                options.pop("diversity", None)
+            found = rf.search(text, **options, cache=False)
+            assert there("search", text, options)["hits"] == expected(found), (text, options)
+
+
+def test_boosts_raise_scores_as_they_do_in_python(files):
+    """But for the last bit: powers are the machine's there, and the browser's here."""
+    boosts = [
+        {"field": "year", "weight": 0.5, "origin": 2024, "half": 2},
+        {"field": "nested.n", "weight": -0.2, "origin": 0.5, "half": 0.1},
+        [
+            {"field": "day", "weight": 1, "origin": "2026-01-01", "half": 30},
+            {"field": "year", "weight": 0.1, "origin": 2020, "half": 1},
+        ],
+    ]
+    days = ["2025-12-24", "2026-02-01T10:30:00+02:00", "20251101", "2026-13-01", "soon", 5]
+    with ragfile.edit(files["half"]) as w:
+        w.upsert(
+            [
+                {"id": f"day{i}", "text": "drain the node", "metadata": {"day": d}}
+                for i, d in enumerate(days)
+            ]
+        )
+    with ragfile.open(files["half"]) as rf, Reader(files["half"]) as there:
+        there("open")
+        for boost in boosts:
+            ours = rf.search("drain the node", k=20, boost=boost)
+            theirs = there("search", "drain the node", {"k": 20, "boost": boost})["hits"]
+            assert [h["id"] for h in theirs] == [h.id for h in ours]
+            assert [h["score"] for h in theirs] == pytest.approx([h.score for h in ours], rel=1e-14)
+        answer = there.answer("search", "drain", {"boost": {"field": "year"}})
+        assert "a boost has field" in answer["message"]
+
+
+def test_highlights_are_those_of_python(files):
+    rng = random.Random(5)
+    with ragfile.open(files["several"]) as rf, Reader(files["several"]) as there:
+        there("open")
+        for hit in rf.search("drain running v1.2.3 größe", k=12):
+            text = question(rng)
+            spans = [list(span) for span in rf.highlights(text, hit)]
+            assert there("highlights", text, hit.text) == spans
+        row = int(rf.live_rows()[3])
+        assert there("highlights", "node", row) == [list(s) for s in rf.highlights("node", row)]
+
+
+def test_an_option_that_is_not_read_here_is_refused_by_name(files):
+    with Reader(files["words"]) as there:
+        there("open")
+        for options, said in (
+            ({"operators": True}, "operators is an option of ragfile in Python"),
+            ({"group": 2}, "group is an option"),
+            ({"rerank": True}, "rerank is an option"),
+            ({"ofset": 3}, "no option 'ofset'"),
+            ({"diversity": 2}, "between 0 and 1"),
+            ({"diversity": 0.5}, "no vectors"),
+            ({"like": "nobody#1"}, "no chunk"),
+            ({"offset": -1}, "whole numbers"),
+            ({"variants": "one"}, "list of texts"),
+        ):
+            answer = there.answer("search", "drain", options)
+            assert (answer["error"], said in answer["message"]) == ("ArgumentError", True), answer
+
+
 def test_documents_and_the_glance_are_the_same(files):
     with ragfile.open(files["several"]) as rf, Reader(files["several"]) as there:
         there("open")

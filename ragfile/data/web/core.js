@@ -135,6 +135,17 @@ export class Core {
     return this.bytes.slice(at, at + size);
   }
 
+  /** 64 bits of a text, xxh3. */
+  hash(text) {
+    const bytes = encoded(text);
+    const [at, to] = [this.allocate(bytes.length), this.allocate(8)];
+    this.put(bytes, at);
+    this.exports.hash(at, bytes.length, to);
+    const found = this.view.getBigUint64(to, true);
+    for (const place of [at, to]) this.exports.release(place);
+    return found;
+  }
+
   string(at) {
     const bytes = this.bytes;
     let end = at;
@@ -215,7 +226,9 @@ export class Core {
   }
 
   async fetch(wanted) {
-    const missing = merged(this.inside(wanted)).flatMap(([from, to]) => this.here.missing(from, to));
+    const missing = merged(this.inside(wanted)).flatMap(([from, to]) =>
+      this.here.missing(from, to),
+    );
     const requests = joined(missing, JOIN).flatMap(cut);
     const total = requests.reduce((sum, [start, end]) => sum + end - start, 0);
     let next = 0;

@@ -33,7 +33,7 @@ p { margin: .4em 0 0; font-size: .9em; color: var(--ragfile-muted, GrayText); }`
 const SHOWN = 180; // characters of a passage
 const PAUSE = 120; // ms after a key before a question is asked
 
-class RagfileSearch extends HTMLElement {
+export class RagfileSearch extends HTMLElement {
   static observedAttributes = ["placeholder"];
 
   connectedCallback() {

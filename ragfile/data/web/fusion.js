@@ -41,7 +41,8 @@ export function blend(lists, alpha) {
   );
 }
 
-function unitRange(scores) {
+/** Scores brought to 0…1; equal ones become 1. */
+export function unitRange(scores) {
   const low = scores.reduce((a, b) => Math.min(a, b), Infinity);
   const high = scores.reduce((a, b) => Math.max(a, b), -Infinity);
   return Array.from(scores, (score) => (high > low ? (score - low) / (high - low) : 1));

@@ -23,8 +23,30 @@ export interface SearchOptions extends Filter {
   /** How many rows each retriever proposes; 50. */
   pool?: number;
   fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
-  /** The question's own vector, where it is known. */
-  vector?: ArrayLike<number> | null;
+  /** The question's own vector, where it is known; with variants, one for each wording. */
+  vector?: ArrayLike<number> | ArrayLike<number>[] | null;
+  /** How many places to pass over; 0. */
+  offset?: number;
+  /** Leaves out passages that score less. */
+  least?: number | null;
+  /** Leaves out passages that nearly repeat a better one. */
+  distinct?: boolean;
+  /** From 0 to 1: prefers passages unlike those before. */
+  diversity?: number;
+  /** Raises scores by a number or date in the metadata. */
+  boost?: Boost | Boost[];
+  /** A row or the id of a chunk: passages like that one, without it. */
+  like?: number | string | null;
+  /** Other wordings, whose answers are fused by ranks. */
+  variants?: string[];
+}
+
+/** Adds weight * 0.5 ** (|value - origin| / half); dates count in days. */
+export interface Boost {
+  field: string;
+  weight: number;
+  origin: number | string;
+  half: number;
 }
 
 /** A passage, with the fields of ragfile.Hit in Python. Positions count code points. */
@@ -143,6 +165,8 @@ export interface RagFile {
   row(id: string): Promise<number | null>;
   /** The words of a text by the file's analyzer. */
   words(text: string): Promise<Word[]>;
+  /** Where a passage (its text, or a row) has a question's words, stems included: code points of its text. */
+  highlights(question: string, passage: string | number): Promise<[number, number][]>;
   info(): Promise<Info>;
   /** Checks every byte, read whole for it up to `most` (512 MiB); empty for a good file. */
   verify(options?: { most?: number }): Promise<Fault[]>;
@@ -158,17 +182,4 @@ export function open(
 
 export const MODES: readonly Mode[];
 
-export class RagfileError extends Error {}
-export class FormatError extends RagfileError {
-  at: number | null;
-  section: string;
-}
-export class VersionError extends FormatError {}
-export class CorruptError extends FormatError {}
-export class RemoteError extends RagfileError {
-  status: number | null;
-}
-export class ChangedError extends RemoteError {}
-export class ModelError extends RagfileError {}
-export class ArgumentError extends RagfileError {}
-export class MemoryError extends RagfileError {}
+export * from "./errors.js";

@@ -60,6 +60,9 @@ class Direct {
   words(text) {
     return this.file.words(text);
   }
+  highlights(question, passage) {
+    return this.file.highlights(question, passage);
+  }
   info() {
     return this.file.about();
   }
@@ -146,6 +149,9 @@ class Remote {
   }
   words(text) {
     return this.call("words", text);
+  }
+  highlights(question, passage) {
+    return this.call("highlights", question, passage);
   }
   info() {
     return this.call("about");

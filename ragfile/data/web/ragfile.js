@@ -8,13 +8,11 @@ from the C core; so rows, order and score bits are those of the Python package. 
 import { Archive, putRows, rowsAt } from "./archive.js";
 import { Columns } from "./columns.js";
 import { fetched } from "./core.js";
+import { Asking, atMost } from "./asking.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
-import { blend, methodOf, RRF_K, rrf } from "./fusion.js";
 import { encoded } from "./text.js";
 
-const MODES = ["hybrid", "vector", "bm25", "keyword"];
-const TRANSFORMER_WEIGHT = 4;
 const MODEL = "potion-base-8M/1"; // the model that lies beside this file, if any
 const NO_EMBEDDER =
   "the file does not record its embedder, or one that runs here: give the question's vector";
@@ -107,112 +105,10 @@ export class RagFile extends Archive {
 
   // -------------------------------------------------------------------------------------- search ---
 
-  async searched(
-    text,
-    { k = 12, mode = "hybrid", pool = 50, fusion = null, vector = null, ...filter },
-  ) {
-    if (typeof text !== "string")
-      throw new ArgumentError(`a question is a string, not ${typeof text}`);
-    if (!MODES.includes(mode))
-      throw new ArgumentError(`unknown mode '${mode}': use one of ${MODES.join(", ")}`);
-    const question = { text, k: atMost(k, this.length), pool: atMost(pool, this.length) };
-    question.depth = Math.max(question.k, question.pool);
-    methodOf(fusion, this.config.fusion ?? {});
-    const mask = await this.filter(filter);
-    if (mode === "keyword") return this.named(question, mask);
-    const legs = await this.legs(text, mode, vector);
-    const ranked = await this.ranked(question, legs, fusion);
-    return this.answered(ranked, legs.degraded);
-  }
-
-  /** {vector or null, whether words are asked, why a retriever of this mode is left out or ""} */
-  async legs(text, mode, given) {
-    let [vector, degraded] = [null, ""];
-    if (!this.length) return { vector, hasWords: false, degraded };
-    if (mode !== "bm25") {
-      if (!this.hasLive("vector")) degraded = "the file has no vectors";
-      else if (given) vector = Float32Array.from(given);
-      else [vector, degraded] = await this.vectorOf(text);
-    }
-    let hasWords = mode !== "vector" || vector === null;
-    if (hasWords && !this.hasLive("rag.terms")) {
-      hasWords = false;
-      degraded ||= "the file has no BM25 index";
-    }
-    return { vector, hasWords, degraded };
-  }
-
-  async ranked({ text, k, depth }, { vector, hasWords }, fusion) {
-    const [method, params] = methodOf(fusion, this.config.fusion ?? {});
-    if (vector) await this.openVectors();
-    const words = hasWords ? await this.matched(text, depth) : null;
-    if (!vector || !hasWords) {
-      const leg = words ?? (vector && (await this.near(vector, depth, -Infinity)));
-      if (!leg) return { scoreType: "none", rows: [], scores: [], parts: [] };
-      const name = words ? "bm25" : "vector";
-      const scores = [...leg.scores].slice(0, k);
-      return {
-        scoreType: name,
-        rows: leg.rows.slice(0, k),
-        scores,
-        parts: scores.map((score) => ({ [name]: score })),
-      };
-    }
-    let known = await this.vectorScores(words.rows, vector);
-    let by = null;
-    let least = -Infinity;
-    if (method === "calibrated") {
-      const [mean, deviation] = await this.moments(vector);
-      by = { mean, deviation, weight: params.w ?? TRANSFORMER_WEIGHT };
-      known = known.map((score) => (Number.isNaN(score) ? Math.fround(mean) : score));
-      const rest = words.rows.length === depth && depth > 0 ? words.scores.at(-1) : 0;
-      least = await this.least(by, words.scores, known, k, rest);
-    }
-    const dense = await this.near(vector, depth, least);
-    return this.fused({ text, k, method, params, by, words, known, dense });
-  }
-
-  /** The union of both legs, each row with both exact scores, ranked. */
-  async fused({ text, k, method, params, by, words, known, dense }) {
-    const there = new Set(words.rows);
-    const added = dense.rows
-      .map((row, i) => [row, dense.scores[i]])
-      .filter(([row]) => !there.has(row));
-    const rows = [...words.rows, ...added.map(([row]) => row)];
-    const more = added.length
-      ? await this.wordScores(
-          added.map(([row]) => row),
-          text,
-        )
-      : [];
-    const bm25 = Float32Array.from([...words.scores, ...more]);
-    const near = Float32Array.from([...known, ...added.map(([, score]) => score)]);
-    const ties = await this.ties(rows);
-    const { order, scores } = by
-      ? await this.calibrated(by, bm25, near, ties)
-      : this.byRank(method, params, rows, ties, [dense, words]);
-    const best = order.slice(0, k);
-    return {
-      scoreType: method,
-      rows: best.map((i) => rows[i]),
-      scores: scores.slice(0, k),
-      parts: best.map((i) => ({ bm25: bm25[i], vector: near[i] })),
-    };
-  }
-
-  byRank(method, params, rows, ties, legs) {
-    const tie = new Map(rows.map((row, i) => [row, ties[i]]));
-    const place = new Map(ties.map((one, i) => [one, i]));
-    const lists = legs.map((leg) => ({
-      rows: leg.rows.map((row) => tie.get(row)),
-      scores: leg.scores,
-    }));
-    const found =
-      method === "rrf" ? rrf(lists, params.rrf_k ?? RRF_K) : blend(lists, params.alpha ?? 0.5);
-    return { order: found.rows.map((one) => place.get(one)), scores: found.scores };
-  }
-
-  async answered({ scoreType, rows, scores, parts }, degraded) {
+  async searched(text, options) {
+    const asking = new Asking(this, text, options);
+    const { ranked, degraded } = await asking.answer();
+    const { scoreType, rows, scores, parts } = ranked;
     await this.ready(rows);
     const hits = [];
     for (const [i, row] of rows.entries())
@@ -220,34 +116,44 @@ export class RagFile extends Archive {
     return { hits, degraded, generation: this.generation, rows };
   }
 
-  /** Rows whose metadata lists the name among its "keywords", or whose id, document or source it is. */
-  async named({ text, k }, mask) {
-    const rows = compile({ keywords: { $contains: text } }).mask(
+  /** Live rows whose metadata lists the name among its "keywords", or whose id, document or source it is. */
+  async named(name, mask) {
+    const rows = compile({ keywords: { $contains: name } }).mask(
       await this.columnsOf(["keywords"]),
     );
     for (const { i, base, rows: count } of this.segments)
       for (let row = 0; row < count; row++) if (!this.isLive({ i }, row)) rows[base + row] = 0;
-    const there = await this.find(text);
+    const there = await this.find(name);
     if (there)
       rows.fill(
         1,
         there.segment.base + there.record.firstRow,
         there.segment.base + there.record.firstRow + there.record.rows,
       );
-    const row = await this.rowOf(text);
+    const row = await this.rowOf(name);
     if (row !== null) rows[row] = 1;
     const found = [];
     rows.forEach((one, i) => one && (!mask || mask[i]) && found.push(i));
-    const best = found.slice(0, k);
-    return this.answered(
-      {
-        scoreType: "keyword",
-        rows: best,
-        scores: best.map(() => 1),
-        parts: best.map(() => ({ keyword: 1 })),
-      },
-      "",
-    );
+    return found;
+  }
+
+  /** Spans [start, end) of a passage's text, in code points, that have the question's words, stems included. */
+  highlights(question, passage) {
+    return this.core.alone(async () => {
+      if (!this.hasLive("rag.terms")) return [];
+      const text = Number.isInteger(passage) ? (await this.textsOf([passage]))[0] : passage;
+      if (typeof text !== "string")
+        throw new ArgumentError("highlights takes a row, or the text of a passage");
+      const { strip, terms } = await this.lexical();
+      const placed = async (of) => {
+        const found = await this.wordsOf(of, strip);
+        const stems = terms(found.map(({ word }) => word));
+        return found.map((one, i) => ({ ...one, term: one.whole ? one.word : stems[i] }));
+      };
+      const [words, there] = [await placed(question), await placed(text)];
+      const asked = new Set(words.map(({ term }) => term).filter(Boolean));
+      return spans(there.filter(({ term }) => asked.has(term)));
+    });
   }
 
   // --------------------------------------------------------------------------------------- words ---
@@ -454,9 +360,8 @@ export class RagFile extends Archive {
     });
   }
 
-  withScale(by, bm25, near, call) {
+  withScale(by, bm25, near, call, best = bm25.reduce((a, b) => Math.max(a, b), 0)) {
     const { core } = this;
-    const best = bm25.reduce((most, score) => Math.max(most, score), 0);
     return core.withRoom([32, 4 * bm25.length, 4 * near.length], (at, words, dense) => {
       const { buffer } = core.exports.memory;
       new Float64Array(buffer, at, 4).set([best, by.mean, by.deviation, by.weight]);
@@ -473,10 +378,11 @@ export class RagFile extends Archive {
     );
   }
 
-  calibrated(by, bm25, near, ties) {
+  /** The order of rows by both scores; `best` is the words' best one, if these rows do not have it. */
+  calibrated(by, bm25, near, ties, best) {
     const { core } = this;
     const count = ties.length;
-    return this.withScale(by, bm25, near, (at, words, dense) =>
+    const ranked = (at, words, dense) =>
       core.withRoom([8 * count, 8 * count, 8 * count], async (tied, order, scores) => {
         putRows(core, tied, ties);
         if (count) await core.call("fusion_rank", at, words, dense, tied, count, order, scores);
@@ -484,15 +390,53 @@ export class RagFile extends Archive {
           order: rowsAt(core, order, count),
           scores: [...new Float64Array(core.exports.memory.buffer, scores, count)],
         };
-      }),
-    );
+      });
+    return this.withScale(by, bm25, near, ranked, best);
+  }
+
+  // -------------------------------------------------------------------------------- what rows are ---
+
+  /** The stored vector of each row; zeros for a row that has none. */
+  async vectorsOf(rows) {
+    await this.openVectors();
+    const { core } = this;
+    await this.vectorScores(rows, new Float32Array(this.dim)); // which brings all rows at once
+    const found = [];
+    for (const row of rows)
+      found.push(
+        await core.withRoom([4 * this.dim], async (at) => {
+          const { segment } = this.place(row);
+          if (!this.has("vector", segment.number)) return new Float32Array(this.dim);
+          await core.call("vectors_row", row, at);
+          return new Float32Array(core.exports.memory.buffer, at, this.dim).slice();
+        }),
+      );
+    return found;
+  }
+
+  async textsOf(rows) {
+    const hits = await this.hitsOf(rows);
+    return hits.map(({ text }) => text);
+  }
+
+  async metadataOf(rows) {
+    const hits = await this.hitsOf(rows);
+    return hits.map(({ metadata }) => metadata);
+  }
+
+  async hitsOf(rows) {
+    await this.ready(rows);
+    const hits = [];
+    for (const row of rows) hits.push(await this.hitOf(row));
+    return hits;
   }
 
   // ------------------------------------------------------------------------------------- filters ---
 
-  /** Sets which rows the core finds: a filter, row numbers or ids, and tags. The mask, or null for all. */
-  async filter({ where = null, tags = null, tagsAny = tags ?? [], tagsAll = [] }) {
-    const mask = await this.mask(where, tagsAny, tagsAll);
+  /** Sets which rows the core finds: a filter, row numbers or ids, tags, all but one. The mask, or null. */
+  async filter({ where = null, tags = null, tagsAny = tags ?? [], tagsAll = [] }, without = null) {
+    let mask = await this.mask(where, tagsAny, tagsAll);
+    if (without !== null) (mask ??= new Uint8Array(this.rows).fill(1))[without] = 0;
     const { core } = this;
     if (!mask) await core.call("filter", 0);
     else
@@ -543,10 +487,15 @@ export class RagFile extends Archive {
   }
 }
 
-function atMost(k, length) {
-  if (!Number.isInteger(k) || k < 0)
-    throw new ArgumentError(`k and pool are whole numbers from 0 on, not ${k}`);
-  return Math.min(k, length);
+/** Places as spans, those that overlap as one. */
+function spans(places) {
+  const found = [];
+  for (const { start, end } of places.sort((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = found.at(-1);
+    if (last && start < last[1]) last[1] = Math.max(last[1], end);
+    else found.push([start, end]);
+  }
+  return found;
 }
 
 function found(core, rows, scores, count) {

@@ -206,7 +206,11 @@ class OfUrl extends Counted {
   async answer(range, what) {
     let answer;
     try {
-      answer = await this.fetch(this.url, { headers: { Range: range }, redirect: "follow", cache: "no-store" });
+      answer = await this.fetch(this.url, {
+        headers: { Range: range },
+        redirect: "follow",
+        cache: "no-store",
+      });
     } catch (error) {
       throw new Transient(
         `${this.name}: ${what}: the connection failed (${error.cause?.message ?? error.message})`,
