@@ -200,6 +200,11 @@ struct rag_lexicon {
     struct rag_lexicon_info info;
     uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
     uint32_t length_width, length_min, length_max;
+    struct rag_bm25_field {
+        struct rag_lexicon *lexicon; /* NULL for the first, the rest */
+        uint32_t weight;             /* of the build */
+    } *fields;                       /* one more than there are, or NULL */
+    size_t field_count;
     struct rag_bm25_scratch *scratch; /* a stack of working spaces for searches */
     int scratch_lock;
 };

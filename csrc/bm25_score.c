@@ -74,9 +74,13 @@ enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const 
     return rag_wants_ready(&wants, fault);
 }
 
-static enum rag_status read_norms(const struct rag_bm25_query *query, const uint32_t *rows,
-                                  size_t count, struct rag_fault *fault) {
+enum rag_status rag_bm25_norms_read(const struct rag_bm25_query *query, const uint32_t *rows,
+                                    size_t count, struct rag_fault *fault) {
     const struct rag_lexicon *lexicon = query->lexicon;
+    struct rag_bm25_scratch *scratch = query->scratch;
+    if (!rag_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
+        !rag_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     const enum rag_status there = rag_bm25_bring_lengths(lexicon, rows, count, fault);
     if (there) return there;
     for (size_t i = 0; i < count; i++) {
@@ -85,21 +89,18 @@ static enum rag_status read_norms(const struct rag_bm25_query *query, const uint
             &lexicon->terms, lexicon->lengths_at + (uint64_t)rows[i] * width, width, fault);
         if (status) return status;
         const uint32_t length = rag_bm25_length_at(lexicon, rows[i]);
-        query->scratch->norms[i] = (struct rag_bm25_norms){rag_bm25_norm_at(query->live, length),
-                                                           rag_bm25_norm_at(query->build, length)};
-        query->scratch->scores[i] = 0.0;
+        scratch->norms[i] = (struct rag_bm25_norms){rag_bm25_norm_at(query->live, length),
+                                                    rag_bm25_norm_at(query->build, length)};
+        scratch->scores[i] = 0.0;
     }
-    return RAG_OK;
+    return query->weights ? rag_bm25_fields_norms(query, rows, count, fault) : RAG_OK;
 }
 
 enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault) {
-    struct rag_bm25_scratch *scratch = query->scratch;
-    if (!rag_grow(&scratch->scores, &scratch->score_capacity, count, sizeof *scratch->scores) ||
-        !rag_grow(&scratch->norms, &scratch->norm_capacity, count, sizeof *scratch->norms))
-        return rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
-    const enum rag_status status = read_norms(query, rows, count, fault);
+    const enum rag_status status = rag_bm25_norms_read(query, rows, count, fault);
     for (size_t t = 0; !status && t < query->terms; t++)
-        score_term(query, &scratch->terms[t], rows, count);
+        if (query->weights) rag_bm25_fields_score(query, t, rows, count);
+        else score_term(query, &query->scratch->terms[t], rows, count);
     return status;
 }

@@ -25,6 +25,8 @@
  * `least` and `most`: B_t takes the factor most, and rho = least / most. All of this is computed in
  * binary64, whose errors the 1 above and a factor 1 + 2^-30 on the weights outweigh.
  *
+ * The same two factors cover weights of fields that a question brings (bm25_fields.c).
+ *
  * A row whose shares all round down to 0 would be missed. That takes a weight below 256 and less
  * than k rows found, and then, as for very many terms, the rows of all lists are scored instead. */
 #include <math.h>
@@ -68,6 +70,10 @@ static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch->scores);
     free(scratch->norms);
     free(scratch->rows);
+    free(scratch->own);
+    free(scratch->rest);
+    free(scratch->more);
+    free(scratch->lengths);
     free(scratch);
 }
 
@@ -177,7 +183,7 @@ static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_ter
     for (size_t i = 0; i < count; i++) {
         parts[i] = rag_bm25_tf_part(
             postings[i].tf,
-            rag_bm25_norm_at(query->live, rag_bm25_length_at(query->lexicon, postings[i].row)));
+            rag_bm25_norm_at(query->upper, rag_bm25_length_at(query->lexicon, postings[i].row)));
         if (parts[i] > largest) largest = parts[i];
         unpacked->rows[i] = (uint16_t)(postings[i].row % LEX_WINDOW);
         unpacked->tfs[i] = postings[i].tf;
@@ -241,11 +247,11 @@ static struct drift drift_of(const struct rag_bm25_query *query) {
     struct drift drift = {1, 1};
     const uint32_t lengths[2] = {query->lexicon->length_min, query->lexicon->length_max};
     for (int i = 0; i < 2; i++) {
-        const double ratio = (1 + rag_bm25_norm_at(query->build, lengths[i])) /
-                             (1 + rag_bm25_norm_at(query->live, lengths[i]));
-        if (ratio < drift.least) drift.least = ratio;
-        if (ratio > drift.most) drift.most = ratio;
+        const double build = 1 + rag_bm25_norm_at(query->build, lengths[i]);
+        drift.least = fmin(drift.least, build / (1 + rag_bm25_norm_at(query->lower, lengths[i])));
+        drift.most = fmax(drift.most, build / (1 + rag_bm25_norm_at(query->upper, lengths[i])));
     }
+    if (!query->is_bounded) drift.least = 0;
     return drift;
 }
 
@@ -272,16 +278,19 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
     query->live = rag_bm25_norm_of(stats->k1, stats->b, stats->rows, stats->total_length);
     query->build = rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length);
     scratch->containers.count = 0;
+    enum rag_status status = rag_bm25_fields_start(query, stats, count, fault);
+    if (status) return status;
     if (!rag_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const struct drift drift = drift_of(query);
     for (size_t i = 0; i < count; i++) {
         struct rag_bm25_entry entry;
         struct rag_bm25_query_term *term = &scratch->terms[query->terms];
-        enum rag_status status =
-            rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
+        status = rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
         if (status) return status;
         if (!entry.df || !terms[i].count) continue;
+        status = rag_bm25_fields_open(query, query->terms, &terms[i], fault);
+        if (status) return status;
         const double idf = rag_bm25_idf(stats->rows, terms[i].df ? terms[i].df : entry.df);
         term->weight = (double)terms[i].count * idf;
         term->kth = 0;
@@ -305,6 +314,7 @@ static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least
     struct rag_bm25_candidates *found = &scratch->found;
     const struct drift drift = drift_of(query);
     double total = 0, weights = 0;
+    if (!query->is_bounded) return false;
     for (size_t t = 0; t < query->terms; t++) total += scratch->terms[t].bound;
     if (!(total > 0) || !isfinite(total) || query->terms > TERMS_MAX) return false;
     const double scale = (SUM_MAX - (double)query->terms - 1) / total * (1 - 0x1p-20);

@@ -73,6 +73,10 @@ struct rag_bm25_scratch {
     } *norms;
     uint32_t *rows;
     size_t score_capacity, norm_capacity, row_capacity;
+    struct rag_bm25_own *own; /* by term, then by field */
+    int64_t *rest, *more;     /* by row that is scored by other weights */
+    uint32_t *lengths;        /* by field, then by row */
+    size_t own_capacity, rest_capacity, length_capacity;
 };
 
 struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon);
@@ -98,9 +102,20 @@ struct rag_bm25_query_term {
     struct rag_bm25_unpacked unpacked;
 };
 
+/* A term's list in one field, as a query term's; a short one is unpacked. */
+struct rag_bm25_own {
+    double scale;
+    size_t first, count;
+    uint16_t rows[LEX_SHORT];
+    uint32_t tfs[LEX_SHORT];
+};
+
 struct rag_bm25_query {
     struct rag_lexicon *lexicon;
     struct rag_bm25_norm live, build;
+    struct rag_bm25_norm lower, upper; /* between which live scores lie, by stored numbers */
+    const uint32_t *weights;           /* of fields, where they are others than the build's */
+    bool is_bounded;                   /* whether lower says anything */
     struct rag_bm25_scratch *scratch;
     size_t terms;
 };
@@ -110,6 +125,26 @@ enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const 
                                        size_t count, struct rag_fault *fault);
 enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault);
+
+/* Their lengths as K, into scratch->norms, with room for their scores. */
+enum rag_status rag_bm25_norms_read(const struct rag_bm25_query *query, const uint32_t *rows,
+                                    size_t count, struct rag_fault *fault);
+
+/* Weights of fields (bm25_fields.c). start sets a query's bounds; open looks up the lists of term t
+ * in the fields; norms makes K of rows by the weights. tfs leaves what tf makes of term t in each
+ * row, and score adds the scores. */
+enum rag_status rag_bm25_fields_start(struct rag_bm25_query *query,
+                                      const struct rag_lexical_stats *stats, size_t terms,
+                                      struct rag_fault *fault);
+enum rag_status rag_bm25_fields_open(struct rag_bm25_query *query, size_t t,
+                                     const struct rag_query_term *term, struct rag_fault *fault);
+enum rag_status rag_bm25_fields_norms(const struct rag_bm25_query *query, const uint32_t *rows,
+                                      size_t count, struct rag_fault *fault);
+void rag_bm25_fields_tfs(const struct rag_bm25_query *query, size_t t, const uint32_t *rows,
+                         size_t count);
+double rag_bm25_fields_tf(const struct rag_bm25_query *query, size_t i);
+void rag_bm25_fields_score(const struct rag_bm25_query *query, size_t t, const uint32_t *rows,
+                           size_t count);
 
 /* Looks the query's terms up; those that the segment does not have are left out. */
 enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon,

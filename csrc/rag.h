@@ -1127,7 +1127,19 @@ void rag_lexicon_info(const struct rag_lexicon *lexicon, struct rag_lexicon_info
 struct rag_lexical_stats {
     uint64_t rows, total_length;
     double k1, b;
+    /* Of the rest and of each field of rag_lexicon_fields, 0 to 255 and not all 0, where they are
+     * others than the build's, or NULL. Then total_length is the one by these weights. */
+    const uint32_t *weights;
+    size_t weight_count;
 };
+
+/* Tells a lexicon the fields that have lists of their own: a lexicon of the same rows each, which
+ * it does not own. weights are those of the build: of the rest, then of each field. */
+enum rag_status rag_lexicon_fields(struct rag_lexicon *lexicon, struct rag_lexicon *const *fields,
+                                   const uint32_t *weights, size_t count, struct rag_fault *fault);
+/* The summed length of the rows in `where`, or of all. */
+enum rag_status rag_lexicon_length(const struct rag_lexicon *lexicon, const uint64_t *where,
+                                   uint64_t *total, struct rag_fault *fault);
 
 /* One distinct term of a query, in the order of first occurrence. df counts live rows of the whole
  * file, 0 meaning the segment's own df. */
@@ -1217,6 +1229,12 @@ struct rag_lexical_leg {
 enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count,
                                    struct rag_queries *queries, size_t count,
                                    struct rag_fault *fault);
+/* The same by the weights of stats: a row in which a term stands in fields of weight 0 alone does
+ * not count. */
+enum rag_status rag_lexicons_count_fields(const struct rag_lexical_leg *legs, size_t leg_count,
+                                          struct rag_queries *queries, size_t count,
+                                          const struct rag_lexical_stats *stats,
+                                          struct rag_fault *fault);
 /* All queries over all legs; rows (of the file) and scores are [queries][legs][k]. Each leg's part
  * lists at least those of its rows that belong to the k best of all or tie with the last of them,
  * best first; the rest is row -1 and score NaN. */

@@ -634,9 +634,16 @@ cdef extern from "rag.h" nogil:
     # the function shares its name with the struct
     void lexicon_info "rag_lexicon_info"(const rag_lexicon *lexicon, rag_lexicon_info *info)
 
+    uint64_t rag_bits_count(const uint64_t *words, uint64_t count)
     struct rag_lexical_stats:
         uint64_t rows, total_length
         double k1, b
+        const uint32_t *weights
+        size_t weight_count
+    rag_status rag_lexicon_fields(rag_lexicon *lexicon, rag_lexicon *const *fields,
+                                  const uint32_t *weights, size_t count, rag_fault *fault)
+    rag_status rag_lexicon_length(const rag_lexicon *lexicon, const uint64_t *where,
+                                  uint64_t *total, rag_fault *fault)
     struct rag_query_term:
         const uint8_t *bytes
         uint32_t size, count
@@ -689,6 +696,9 @@ cdef extern from "rag.h" nogil:
         uint64_t base
     rag_status rag_lexicons_count(const rag_lexical_leg *legs, size_t leg_count,
                                   rag_queries *queries, size_t count, rag_fault *fault)
+    rag_status rag_lexicons_count_fields(const rag_lexical_leg *legs, size_t leg_count,
+                                         rag_queries *queries, size_t count,
+                                         const rag_lexical_stats *stats, rag_fault *fault)
     rag_status rag_lexicons_search(const rag_lexical_leg *legs, size_t leg_count,
                                    const rag_queries *queries, size_t count,
                                    const rag_lexical_stats *stats, size_t k, int threads,

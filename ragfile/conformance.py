@@ -185,6 +185,11 @@ def _segment(reader, record):
         found["fine"] = _fine(reader, number, section)
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
+    if segment.section("rag.terms") is not None:
+        segment.attach_fields()
+        lexicons = [(None, segment.lexicon)]
+        lexicons += zip(segment.field_names, segment.lexicon.fields, strict=True)
+        found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
     return found
 
 
@@ -192,6 +197,14 @@ def _shadow(segment):
     """[group_rows, axes that are kept], once it is true of every row."""
     segment.matrix.check_shadow()
     return [segment.matrix.group_rows, segment.matrix.kept]
+
+
+def _words(number, lexicon):
+    listed = {}
+    for term in lexicon.vocabulary():
+        rows, tfs = lexicon.rows(term)
+        listed[term] = [list(pair) for pair in zip(rows.tolist(), tfs.tolist(), strict=True)]
+    return {"field": number, "lengths": lexicon.lengths().tolist(), "terms": listed}
 
 
 def _columns(segment):

@@ -171,6 +171,9 @@ class Boost(TypedDict):
     half: float
 
 
+FieldWeights: TypeAlias = Mapping[str, int]
+"""Weights of fields of the BM25 index by name, 0 to 255; fields that are not named keep those of the file."""
+
 Variants: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """Other wordings of a question, or a function that makes them of it."""
 
@@ -189,6 +192,7 @@ class SharedOptions(TypedDict, total=False):
     diversity: float
     boost: Boost | Sequence[Boost]
     operators: bool
+    fields: FieldWeights | None
     threads: int | None
     request_id: str | None
 

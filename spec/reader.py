@@ -1178,7 +1178,109 @@ def read_segment(data, row, segment, parts):
         found["fine"] = fine(parts)
     if "rag.columns" in parts:
         found["columns"] = columns(parts, found, rows)
+    suffixes = sorted(name[9:] for name in parts if re.fullmatch(r"rag\.terms(\.\d+)?", name))
+    if suffixes:
+        found["words"] = [lexicon(parts, suffix, rows) for suffix in suffixes]
     return found
+
+
+def lexicon(parts, suffix, rows):
+    """L.3 and L.4: lengths of rows, and the rows of each term with their tf. Of a field of L.7 with a suffix."""
+    part, at = of(parts, "rag.terms" + suffix)
+    need("rag.postings" + suffix in parts, at, "L.3", "terms without their postings")
+    need(len(part) >= 128 and part[:8] == b"RAGLEX1\0", at, "L.3", "no RAGLEX1")
+    there, terms, total, postings, size = struct.unpack_from("<5Q", part, 8)
+    k1, b, config, width, dictionary = struct.unpack_from("<2d2IQ", part, 48)
+    need(there == rows, at + 8, "L.3", "another number of rows")
+    need(width in (1, 2, 4), at + 68, "L.3", "a length has 1, 2 or 4 bytes")
+    need(size == len(parts["rag.postings" + suffix][0]), at + 40, "L.3", "postings of another size")
+    blocks = -(-terms // 16)
+    starts = align(128 + config, 8) + 8 * blocks
+    words = align(starts + 4 * blocks, 8)
+    first = words + align(dictionary, 8)
+    fits = first + align(width * rows, 8) + 64 == len(part)
+    need(fits, at, "L.3", "the parts do not fill the section")
+    kind = {1: "B", 2: "H", 4: "I"}[width]
+    lengths = list(struct.unpack_from(f"<{rows}{kind}", part, first))
+    need(sum(lengths) == total, at + 24, "L.3", "the total length is not that of the rows")
+    average = total / rows if total else 1.0
+    norms = [k1 * (1 - b) + (k1 * b / average) * length for length in lengths]
+    ends = [*struct.unpack_from(f"<{blocks}I", part, starts), dictionary]
+    found = {}
+    for i in range(blocks):
+        block = part[words + ends[i] : words + ends[i + 1]]
+        found |= block_of_terms(block, parts["rag.postings" + suffix][0], norms, at)
+    need(len(found) == terms, at + 16, "L.3", "another number of terms")
+    need(sum(map(len, found.values())) == postings, at + 32, "L.3", "another number of postings")
+    need(list(found) == sorted(found), at, "L.3", "terms are not in order")
+    named = {term.decode(): rows_ for term, rows_ in found.items()}
+    return {"field": int(suffix[1:]) if suffix else None, "lengths": lengths, "terms": named}
+
+
+def varint(raw, at):
+    value, shift = 0, 0
+    while True:
+        byte = raw[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def block_of_terms(block, postings, norms, place):
+    (here,), at, term, found = struct.unpack_from("<Q", block), 8, b"", {}
+    while at < len(block):
+        shared, more = block[at], block[at + 1]
+        need(shared <= len(term), place, "L.3", "a term shares more than there is")
+        term, at = term[:shared] + block[at + 2 : at + 2 + more], at + 2 + more
+        df, at = varint(block, at)
+        if df == 1:
+            row, at = varint(block, at)
+            tf, at = varint(block, at)
+            found[term] = [[row, tf]]
+            continue
+        size, at = varint(block, at)
+        raw, here = postings[here : here + size], here + size
+        found[term] = long_list(raw, norms) if df > 32 else short_list(raw, df)
+        need(len(found[term]) == df, place, "L.4", "a list has another number of rows")
+    return found
+
+
+def short_list(raw, df):
+    at, row, found = 0, 0, []
+    for _ in range(df):
+        step, at = varint(raw, at)
+        tf, at = varint(raw, at) if step & 1 else (1, at)
+        row += step // 2
+        found.append([row, tf])
+    return found
+
+
+def long_list(raw, norms):
+    m, containers = raw[0], struct.unpack_from("<I", raw, 4)[0]
+    at, found, scale = 8 + 8 * containers, [], 255 * 256 / (m + 1)
+    for i in range(containers):
+        window, count, marks = struct.unpack_from("<HHI", raw, 8 + 8 * i)
+        count, escapes, is_dense = count + 1, (marks & 0xFFFFFF) // 2, marks & 1
+        groups = -(-min(65536, len(norms) - 65536 * window) // 64)
+        if is_dense:
+            bits = int.from_bytes(raw[at : at + 8 * groups], "little")
+            rows, at = [r for r in range(64 * groups) if bits >> r & 1], at + 11 * groups
+        else:
+            rows, at = list(struct.unpack_from(f"<{count}H", raw, at)), at + 2 * count
+        codes, at = raw[at : at + count], at + count
+        given = dict(struct.unpack_from("<HI", raw, at + 6 * j) for j in range(escapes))
+        at += 6 * escapes
+        for j, row in enumerate(65536 * window + r for r in rows):
+            found.append([row, given.get(j) or tf_of(codes[j], norms[row], scale)])
+    return found
+
+
+def code_of(tf, norm, scale):
+    return min(255, max(1, math.ceil(tf / (tf + norm) * scale)))
+
+
+def tf_of(code, norm, scale):
+    return next((t for t in range(1, 255) if code_of(t, norm, scale) >= code), 255)
 
 
 def fine(parts):

@@ -242,6 +242,17 @@ def moment(nanoseconds):
     return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def field_weights(given):
+    """Weights by name from --field NAME=WEIGHT, or None without one."""
+    found = {}
+    for one in given:
+        name, _, weight = one.rpartition("=")
+        if not name or not weight.isascii() or not weight.isdigit():
+            raise click.UsageError(f"--field is a name and a whole weight, such as headers=3, not {one:.80}")
+        found[name] = int(weight)
+    return found or None
+
+
 def condition(where):
     """A filter from --where, or None without one."""
     if where is None:
@@ -591,6 +602,10 @@ def _with_errors(failures):
     help='Read "phrases", +word, -word, begin* and speling~ in the question.',
 )  # fmt: skip
 @click.option(
+    "--field", "fields", multiple=True, metavar="NAME=WEIGHT",
+    help="Weigh a field of the words' index otherwise than the file does, such as headers=3. Repeatable.",
+)  # fmt: skip
+@click.option(
     "--explain", is_flag=True,
     help="Show what each retriever and each word gave to the score, and where the time went.",
 )  # fmt: skip
@@ -613,6 +628,7 @@ def search(
     group,
     diversity,
     operators,
+    fields,
     explain,
     embedding_cache,
     generation,
@@ -627,17 +643,17 @@ def search(
 
     if not question.strip():
         raise click.UsageError("the question is empty")
-    chosen = condition(where)
+    chosen, weights = condition(where), field_weights(fields)
     with open_file(
         file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
     ) as rf:
         hits = passages(rf).search(
             question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct, offset=offset,
-            least=least, group=group or 0, diversity=diversity, operators=operators,
+            least=least, group=group or 0, diversity=diversity, operators=operators, fields=weights,
         )  # fmt: skip
         reasons = [None] * len(hits)
         if explain and mode != "keyword":
-            asked = {"mode": mode, "where": chosen, "tags_any": tags}
+            asked = {"mode": mode, "where": chosen, "tags_any": tags, "fields": weights}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
         excerpts = {} if as_json else {hit.id: rf.excerpt(question, hit) for hit in hits}
         lost = getattr(rf, "has_lost_commit", False)

@@ -38,6 +38,7 @@ class SegmentSections:
 
     lexicon: Any  # a LexicalBuilder, or None without BM25
     columns: Any  # a ColumnsBuilder, or None where there are too few rows
+    own_fields: list[tuple[int, Any]]  # fields with lists of their own: (number, LexicalBuilder)
     keywords: Any  # Keywords, or None in a file that is not portable
 
     def __init__(
@@ -112,10 +113,13 @@ class SegmentSections:
     def _write_texts(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
         folder, rows = self.staging.folder, len(columns["index"])
         self.lexicon = self.keywords = None
+        self.own_fields = []
         if self.analysis is not None:
-            self.lexicon = _core.LexicalBuilder(
-                self.analysis, memory=LEXICAL_MEMORY, directory=folder
-            )
+            self.lexicon = self._lexical_builder(self.analysis)
+            self.own_fields = [
+                (number, self._lexical_builder(self.analysis.of_field(number)))
+                for number in self.analysis.own_fields
+            ]
         if self.record.get("portable"):
             self.keywords = Keywords(folder)
         self.records, self.meta = _core.RecordsBuilder(), Spool(folder)
@@ -125,12 +129,15 @@ class SegmentSections:
             self._write_meta(len(ids))
         self._write_tables(rows, len(ids))
         self._grain()
-        terms = self._write_postings(rows)
+        terms = None if self.lexicon is None else self._write_postings(self.lexicon, "", rows)
         if self.is_for_web:
             self._write_meta(len(ids))
         if terms is not None:
             self._section("rag.terms", rows, [terms])
         self._grain(False)
+        for number, lexicon in self.own_fields:
+            terms = self._write_postings(lexicon, f".{number}", rows)
+            self._section(f"rag.terms.{number}", rows, [terms])
         if self.keywords is not None:
             at = self.file.begin("keyword", self.segment)
             self.keywords.write(at, self.file.write)
@@ -153,6 +160,9 @@ class SegmentSections:
             self.file.end(rows)
         if self.staging.vector_rows and rows >= sampling.WORTH:
             self._write_sample(_core.Records(*map(_core.Section.over, (chunks, shared, id_list))))
+
+    def _lexical_builder(self, analysis: Analysis) -> _core.LexicalBuilder:
+        return _core.LexicalBuilder(analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
 
     def _write_documents(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
         self.file.begin("rag.text", self.segment)
@@ -230,6 +240,8 @@ class SegmentSections:
         others = iter(fields)
         by_name = [contents if name == "text" else next(others) for name in names]
         self.lexicon.add(list(zip(*by_name, strict=True)))
+        for number, lexicon in self.own_fields:
+            lexicon.add([text or b"" for text in by_name[number]])
 
     def _fields(
         self, entry: StagedDocument, rows: list[tuple[int, ...]]
@@ -256,13 +268,11 @@ class SegmentSections:
         stream.finish()
         self.file.end(documents)
 
-    def _write_postings(self, rows: int) -> bytearray | None:
-        """Gives the terms that go with them, None without BM25."""
-        if self.lexicon is None:
-            return None
+    def _write_postings(self, lexicon: _core.LexicalBuilder, suffix: str, rows: int) -> bytearray:
+        """Gives the terms that go with them."""
         terms = bytearray()
-        self.file.begin("rag.postings", self.segment)
-        self.lexicon.finish(self.file.write, terms.extend)
+        self.file.begin(f"rag.postings{suffix}", self.segment)
+        lexicon.finish(self.file.write, terms.extend)
         self.file.end(rows)
         return terms
 

@@ -7,11 +7,12 @@ distinct word, is what depends on a language: stop words are dropped and the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal, Self
 
 ANALYZER = "rag-words-1"
@@ -102,6 +103,52 @@ class Analysis:
         return tuple(name for name, _ in self.fields if name != "text")
 
     @property
+    def rest(self) -> int:
+        """The number of the field without lists of its own: the text, or else the first one."""
+        names = [name for name, _ in self.fields]
+        return names.index("text") if "text" in names else 0
+
+    @property
+    def own_fields(self) -> tuple[int, ...]:
+        """The numbers of the fields that have lists of their own beside those of the whole row."""
+        return tuple(i for i in range(len(self.fields)) if i != self.rest)
+
+    def of_field(self, number: int) -> Analysis:
+        """How the lists of one field are made: with the weight 1."""
+        return replace(self, fields=((self.fields[number][0], 1),))
+
+    @property
+    def built_weights(self) -> tuple[int, ...]:
+        """The weights of the build: the rest's, then those of the fields with lists of their own."""
+        return tuple(self.fields[i][1] for i in (self.rest, *self.own_fields))
+
+    def weights_for(self, chosen: Mapping[str, int]) -> tuple[int, ...] | None:
+        """The same with a question's own weights by name, or None where these are no others."""
+        known, chosen = dict(self.fields), checked_weights(chosen)
+        for name in chosen:
+            if name not in known:
+                raise ValueError(f"the file has no field {name!r}: it has {', '.join(known)}")
+        known |= chosen
+        if not any(known.values()):
+            raise ValueError("fields= gives every field the weight 0: nothing is left to search")
+        found = tuple(known[self.fields[i][0]] for i in (self.rest, *self.own_fields))
+        return None if found == self.built_weights else found
+
+    def reweighed(self, total: int, own: Sequence[int], weights: Sequence[int]) -> int:
+        """A total by other weights, given the totals of the fields that have numbers of their own."""
+        built = self.built_weights
+        rest = total - sum(w * n for w, n in zip(built[1:], own, strict=True))
+        more = sum(w * n for w, n in zip(weights[1:], own, strict=True))
+        return weights[0] * (max(rest, 0) // built[0]) + more
+
+    def by_name(self, total: int, own: Sequence[int]) -> dict[str, int]:
+        """What each field gives to a weighed number, before weights."""
+        names = [self.fields[i][0] for i in (self.rest, *self.own_fields)]
+        ones = (1, *[0] * len(own))
+        found = dict(zip(names, [self.reweighed(total, own, ones), *own], strict=True))
+        return {name: found[name] for name, _ in self.fields}
+
+    @property
     def stopped(self) -> frozenset[str]:
         """The stop words."""
         return (
@@ -157,6 +204,19 @@ class Analysis:
         )
 
 
+def checked_weights(fields: Mapping[str, int]) -> dict[str, int]:
+    """Weights of fields by name as a dict. Whether there are such fields, a file says."""
+    if not isinstance(fields, Mapping):
+        raise TypeError(f"fields are weights by name, such as {{'headers': 3}}, not {fields!r:.80}")
+    for name, weight in fields.items():
+        is_whole = hasattr(weight, "__index__") and not isinstance(weight, bool)
+        if not isinstance(name, str) or not is_whole or not 0 <= weight <= 255:
+            raise ValueError(
+                f"the weight of a field is a whole number from 0 to 255, not {name!r}: {weight!r:.80}"
+            )
+    return {name: int(weight) for name, weight in fields.items()}
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What BM25 needs to know of the whole file: its live rows, their summed length, and in how
@@ -166,6 +226,17 @@ class Statistics:
     rows: int
     total_length: int
     df: dict[str, int] | None = None
+
+    @classmethod
+    def weighed(cls, queries: Any) -> Self:
+        """Those by the weights of fields that analysed queries bring."""
+        both = zip(queries.terms(), queries.frequencies(), strict=True)
+        df = {
+            term: rows
+            for terms, counts in both
+            for (term, _), rows in zip(terms, counts, strict=True)
+        }
+        return cls(*queries.sizes, df)
 
     @classmethod
     def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:

@@ -314,6 +314,8 @@ cdef class Queries:
 
     cdef rag_queries *queries
     cdef readonly size_t count
+    cdef rag_lexical_stats numbers  # where fields have other weights than the file's
+    cdef uint32_t *weights_at
 
     def __cinit__(self):
         self.queries = rag_queries_new()
@@ -322,6 +324,35 @@ cdef class Queries:
 
     def __dealloc__(self):
         rag_queries_free(self.queries)
+        free(self.weights_at)
+
+    @property
+    def weights(self):
+        """The weights of fields that these queries bring, the rest's first; empty for the file's."""
+        return tuple(self.numbers.weights[i] for i in range(self.numbers.weight_count))
+
+    @property
+    def sizes(self):
+        """(rows, their summed length) by these weights."""
+        return self.numbers.rows, self.numbers.total_length
+
+    def weigh(self, weights, uint64_t rows, uint64_t total_length, double k1, double b):
+        """Other weights of fields than the file's, and the statistics by these weights. Once."""
+        if self.weights_at != NULL or not weights:
+            raise ValueError("queries are weighed once, by one weight or more")
+        self.weights_at = <uint32_t *>calloc(len(weights), sizeof(uint32_t))
+        if self.weights_at == NULL:
+            raise MemoryError
+        for i, weight in enumerate(weights):
+            self.weights_at[i] = weight
+        self.numbers.rows, self.numbers.total_length = rows, total_length
+        self.numbers.k1, self.numbers.b = k1, b
+        self.numbers.weights, self.numbers.weight_count = self.weights_at, len(weights)
+
+    cdef void put_weights(self, rag_lexical_stats *into) noexcept:
+        into.weights, into.weight_count = self.numbers.weights, self.numbers.weight_count
+        if self.numbers.weights != NULL:
+            into.rows, into.total_length = self.numbers.rows, self.numbers.total_length
 
     def __len__(self):
         return self.count
@@ -338,6 +369,16 @@ cdef class Queries:
                           for j in range(count)])
         return found
 
+    def frequencies(self):
+        """For each query its terms' frequencies: how many rows have each."""
+        cdef size_t i, j, count
+        cdef rag_query_term *terms
+        found = []
+        for i in range(self.count):
+            terms = rag_queries_terms(self.queries, i, &count)
+            found.append([terms[j].df for j in range(count)])
+        return found
+
     def __reduce__(self):
         """As terms, with how many rows have them: what another process asks needs no analysis."""
         cdef size_t i, j, count
@@ -347,9 +388,14 @@ cdef class Queries:
             terms = rag_queries_terms(self.queries, i, &count)
             found.append([((<const char *>terms[j].bytes)[: terms[j].size], terms[j].count,
                            terms[j].df) for j in range(count)])
-        return queries_of_terms, (found,)
+        if self.numbers.weights == NULL:
+            return queries_of_terms, (found,)
+        return queries_of_terms, (found, (self.weights, self.numbers.rows,
+                                          self.numbers.total_length, self.numbers.k1,
+                                          self.numbers.b))
 
-    cdef set_df(self, df):
+    def set_df(self, df):
+        """Frequencies by term; without them, those of the segment that is asked."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         for i in range(self.count):
@@ -359,9 +405,9 @@ cdef class Queries:
                 terms[j].df = df.get(term, 0) if df is not None else 0
 
 
-def queries_of_terms(list texts):
+def queries_of_terms(list texts, weighed=None):
     """Queries whose terms are known: for each a list of (term, how often it occurs, how many rows
-    have it)."""
+    have it). weighed is what Queries.weigh takes."""
     cdef rag_fault fault
     cdef Queries queries = Queries()
     cdef bytes term
@@ -372,6 +418,8 @@ def queries_of_terms(list texts):
         check(rag_queries_end(queries.queries, &fault), &fault)
         queries.count += 1
     rag_queries_seal(queries.queries)
+    if weighed is not None:
+        queries.weigh(*weighed)
     return queries
 
 
@@ -441,6 +489,7 @@ cdef class Lexicon:
     cdef Section terms_section
     cdef Section postings_section
     cdef readonly object analysis
+    cdef readonly object fields  # Lexicons of fields, None until they are attached
     cdef object asked
 
     def __cinit__(self, Section terms not None, Section postings not None):
@@ -460,6 +509,30 @@ cdef class Lexicon:
 
     def __dealloc__(self):
         rag_lexicon_close(self.lexicon)
+
+    def attach(self, fields, weights):
+        """Tells the Lexicons of fields that have one of their own; weights are those of the build,
+        the rest's first."""
+        cdef rag_fault fault
+        cdef size_t count = 0
+        cdef Lexicon field
+        cdef rag_lexicon **lexicons = <rag_lexicon **>calloc(len(weights), sizeof(rag_lexicon *))
+        cdef uint32_t *numbers = <uint32_t *>calloc(len(weights), sizeof(uint32_t))
+        try:
+            if lexicons == NULL or numbers == NULL:
+                raise MemoryError
+            if len(weights) != len(fields) + 1:
+                raise ValueError("a weight for each field, and one for the rest")
+            for i, weight in enumerate(weights):
+                numbers[i] = weight
+            for field in fields:
+                lexicons[count] = field.lexicon
+                count += 1
+            check(rag_lexicon_fields(self.lexicon, lexicons, numbers, count, &fault), &fault)
+            self.fields = tuple(fields)
+        finally:
+            free(lexicons)
+            free(numbers)
 
     def __len__(self):
         return self.info.rows
@@ -581,13 +654,11 @@ cdef class Lexicon:
         at = int(numpy.searchsorted(rows, row))
         return int(counts[at]) if at < len(rows) and rows[at] == row else 0
 
-    def norm_of(self, uint64_t row, uint64_t rows, uint64_t total_length):
-        """(what tf is weighed against in a row, the row's length in words), by the statistics of a
-        whole file."""
+    def norm_of(self, uint64_t length, uint64_t rows, uint64_t total_length):
+        """What tf is weighed against in a row of some length, by the statistics of a whole file."""
         cdef double average = <double>total_length / <double>rows if rows and total_length else 1.0
-        length = int(self.lengths()[row])
         base, slope = self.info.k1 * (1.0 - self.info.b), self.info.k1 * self.info.b / average
-        return base + slope * length, length
+        return base + slope * length
 
     def vocabulary(self):
         """All terms in order of their bytes."""
@@ -612,13 +683,13 @@ cdef class Lexicon:
 
     def live(self, where=None):
         """The number of rows in `where` and their summed length."""
-        if where is None:
-            return self.info.rows, self.info.total_length
-        import numpy
-
-        mask = numpy.unpackbits(numpy.asarray(where).view(numpy.uint8),
-                                bitorder="little")[: self.info.rows].astype(bool)
-        return int(mask.sum()), int(self.lengths()[mask].sum(dtype=numpy.uint64))
+        cdef rag_fault fault
+        cdef uint64_t length = 0
+        cdef list kept = []
+        cdef const uint64_t *filter = self.bits(where, kept)
+        check(rag_lexicon_length(self.lexicon, filter, &length, &fault), &fault)
+        rows = self.info.rows if where is None else rag_bits_count(filter, self.info.rows)
+        return rows, length
 
     cdef rag_lexical_stats statistics(self, Queries queries, stats, k1, b) except *:
         cdef rag_lexical_stats found
@@ -628,6 +699,7 @@ cdef class Lexicon:
         found.b = self.info.b if b is None else b
         if stats is not None and stats.df is not None:
             queries.set_df(stats.df)
+        queries.put_weights(&found)
         return found
 
     def match(self, texts, Py_ssize_t k=10, *, where=None, threads=None, stats=None, k1=None,
@@ -702,22 +774,23 @@ cdef class Lexicons:
     first row) for each, in order of first row."""
 
     cdef rag_lexical_leg *legs
-    cdef size_t count
-    cdef list lexicons, alive
+    cdef size_t leg_count
+    cdef list lexicons, alive, segments
     cdef rag_lexical_stats stats
 
     def __cinit__(self, segments):
         cdef Lexicon lexicon
-        self.lexicons, self.alive = [], []
+        self.lexicons, self.alive, self.segments = [], [], []
         self.legs = <rag_lexical_leg *>calloc(len(segments) or 1, sizeof(rag_lexical_leg))
         if self.legs == NULL:
             raise MemoryError
         for lexicon, alive, base in segments:
-            self.legs[self.count].lexicon = lexicon.lexicon
-            self.legs[self.count].alive = lexicon.bits(alive, self.alive)
-            self.legs[self.count].base = base
+            self.legs[self.leg_count].lexicon = lexicon.lexicon
+            self.legs[self.leg_count].alive = lexicon.bits(alive, self.alive)
+            self.legs[self.leg_count].base = base
             self.lexicons.append(lexicon)
-            self.count += 1
+            self.segments.append((lexicon, alive))
+            self.leg_count += 1
             rows, length = lexicon.live(alive)
             self.stats.rows += rows
             self.stats.total_length += length
@@ -730,26 +803,51 @@ cdef class Lexicons:
     def queries(self, texts, terms=()):
         """Queries with the statistics of all segments' live rows; terms go to the one text that
         there is."""
-        cdef rag_fault fault
-        cdef rag_status status
         cdef Lexicon first = self.lexicons[0]
         cdef Queries queries
         if terms:
             queries = first.asker.queries_with(texts[0], terms)
         else:
             queries = first.queries(texts)
-        with nogil:
-            status = rag_lexicons_count(self.legs, self.count, queries.queries, queries.count,
-                                        &fault)
-        check(status, &fault)
+        self.count(queries)
         return queries
 
-    cdef rag_lexical_stats statistics(self, stats, k1, b) except *:
+    def weighed(self, texts, terms, weights):
+        """The same by other weights of fields than the file's, the rest's first: all statistics are
+        those of a file that was built with these."""
+        cdef Lexicon first = self.lexicons[0]
+        queries = first.asker.queries_with(texts[0], terms) if terms else first.queries(texts)
+        total = first.analysis.reweighed(self.stats.total_length, self.field_lengths(), weights)
+        queries.weigh(weights, self.stats.rows, total, self.stats.k1, self.stats.b)
+        self.count(queries)
+        return queries
+
+    def field_lengths(self):
+        """For each field with a lexicon of its own the summed length of all live rows in it."""
+        return [sum(lexicon.fields[i].live(alive)[1] for lexicon, alive in self.segments)
+                for i in range(len(self.lexicons[0].fields))]
+
+    def count(self, Queries queries not None):
+        """Gives the terms of queries their frequencies in all segments' live rows."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef bint is_weighed = 0 in queries.weights
+        with nogil:
+            if is_weighed:
+                status = rag_lexicons_count_fields(self.legs, self.leg_count, queries.queries,
+                                                   queries.count, &queries.numbers, &fault)
+            else:
+                status = rag_lexicons_count(self.legs, self.leg_count, queries.queries,
+                                            queries.count, &fault)
+        check(status, &fault)
+
+    cdef rag_lexical_stats statistics(self, Queries queries, stats, k1, b) except *:
         cdef rag_lexical_stats found = self.stats
         if stats is not None:
             found.rows, found.total_length = stats.rows, stats.total_length
         found.k1 = self.stats.k1 if k1 is None else k1
         found.b = self.stats.b if b is None else b
+        queries.put_weights(&found)
         return found
 
     def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None,
@@ -764,24 +862,24 @@ cdef class Lexicons:
         cdef rag_status status
         cdef list kept = []
         cdef int thread_count = rag_cpu_count() if threads is None else threads
-        if k < 0 or thread_count < 1 or len(wheres) != self.count:
+        if k < 0 or thread_count < 1 or len(wheres) != self.leg_count:
             raise ValueError("k is at least 0, threads at least 1, and there is a filter for each "
-                             f"of {self.count} segments")
-        cdef rag_lexical_stats numbers = self.statistics(stats, k1, b)
-        cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.count, sizeof(rag_lexical_leg))
-        found = numpy.empty((queries.count, self.count, k), numpy.int64)
-        scores = numpy.empty((queries.count, self.count, k), numpy.float32)
+                             f"of {self.leg_count} segments")
+        cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
+        cdef rag_lexical_leg *legs = <rag_lexical_leg *>calloc(self.leg_count, sizeof(rag_lexical_leg))
+        found = numpy.empty((queries.count, self.leg_count, k), numpy.int64)
+        scores = numpy.empty((queries.count, self.leg_count, k), numpy.float32)
         cdef int64_t[:, :, ::1] rows_view = found
         cdef float[:, :, ::1] scores_view = scores
         if legs == NULL:
             raise MemoryError
         try:
-            for s in range(self.count):
+            for s in range(self.leg_count):
                 legs[s] = self.legs[s]
                 legs[s].where = (<Lexicon>self.lexicons[s]).bits(wheres[s], kept)
             if queries.count and k:
                 with nogil:
-                    status = rag_lexicons_search(legs, self.count, queries.queries, queries.count,
+                    status = rag_lexicons_search(legs, self.leg_count, queries.queries, queries.count,
                                                  &numbers, k, thread_count,
                                                  &rows_view[0, 0, 0], &scores_view[0, 0, 0], &fault)
                 check(status, &fault)
@@ -801,14 +899,14 @@ cdef class Lexicons:
         scores = numpy.zeros(wanted.shape[0], numpy.float32)
         if of >= queries.count:
             raise ValueError(f"{queries.count} queries have no number {of}")
-        cdef rag_lexical_stats numbers = self.statistics(stats, k1, b)
+        cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
         cdef const int64_t[::1] rows_view = wanted
         cdef float[::1] scores_view = scores
         if wanted.shape[0] == 0:
             return scores
         cdef const rag_query_term *terms = rag_queries_terms(queries.queries, of, &count)
         with nogil:
-            status = rag_lexicons_score(self.legs, self.count, terms, count, &numbers,
+            status = rag_lexicons_score(self.legs, self.leg_count, terms, count, &numbers,
                                         &rows_view[0], rows_view.shape[0],
                                         &scores_view[0], &fault)
         check(status, &fault)

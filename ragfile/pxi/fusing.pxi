@@ -88,7 +88,7 @@ cdef class Fusion:
         self.fusion.stats = &self.stats
 
     cdef take_all(self, Lexicons lexicons):
-        self.fusion.legs, self.fusion.leg_count = lexicons.legs, lexicons.count
+        self.fusion.legs, self.fusion.leg_count = lexicons.legs, lexicons.leg_count
         self.fusion.stats = &lexicons.stats
 
     cdef rag_fusion asked(self, Queries queries, how, Sample sample, rows, threads) except *:
@@ -96,6 +96,8 @@ cdef class Fusion:
         method, parameter = how
         found.method, found.parameter = METHODS[method], parameter
         found.queries = queries.queries
+        if queries.numbers.weights != NULL:
+            found.stats = &queries.numbers
         found.count, found.depth = queries.count, rows.shape[1]
         found.sample = &sample.sample if sample is not None else NULL
         found.threads = rag_cpu_count() if threads is None else max(1, threads)

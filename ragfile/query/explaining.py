@@ -7,7 +7,7 @@ their sum is the BM25 score to the bit. Ranks are those among all rows that pass
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,8 @@ class TermShare:
     """What a term of the question gives to a passage's BM25 score:
 
     count * idf * tf / (tf + norm), where count says how often the question has it, tf how often the
-    passage, and norm follows from the passage's length.
+    passage, and norm follows from the passage's length. `fields` says how often each field of the
+    passage has it, before weights; it is empty where a file does not keep its fields apart.
     """
 
     term: str
@@ -35,6 +36,7 @@ class TermShare:
     idf: float
     norm: float
     contribution: float
+    fields: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -97,12 +99,14 @@ def explained(
     if question.mode == "keyword" or question.has_filters:
         raise ValueError("explain takes one filter, and not keyword mode")
     vectors, has_words, degraded = base._retrievers(question.limited(len(base)))
-    asked: dict[str, Any] = {"bm25": {"text": query}} if has_words else {}
+    asked: dict[str, Any] = {}
+    if has_words:
+        asked["bm25"] = {"text": query, "fields": question.fields}
     if vectors is not None:
         asked["vector"] = {"vector": vectors[0]}
     rows = base._rows_for(question)
     scores = {name: float(base.scores_of(np.array([row]), **how)[0]) for name, how in asked.items()}
-    terms, length = _terms(base, query, row) if has_words else ([], None)
+    terms, length = _terms(base, question, row) if has_words else ([], None)
     rank, ranked, score = _place(base, question, row, scores)
     return Explanation(
         row, base.hit(row).id, ranked.score_type, score, rank, scores,
@@ -114,18 +118,31 @@ def explained(
 # ----------------------------------------------------------------------------------------------------------------- words
 
 
-def _terms(base, query, row):
+def _terms(base, question, row):
     """(the share of each term, the length of the row)."""
     segment, local = base.place(row)
-    statistics = base._statistics_of(query)
-    norm, length = segment.lexicon.norm_of(local, statistics.rows, statistics.total_length)
+    lexicon, analysis = segment.lexicon, segment.lexicon.analysis
+    if segment.has_fields:
+        segment.attach_fields()
+    fields, query = lexicon.fields or (), question.texts[0]
+    weights = analysis.weights_for(question.fields) if question.fields else None
+    statistics = base._statistics_of(query, question.fields)
+
+    def joined(of):
+        """A number of the row, and what its fields have of it; by the weights that are asked for."""
+        stored, own = of(lexicon), [of(each) for each in fields]
+        whole = stored if weights is None else analysis.reweighed(stored, own, weights)
+        return whole, {} if lexicon.fields is None else analysis.by_name(stored, own)
+
+    length, _ = joined(lambda each: int(each.lengths()[local]))
+    norm = lexicon.norm_of(length, statistics.rows, statistics.total_length)
     found = []
     for term, count in base.lexicon.terms(query):
         df = statistics.df[term]
         idf = _core.bm25_idf(statistics.rows, df) if df else 0.0
-        tf = segment.lexicon.tf(term, local)
+        tf, parts = joined(lambda each, term=term: each.tf(term, local))
         share = (count * idf) * (tf / (tf + norm)) if tf else 0.0
-        found.append(TermShare(term, count, tf, df, idf, norm, share))
+        found.append(TermShare(term, count, tf, df, idf, norm, share, parts))
     return found, length
 
 
@@ -137,7 +154,9 @@ def _rank(base, row, score, how, rows):
     if not np.isfinite(score) or (score <= 0 and "text" in how):
         return None
     if "text" in how:
-        better, _ = base.match(how["text"], None, where=rows, threads=1, least=score)
+        better, _ = base.match(
+            how["text"], None, where=rows, threads=1, least=score, fields=how["fields"]
+        )
     else:
         better, _ = base.nearest(how["vector"], None, where=rows, threads=1, least=score)
     places = np.flatnonzero(better[0] == row)
@@ -160,7 +179,9 @@ def _scale(base, question, asked, ranked, rows, k):
         return {}
     weight = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})[1]
     mean, deviation = base.sample_statistics(asked["vector"]["vector"])
-    found, bm25 = base.match(asked["bm25"]["text"], question.depth, where=rows, threads=1)
+    found, bm25 = base.match(
+        asked["bm25"]["text"], question.depth, where=rows, threads=1, fields=question.fields
+    )
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
     least = base._least(question, asked["vector"]["vector"][None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}

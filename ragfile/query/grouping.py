@@ -77,7 +77,7 @@ class _Asking:
         self.base, self.question, self.rows = base, question, rows
         self.mask = base._passing(question)
         self.text, self.vector = question.texts[0], None if vectors is None else vectors[0]
-        self.has_words = has_words
+        self.has_words, self.fields = has_words, question.fields
         self.how = fusing_legs.method_of(question.fusion, base.config.get("fusion") or {})
         self.is_hybrid = has_words and vectors is not None
         self.standings: dict[int, Standing] = {}
@@ -140,7 +140,7 @@ class _Asking:
     def _seen(self, depth) -> Scored:
         """The rows that retrievers list to some depth, with what an unlisted row can score at most."""
         words = (
-            self._leg(self.base._matched([self.text], depth, self.rows, 1))
+            self._leg(self.base._matched([self.text], depth, self.rows, 1, fields=self.fields))
             if self.has_words
             else None
         )
@@ -184,7 +184,7 @@ class _Asking:
 
     def _fused(self, rows):
         """(scores, parts) of rows by both retrievers."""
-        bm25 = self.base.scores_of(rows, text=self.text)
+        bm25 = self.base.scores_of(rows, text=self.text, fields=self.fields)
         near = self.base.scores_of(rows, vector=self.vector)
         near = np.where(np.isnan(near), np.float32(self.mean), near)
         return self.scale.scores(bm25, near, self.best), {"bm25": bm25, "vector": near}
@@ -213,7 +213,9 @@ class _Asking:
     def _scores(self, rows):
         if self.name == "calibrated":
             return self._fused(rows)
-        asked = {"text": self.text} if self.has_words else {"vector": self.vector}
+        asked: dict[str, Any] = {"vector": self.vector}
+        if self.has_words:
+            asked = {"text": self.text, "fields": self.fields}
         scores = self.base.scores_of(rows, **asked)
         return scores.astype(np.float64), {self.name: scores}
 

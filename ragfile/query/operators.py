@@ -66,7 +66,8 @@ def applied(base: Any, question: Question) -> Question:
         tags_any=(), tags_all=(), without=None, operators=False,
     )  # fmt: skip
     if parsed.terms:
-        found.queries = base._asked_for(" ".join(parsed.words), parsed.terms)
+        words = [" ".join(parsed.words)]
+        found.queries = base._asked_for(words, question.fields, parsed.terms)
     return found
 
 

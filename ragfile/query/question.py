@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragfile.ingest.analysis import checked_weights
 from ragfile.query import refining
 from ragfile.store import row_sets
 
@@ -50,6 +51,7 @@ class Question:
     group: int = 0
     is_whole: bool = False  # the answer is all candidates
     operators: bool = False
+    fields: Any = None  # weights by name; a dict once they are checked
     queries: Any = None  # the texts as terms, where they are more than their words
 
     def __post_init__(self):
@@ -76,6 +78,7 @@ class Question:
         if self.least is not None and not self.least < float("inf"):
             raise ValueError(f"least is a score that passages can reach, not {self.least}")
         self.boost = refining.checked_boosts(self.boost) if self.boost else ()
+        self.fields = None if self.fields is None else checked_weights(self.fields)
 
     @property
     def has_filters(self) -> bool:
@@ -121,7 +124,8 @@ class Question:
             except (TypeError, ValueError):
                 return None
         rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
-        rest = *rest, self.group, self.operators
+        fields = None if self.fields is None else tuple(sorted(self.fields.items()))
+        rest = *rest, self.group, self.operators, fields
         return *self.texts, self.k, self.mode, self.pool, options, *rest
 
     def by_filter(self) -> list[tuple[list[int], Question]]:

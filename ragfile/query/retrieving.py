@@ -111,14 +111,19 @@ class Retrieval(Archive):
             found[term] = sum(s.lexicon.df(term, s.alive) for s in segments)
         return {term: df for term, df in found.items() if df}
 
-    def _statistics_of(self, query: str) -> Statistics:
+    def _statistics_of(self, query: str, fields: Any = None) -> Statistics:
         """The sums over all live rows that a question's terms are weighed by."""
-        pairs = [(s.lexicon, s.alive) for s in self._searched("rag.terms")]
+        segments = self._searched("rag.terms")
+        if self._weights(segments, fields) is not None:
+            return Statistics.weighed(self._asked_for([query], fields))
+        pairs = [(s.lexicon, s.alive) for s in segments]
         return Statistics.over(pairs, self.lexicon.queries([query]))
 
-    def _asked_for(self, words: str, terms: list[str]) -> Any:
-        """Words, and terms of the dictionary, as what the index is asked."""
-        return self._searched("rag.terms").questions([words], terms)
+    def _asked_for(self, texts: list[str], fields: Any = None, terms: Sequence[str] = ()) -> Any:
+        """Texts, and terms of the dictionary with the one that there is, as what the index is asked, by weights of
+        fields."""
+        segments = self._searched("rag.terms")
+        return segments.questions(texts, terms, self._weights(segments, fields))
 
     def _signed(self, question: Any, signs: Sequence[operators.Sign]) -> Any:
         """The rows that a question may find and that its signs leave."""
@@ -130,6 +135,8 @@ class Retrieval(Archive):
         vectors, has_words, degraded = self._retrievers(question)
         clock.note("embed")
         fusing_legs.check(question.fusion)
+        if question.fields and self.analysis is not None:
+            self.analysis.weights_for(question.fields)  # which refuses names that it does not know
 
         def candidates(asked):
             if has_words and vectors is not None:
@@ -150,9 +157,12 @@ class Retrieval(Archive):
         depth, threads = question.depth, question.threads
         segments = self._searched("rag.terms")
         prefetch.terms(segments)
-        prefetch.lists(segments, question.texts)
-        queries = question.queries or segments.questions(question.texts)
-        words = self._matched(question.texts, depth, rows, threads, queries=queries)
+        weights = self._weights(segments, question.fields)
+        prefetch.lists(segments, question.texts, weights is not None)
+        queries = question.queries or segments.questions(question.texts, weights=weights)
+        words = self._matched(
+            question.texts, depth, rows, threads, queries=queries, fields=question.fields
+        )
         clock.note("bm25")
         least = fusing.least(queries, words)
         clock.note("fuse")
@@ -162,7 +172,7 @@ class Retrieval(Archive):
 
     def _least(self, question: Question, vectors: Any, words: Any) -> Any:
         """What a row must have by vector that no word found, to be among the answers to come."""
-        queries = self._searched("rag.terms").questions(question.texts)
+        queries = self._asked_for(question.texts, question.fields)
         return fusing_legs.Fusing(self, question, vectors).least(queries, words)
 
     def _by_one(self, question, vectors, has_words, rows, clock):
@@ -173,7 +183,10 @@ class Retrieval(Archive):
         if has_words:
             found = (
                 "bm25",
-                self._matched(question.texts, depth, rows, threads, queries=question.queries),
+                self._matched(
+                    question.texts, depth, rows, threads, queries=question.queries,
+                    fields=question.fields,
+                ),
             )
         else:
             near: Any = vectors

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ragfile.types import (
         BatchOptions,
         Boost,
+        FieldWeights,
         FusionChoice,
         Mode,
         RowFilter,
@@ -109,7 +110,7 @@ class KnowledgeBase(Retrieval):
         fusion: FusionChoice | None = None, vector: Vector | Vectors | None = None,
         distinct: bool = False, offset: int = 0, least: float | None = None,
         like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False,
+        boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False, fields: FieldWeights | None = None,
         rerank: bool | str | Reranker = False, threads: int | None = None, cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
@@ -125,7 +126,8 @@ class KnowledgeBase(Retrieval):
         question; their answers are fused by ranks, and vector then has a row for each. diversity (0 to 1) prefers
         passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
         best documents with their n best passages each. operators=True reads "phrases", +word, -word, begin* and
-        speling~ in the question. docs/searching.md explains all of them.
+        speling~ in the question. fields gives fields of the BM25 index other weights than the file's, such as
+        {"headers": 3}. docs/searching.md explains all of them.
 
         rerank puts the first 40 passages, or k if that is more, in a new order: True for the built-in measure, a
         cross-encoder's name, or an object with score(query, texts). It reads a passage's header path and text.
@@ -135,8 +137,8 @@ class KnowledgeBase(Retrieval):
             hits = self.search(
                 query, max(offset + k, reranking.READ), mode=mode, where=where, tags_any=tags_any,
                 tags_all=tags_all, pool=max(pool, reranking.READ), fusion=fusion, vector=vector, distinct=distinct,
-                like=like, variants=variants, boost=boost, operators=operators, threads=threads, cache=cache,
-                request_id=request_id,
+                like=like, variants=variants, boost=boost, operators=operators, fields=fields, threads=threads,
+                cache=cache, request_id=request_id,
             )  # fmt: skip
             return reranking.reordered(query, hits, rerank, offset, k)
         query, vector, without = self._likeness(query, vector, like)
@@ -144,7 +146,7 @@ class KnowledgeBase(Retrieval):
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
             "fusion": fusion, "distinct": distinct, "threads": 1 if threads is None else threads,
             "offset": offset, "least": least, "diversity": diversity, "boost": boost, "without": without,
-            "operators": operators,
+            "operators": operators, "fields": fields,
         }  # fmt: skip
         texts = [query, *widening.worded(variants, query)]
         if len(texts) == 1:
@@ -181,8 +183,8 @@ class KnowledgeBase(Retrieval):
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
         fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
         offset: int = 0, least: float | None = None, diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), operators: bool = False, threads: int | None = None,
-        request_id: str | None = None, columns: bool = False,
+        boost: Boost | Sequence[Boost] = (), operators: bool = False, fields: FieldWeights | None = None,
+        threads: int | None = None, request_id: str | None = None, columns: bool = False,
     ) -> list[Hits] | Columns:  # fmt: skip
         """As search, for many questions: each retriever is one call into the core. Answers are not kept.
 
@@ -191,7 +193,7 @@ class KnowledgeBase(Retrieval):
         """
         question = Question(
             queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads,
-            offset, least, diversity, boost, operators=operators,
+            offset, least, diversity, boost, operators=operators, fields=fields,
         )  # fmt: skip
         clock = Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
@@ -288,6 +290,7 @@ class KnowledgeBase(Retrieval):
         self, query: str, passage: int | str, k: int = 12, *, vector: Vector | None = None,
         mode: Mode = "hybrid", where: RowFilter | None = None, tags_any: TagFilter = (),
         tags_all: TagFilter = (), pool: int = 50, fusion: FusionChoice | None = None,
+        fields: FieldWeights | None = None,
     ) -> Explanation:  # fmt: skip
         """Why a row, or the chunk of an id, has its place in the answer to a question: see Explanation."""
         from ragfile.query.explaining import explained
@@ -297,7 +300,7 @@ class KnowledgeBase(Retrieval):
             raise KeyError(f"{self.path} has no chunk {passage!r}")
         options = {
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
-            "fusion": fusion,
+            "fusion": fusion, "fields": fields,
         }  # fmt: skip
         return explained(self, query, row, k, vector, options)
 

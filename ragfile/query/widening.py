@@ -68,5 +68,5 @@ def _fused(base, question, each):
 def _asked(base, question, name):
     """What a retriever is asked by the question itself."""
     if name == "bm25":
-        return {"text": question.texts[0]}
+        return {"text": question.texts[0], "fields": question.fields}
     return {"vector": base._retrievers(question)[0][0]}

@@ -63,6 +63,7 @@ def search_options(settings: Settings) -> dict[str, Schema]:
         "variants": many(TEXT, maxItems=settings.max_questions),
         "diversity": {"type": "number", "minimum": 0, "maximum": 1},
         "boost": {"anyOf": [BOOST, many(BOOST, maxItems=16)]},
+        "fields": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 255}},
     }  # fmt: skip
 
 

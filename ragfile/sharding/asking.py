@@ -75,6 +75,16 @@ class Pass(NamedTuple):
     chosen: Chosen
 
 
+class Lengths(NamedTuple):
+    """For each field of BM25 with lists of its own the summed length of all rows in it."""
+
+
+class Counted(NamedTuple):
+    """In how many rows each term of the queries occurs, by the weights of fields that the queries bring."""
+
+    queries: Queries
+
+
 class Read(NamedTuple):
     """What stands at some rows; `what` is one of the words of Archive._looked_at."""
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile.sharding import pruning
-from ragfile.sharding.asking import Match, Nearest, Pass, Read, Score, Task
+from ragfile.sharding.asking import (
+    Counted,
+    Lengths,
+    Match,
+    Nearest,
+    Pass,
+    Read,
+    Score,
+    Task,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -83,9 +92,21 @@ def _read(ask, shard, base, end):
     return ask._replace(rows=rows) if len(rows) else None
 
 
+def _whole(ask, shard, base, end):
+    return ask
+
+
 def _local(rows, base, end):
     """The rows that lie in [base, end), in their order, counted from base."""
     return rows[(rows >= base) & (rows < end)] - base
 
 
-_PARTS = {Match: _match, Nearest: _nearest, Pass: _pass, Score: _score, Read: _read}
+_PARTS = {
+    Match: _match,
+    Nearest: _nearest,
+    Pass: _pass,
+    Score: _score,
+    Read: _read,
+    Lengths: _whole,
+    Counted: _whole,
+}

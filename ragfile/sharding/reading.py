@@ -20,10 +20,21 @@ import numpy as np
 
 from ragfile.errors import CorruptError, FilterWarning, FormatError
 from ragfile.ground.urls import is_remote
+from ragfile.ingest.analysis import Statistics
 from ragfile.query.searching import KnowledgeBase
 from ragfile.records import Hit, Hits
 from ragfile.sharding import committing, merging, pruning
-from ragfile.sharding.asking import Chosen, Failure, Match, Nearest, Pass, Read, Score
+from ragfile.sharding.asking import (
+    Chosen,
+    Counted,
+    Failure,
+    Lengths,
+    Match,
+    Nearest,
+    Pass,
+    Read,
+    Score,
+)
 from ragfile.sharding.executors import executor_of
 from ragfile.sharding.executors.here import Here
 from ragfile.sharding.fusing import Fusing
@@ -45,7 +56,9 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.sharding.asking import Leg, Task
     from ragfile.sharding.manifest import Manifest, ShardRecord
+    from ragfile.ingest.analysis import Analysis
     from ragfile.types import (
+        FieldWeights,
         Float32s,
         Int64s,
         OnMissing,
@@ -419,10 +432,46 @@ class Dataset(KnowledgeBase):
     def _spelled(self, word, edits):
         return self.whole.spelled(word, edits)
 
-    def _asked_for(self, words, terms):
-        return self.whole.queries([words], terms)
+    @property
+    def analysis(self) -> Analysis | None:
+        return self.whole.analysis if self.has_bm25 else None
 
-    def _statistics_of(self, query):
+    def _asked_for(self, texts, fields=None, terms=()):
+        whole = self.whole
+        queries, analysis = whole.queries(list(texts), terms), self.analysis
+        weights = analysis.weights_for(fields) if fields and analysis else None
+        if weights is None:
+            return queries
+        total = analysis.reweighed(whole.stats.total_length, self._field_lengths(), weights)
+        queries.weigh(weights, whole.stats.rows, total, analysis.k1, analysis.b)
+        if 0 in weights:
+            self._count(queries)
+        return queries
+
+    def _field_lengths(self):
+        """The summed length of all rows in each field with lists of its own: asked for once a generation."""
+        known = self._made.get("field lengths")
+        if known is None:
+            _, legs = self._legs(Lengths())
+            known = [sum(parts) for parts in zip(*(leg.value for leg in legs), strict=True)]
+            if not self._failures:
+                self._made["field lengths"] = known
+        return known
+
+    def _count(self, queries):
+        """Gives terms their frequencies by weights of which some are 0."""
+        _, legs = self._legs(Counted(queries))
+        found: dict[str, int] = {}
+        for i, terms in enumerate(queries.terms()):
+            each = (leg.value[i] for leg in legs)
+            counts = [sum(parts) for parts in zip(*each, strict=True)]
+            found.update(zip((term for term, _ in terms), counts, strict=True))
+        queries.set_df(found)
+
+    def _statistics_of(self, query, fields=None):
+        analysis = self.analysis
+        if fields and analysis and analysis.weights_for(fields):
+            return Statistics.weighed(self._asked_for([query], fields))
         return self.whole.of(query)
 
     def _threads(self, threads):
@@ -508,12 +557,12 @@ class Dataset(KnowledgeBase):
     @of_one_commit
     def scores_of(
         self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
-        k1: float | None = None, b: float | None = None,
+        k1: float | None = None, b: float | None = None, fields: FieldWeights | None = None,
     ) -> Float32s:  # fmt: skip
         if vector is not None:
             return self.scores_each([rows], vectors=np.asarray(vector)[None])[0]
-        whole, part = self.whole, np.asarray(rows, np.int64)
-        ask = Score([part], whole.queries([text or ""]), whole.stats, None, k1, b)
+        part, stats = np.asarray(rows, np.int64), self.whole.stats
+        ask = Score([part], self._asked_for([text or ""], fields), stats, None, k1, b)
         return self._scattered([part], ask)[0]
 
     def ties_each(self, rows: Sequence[Int64s]) -> list[Int64s]:
@@ -528,12 +577,12 @@ class Dataset(KnowledgeBase):
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         return self.whole.moments(vector)
 
-    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
+    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None, fields=None):
         if not len(self) or not k or not len(texts):
             return _nothing(len(texts), k)
         self._need("rag.terms")
         whole, threads = self.whole, self._threads(threads)
-        queries = queries or whole.queries(list(texts))
+        queries = queries or self._asked_for(texts, fields)
         return self._best(Match(queries, whole.stats, k, rows, threads, k1, b), len(texts), k)
 
     def _least(self, question, vectors, words):
@@ -542,7 +591,7 @@ class Dataset(KnowledgeBase):
     def _fused(self, question, vectors, rows, clock):
         """The answer of both retrievers."""
         depth, threads = question.depth, question.threads
-        queries = question.queries or self.whole.queries(question.texts)
+        queries = question.queries or self._asked_for(question.texts, question.fields)
         words = self._matched(question.texts, depth, rows, threads, queries=queries)
         clock.note("bm25")
         fusing = Fusing(self, question, vectors, words, queries)

@@ -8,7 +8,18 @@ import numpy as np
 
 from ragfile.errors import FormatError
 from ragfile.query import operators
-from ragfile.sharding.asking import Failure, Leg, Match, Nearest, Pass, Read, Score, Task
+from ragfile.sharding.asking import (
+    Counted,
+    Failure,
+    Leg,
+    Lengths,
+    Match,
+    Nearest,
+    Pass,
+    Read,
+    Score,
+    Task,
+)
 from ragfile.sharding.shards import Shard, opened
 from ragfile.store import row_sets
 from ragfile.store.row_sets import RowSet
@@ -81,9 +92,25 @@ def _pass(shard: Shard, ask: Pass):
     return np.packbits(shard.alive(np.ones(shard.rows, bool)) if mask is None else mask), unknown
 
 
+def _lengths(shard: Shard, ask: Lengths):
+    return shard.field_lengths(), []
+
+
+def _counted(shard: Shard, ask: Counted):
+    return shard.frequencies(ask.queries), []
+
+
 def _read(shard: Shard, ask: Read):
     known = shard._looked_at(ask.what, ask.rows)
     return [known[row] for row in ask.rows.tolist()], []
 
 
-_RUNS = {Match: _match, Nearest: _nearest, Pass: _pass, Score: _score, Read: _read}
+_RUNS = {
+    Match: _match,
+    Nearest: _nearest,
+    Pass: _pass,
+    Score: _score,
+    Read: _read,
+    Lengths: _lengths,
+    Counted: _counted,
+}

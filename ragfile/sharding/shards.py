@@ -94,8 +94,7 @@ class Shard(Archive):
 
     def match_whole(self, ask: Match, rows: RowSet | None) -> Any:
         """As match, of Queries whose terms know their frequency in the whole."""
-        segments = self._searched("rag.terms")
-        prefetch.terms(segments)
+        segments = self._of_fields(ask.queries)
         sets = (rows or RowSet(None)).words(segments)
         return exact.match_queries(
             segments,
@@ -108,10 +107,26 @@ class Shard(Archive):
             ask.b,
         )
 
-    def word_scores(self, rows: np.ndarray, ask: Score, of: int) -> Any:
-        """The BM25 scores of rows for one of the queries."""
+    def _of_fields(self, queries):
+        """The segments, with the lists of fields where the queries bring weights for them."""
         segments = self._searched("rag.terms")
         prefetch.terms(segments)
+        if queries is None or queries.weights:
+            segments.attach_fields(self.path)
+        return segments
+
+    def field_lengths(self) -> list[int]:
+        """For each field with lists of its own the summed length of the rows in it."""
+        return self._of_fields(None).all_lexicons.field_lengths()
+
+    def frequencies(self, queries: Any) -> list[list[int]]:
+        """In how many rows each term of the queries occurs, by the weights that they bring."""
+        self._of_fields(queries).all_lexicons.count(queries)
+        return queries.frequencies()
+
+    def word_scores(self, rows: np.ndarray, ask: Score, of: int) -> Any:
+        """The BM25 scores of rows for one of the queries."""
+        segments = self._of_fields(ask.queries)
         return exact.query_scores(segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b)
 
 

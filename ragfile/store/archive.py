@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.records import Document, Hit
     from ragfile.store.signatures import Signature
+    from ragfile.ingest.analysis import Analysis
     from ragfile.types import (
+        FieldWeights,
         Float32s,
         Int64s,
         PairStrategy,
@@ -84,6 +86,15 @@ REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
 
 # Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
 PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
+
+
+def _needs(name: str) -> Sequence[str]:
+    """What a section stands on; those of a field's own words end in its number."""
+    kind, _, number = name.rpartition(".")
+    if kind in ("rag.terms", "rag.postings"):
+        other = "rag.postings" if kind == "rag.terms" else "rag.terms"
+        return "rag.terms", f"{other}.{number}"
+    return REQUIRES.get(name, ())
 
 
 def _are_stale_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
@@ -245,7 +256,7 @@ class Archive:
         """Sections stand on one another; one without its ground is refused by name."""
         there = {(entry["segment"], entry["name"]) for entry in self.reader.entries}
         for segment, name in there:
-            missing = next((n for n in REQUIRES.get(name, ()) if (segment, n) not in there), None)
+            missing = next((n for n in _needs(name) if (segment, n) not in there), None)
             if missing is not None:
                 raise CorruptError(
                     f"{self.path}: section {name} needs section {missing}", section=missing
@@ -856,15 +867,20 @@ class Archive:
     def match(
         self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
-        least: Vector | float | None = None,
+        least: Vector | float | None = None, fields: FieldWeights | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        """As nearest, by BM25 over the text. A row without any of the terms is not found."""
+        """As nearest, by BM25 over the text. A row without any of the terms is not found.
+
+        fields gives fields of the index other weights than the file's, such as {"headers": 3}; scores have the bits of
+        a file that was built with these, and 0 leaves a field out.
+        """
         texts = [texts] if isinstance(texts, str) else list(texts)
         if least is not None or k is None:
             floors = row_sets.one_for_each(-np.inf if least is None else least, len(texts))
             return exact.all_reaching(
                 lambda k: exact.reaching(
-                    self.match(texts, k, where=where, threads=threads, k1=k1, b=b), floors
+                    self.match(texts, k, where=where, threads=threads, k1=k1, b=b, fields=fields),
+                    floors,
                 ),
                 len(self) if k is None else self._at_most(k),
             )
@@ -873,25 +889,37 @@ class Archive:
             return self._one_each(
                 np.array(texts, object), k, where,
                 lambda _, part, one: self.match(
-                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b
+                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b, fields=fields
                 ),
             )  # fmt: skip
         one: Any = where
-        return self._matched(texts, k, self.row_set(one), threads, k1=k1, b=b)
+        return self._matched(texts, k, self.row_set(one), threads, k1=k1, b=b, fields=fields)
 
-    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None):
+    def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None, fields=None):
         """The same for one set of rows; queries are the texts as terms, where they are known."""
         segments = self._searched("rag.terms")
         if not segments:
             return _nothing(len(texts), k)
         prefetch.terms(segments)
-        sets = rows.words(segments)
-        return exact.match(segments, texts, k, sets, threads, k1, b, queries)
+        sets, weights = rows.words(segments), self._weights(segments, fields)
+        return exact.match(segments, texts, k, sets, threads, k1, b, queries, weights)
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """How the texts became the words of the BM25 index; None without one."""
+        return self._searched("rag.terms")[0].lexicon.analysis if self.has_bm25 else None
+
+    def _weights(self, segments, fields):
+        """The weights of all fields of BM25 that a question asks for by name, or None for the file's own."""
+        weights = self.analysis.weights_for(fields) if fields and self.analysis else None
+        if weights is not None:
+            segments.attach_fields(self.path)
+        return weights
 
     @of_one_commit
     def score(
         self, rows: Rows, *, text: str | None = None, vector: Vector | None = None, k1: float | None = None,
-        b: float | None = None,
+        b: float | None = None, fields: FieldWeights | None = None,
     ) -> Float32s:  # fmt: skip
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric.
 
@@ -903,17 +931,18 @@ class Archive:
         if (text is None) == (vector is None):
             raise ValueError("score needs a text or a vector: give text= or vector=")
         is_plain = wanted.size and wanted.min() >= 0 and wanted.max() < self.rows == len(self)
+        asked: Any = {"text": text, "vector": vector, "k1": k1, "b": b, "fields": fields}
         if is_plain:
-            return self.scores_of(wanted, text=text, vector=vector, k1=k1, b=b)
+            return self.scores_of(wanted, **asked)
         self._check_live(row_sets.checked_rows(wanted, self.rows))
         named = wanted != -1
         scores = np.full(len(wanted), exact.NOTHING, np.float32)
-        scores[named] = self.scores_of(wanted[named], text=text, vector=vector, k1=k1, b=b)
+        scores[named] = self.scores_of(wanted[named], **asked)
         return scores
 
     def scores_of(
         self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
-        k1: float | None = None, b: float | None = None,
+        k1: float | None = None, b: float | None = None, fields: FieldWeights | None = None,
     ) -> Float32s:  # fmt: skip
         """The same of live rows that a search found."""
         if vector is not None:
@@ -922,7 +951,7 @@ class Archive:
             return exact.vector_scores(segments, rows, vector)
         segments = self._searched("rag.terms")
         prefetch.terms(segments)
-        return exact.bm25_scores(segments, rows, text, k1, b)
+        return exact.bm25_scores(segments, rows, text, k1, b, self._weights(segments, fields))
 
     # ------------------------------------------------------------------------------------------------------- tables --
 

@@ -10,6 +10,7 @@ from ragfile.errors import FormatError
 from ragfile.store import sampling
 from ragfile.text import restored
 
+LONGEST = (1 << 32) - 1  # a length that may stand for a longer one
 LEGS = ("vector", "rag.terms")
 
 
@@ -70,9 +71,21 @@ def _vectors(segment):
 
 
 def _terms(segment):
-    if segment.section("rag.terms") is not None:
-        _ = segment.lexicon
-    return ()
+    """What the fields of a row have of their own is a part of what the row has."""
+    if segment.section("rag.terms") is None:
+        return
+    lexicon = segment.lexicon
+    if not segment.has_fields:
+        return
+    segment.attach_fields()
+    rest, weights = lexicon.lengths().astype(np.int64), lexicon.analysis.built_weights
+    capped = rest >= LONGEST
+    for field, weight in zip(lexicon.fields, weights[1:], strict=True):
+        rest -= weight * field.lengths().astype(np.int64)
+    wrong = np.flatnonzero(((rest < 0) | (rest % weights[0] != 0)) & ~capped)
+    if len(wrong):
+        what = f"row {wrong[0]} of segment {segment.number} has other lengths than its fields"
+        yield _fault(what, "rag.terms")
 
 
 def shadow_faults(segment):

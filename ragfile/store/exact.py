@@ -38,11 +38,26 @@ class Segments(list):
     @property
     def lexicons(self):
         """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
-        if len(self) == 1 and self[0].alive is None:
-            return None
+        return None if len(self) == 1 and self[0].alive is None else self.all_lexicons
+
+    @property
+    def all_lexicons(self):
+        """The same where there is one, too."""
         if self._lexicons is None:
             self._lexicons = _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
         return self._lexicons
+
+    def attach_fields(self, path):
+        """Opens the numbers that the fields of BM25 have of their own."""
+        without = sum(not segment.has_fields for segment in self)
+        if without:
+            raise ValueError(
+                f"{path} does not keep its fields apart in {without} of {len(self)} segments, which "
+                "fields= needs: `ragfile compact` makes a file that does"
+            )
+        prefetch.fields(self)
+        for segment in self:
+            segment.attach_fields()
 
     @property
     def matrices(self):
@@ -63,8 +78,11 @@ class Segments(list):
             )
         return self._parts
 
-    def questions(self, texts, terms=()):
-        """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept."""
+    def questions(self, texts, terms=(), weights=None):
+        """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept.
+        weights are of attached fields."""
+        if weights is not None:
+            return self.all_lexicons.weighed(texts, terms, weights)
         if terms:  # beside the words of the one text
             if self.lexicons is None:
                 return self[0].lexicon.asker.queries_with(texts[0], terms)
@@ -116,17 +134,17 @@ def vector_scores(segments, rows, query):
     return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
 
 
-def match(segments, texts, k, sets, threads, k1, b, queries=None) -> Any:
-    """As nearest, by BM25. queries are the texts as terms, where they are known."""
-    prefetch.lists(segments, texts)
+def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) -> Any:
+    """As nearest, by BM25. queries are the texts as terms, where they are known; weights are of fields."""
+    prefetch.lists(segments, texts, weights is not None)
     if segments.lexicons is None:
-        queries = segments.questions(texts) if queries is None else queries
+        queries = segments.questions(texts, weights=weights) if queries is None else queries
         return _match_one(segments[0], queries, k, sets, threads, k1, b, None)
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         some = queries if queries is not None and each >= len(texts) else None
         if some is None:
-            some = segments.questions(texts[first : first + each])
+            some = segments.questions(texts[first : first + each], weights=weights)
         found, scores = segments.lexicons.match(some, k, sets, threads=threads, k1=k1, b=b)
         answers.append(segments.parts.merge(found, scores, k, _threads(threads)))
     return (
@@ -146,7 +164,7 @@ def _match_one(segment, queries, k, sets, threads, k1, b, stats) -> Any:
 
 def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
     """As match, of Queries whose terms have their frequency in a whole that these segments are a part of."""
-    prefetch.lists_of(segments, queries)
+    prefetch.lists_of(segments, queries, bool(queries.weights))
     if segments.lexicons is None:
         return _match_one(segments[0], queries, k, sets, threads, k1, b, stats)
     found, scores = segments.lexicons.match(
@@ -165,10 +183,10 @@ def query_scores(segments, rows, queries, of, stats, k1, b):
     return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, **options))
 
 
-def bm25_scores(segments, rows, text, k1, b):
+def bm25_scores(segments, rows, text, k1, b, weights=None):
     """The exact BM25 score of each row; 0 where no term occurs."""
-    prefetch.lists(segments, [text])
-    queries = segments.questions([text])
+    prefetch.lists(segments, [text], weights is not None)
+    queries = segments.questions([text], weights=weights)
     if segments.lexicons is None:
         return _by_segment(
             segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b)

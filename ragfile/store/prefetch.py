@@ -74,23 +74,35 @@ def terms(segments):
     _once(segments, "terms", wants)
 
 
-def lists(segments, texts):
-    """The posting lists of the terms of some questions."""
+def fields(segments):
+    """The dictionaries of fields that have lists of their own."""
+    wants = []
+    for segment in _new(segments, "fields"):
+        for name in segment.field_names:
+            wants += [_whole(segment.section(f"rag.terms.{name}"))]
+            wants.append((segment.section(f"rag.postings.{name}"), 0, 0))
+    _once(segments, "fields", wants)
+
+
+def lists(segments, texts, by_field=False):
+    """The posting lists of the terms of some questions, and those of their fields."""
     if _elsewhere(segments):
-        lists_of(segments, segments[0].lexicon.queries(texts))
+        lists_of(segments, segments[0].lexicon.queries(texts), by_field)
 
 
-def lists_of(segments, queries):
+def lists_of(segments, queries, by_field=False):
     """The same of questions that are analysed."""
-    if _elsewhere(segments):
-        asked = {term for terms_ in queries.terms() for term, _ in terms_}
-        _core.ready(
-            [
-                (s.section("rag.postings"), *s.lexicon.place(term))
-                for s in segments
-                for term in asked
-            ]
-        )
+    if not _elsewhere(segments):
+        return
+    asked = {term for terms_ in queries.terms() for term, _ in terms_}
+    wants = []
+    for segment in segments:
+        parts = [(segment.section("rag.postings"), segment.lexicon)]
+        if by_field:
+            names = (f"rag.postings.{name}" for name in segment.field_names)
+            parts += zip(map(segment.section, names), segment.lexicon.fields, strict=True)
+        wants += [(section, *lexicon.place(term)) for section, lexicon in parts for term in asked]
+    _core.ready(wants)
 
 
 def vectors(segments):

@@ -396,6 +396,33 @@ class Segment:
             self._lexicon = lexicon
         return self._lexicon
 
+    @property
+    def field_names(self) -> tuple[int, ...]:
+        """What the sections of fields end in that have lists of their own."""
+        return self.lexicon.analysis.own_fields
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether these lists are there."""
+        names = self.field_names
+        return all(self.has(f"rag.terms.{n}") and self.has(f"rag.postings.{n}") for n in names)
+
+    def attach_fields(self) -> None:
+        """Opens the lists that fields have of their own, for questions with other weights."""
+        lexicon, names = self.lexicon, self.field_names
+        if lexicon.fields is None:
+            lexicon.attach([self._field(n) for n in names], lexicon.analysis.built_weights)
+
+    def _field(self, number):
+        name = f"rag.terms.{number}"
+        field = _core.Lexicon(self.need(name), self.need(f"rag.postings.{number}"))
+        if len(field) != self.rows:
+            raise CorruptError(
+                f"segment {self.number} has {self.rows} rows, field {number} {len(field)}",
+                section=name,
+            )
+        return field
+
     def fields(self, at, size) -> Any:
         """A JSON object of the metadata stream."""
         return self.parsed(self.meta.read(at, size), at) if size else NO_METADATA

@@ -14,6 +14,7 @@ from pieces import (
     handmade,
     keys_section,
     keyword_section,
+    lexicons,
     matrix,
     patched,
     plain,
@@ -628,6 +629,7 @@ def knowledge():
     file = File().commit(held, rows=[(1, 4, 4)])
     note = "metadata as columns: all kinds of values, a path within another, one that is not stored"
     yield "1-columns", Vector(file.bytes(), note, says_1(segments=[{"rows": 4}]))
+    yield from fields_of_words()
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [
@@ -648,6 +650,22 @@ def knowledge():
         "1-tombs",
         Vector(wide, "a bitmap of three words", says_1(segments=[{"tombs": [0, 63, 64, 129]}])),
     )
+
+
+def fields_of_words():
+    few = [(["red", "fox"], ["red"]), (["red", "red"], []), ([], ["fox", "den"])]
+    many = [
+        (["all"] * (i % 7 + 1) + ["w"] * (i == 5), ["all"] * (i != 3) + ["odd"] * (i == 9))
+        for i in range(66)
+    ]
+    many[40] = ["all"] * 300, ["all"] * 2
+    for name, rows in (("fields", few), ("fields-long", many)):
+        file = File().commit(lexicons(rows, {"text": 1, "headers": 6}), rows=[(1, len(rows), len(rows))])
+        lengths = [[len(row[n]) for row in rows] for n in (0, 1)]
+        whole = [text + 6 * headers for text, headers in zip(*lengths, strict=True)]
+        words = [{"field": None, "lengths": whole}, {"field": 1, "lengths": lengths[1]}]
+        note = f"words of two fields, the second with lists of its own, in {len(rows)} rows"
+        yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"words": words}]))
 
 
 def surrogates():

@@ -1,6 +1,7 @@
 """The pieces that the vectors are made of: 0.1.0 files and sections, 1.0 sections, commits. Nothing here is the package's."""
 
 import json
+import math
 import struct
 from dataclasses import dataclass, field
 
@@ -315,6 +316,104 @@ def columns(rows, listed, flags=0):
     head = struct.pack("<8sQIIQ32x", b"RAGCOLS1", rows, len(listed), flags, len(names))
     made = head + entries + names
     return made + bytes(-len(made) % 64) + data
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def long_list(postings, norms):
+    """A list of one window: dense where the rows are close, and each tf as far as its code cannot say it."""
+    parts = [tf / (tf + norms[row]) for row, tf in postings]
+    m = next(m for m in range(256) if (m + 1) / 256 >= max(parts))
+    scale = 255 * 256 / (m + 1)
+    codes = [min(255, max(1, math.ceil(part * scale))) for part in parts]
+    escapes = b""
+    for i, (row, tf) in enumerate(postings):
+        made = (min(255, max(1, math.ceil(t / (t + norms[row]) * scale))) for t in range(1, 256))
+        if next((t for t, code in enumerate(made, 1) if code >= codes[i]), 255) != tf:
+            escapes += struct.pack("<HI", i, tf)
+    best = sorted(codes, reverse=True)
+    head = bytes([m, best[9], best[99] if len(best) > 99 else 0, 0]) + struct.pack("<I", 1)
+    is_dense = 12 * len(postings) >= len(norms)
+    marks = len(escapes) // 6 * 2 + is_dense
+    head += struct.pack("<HHI", 0, len(postings) - 1, marks | max(codes) << 24)
+    if not is_dense:
+        rows = struct.pack(f"<{len(postings)}H", *(row for row, _ in postings))
+        return head + rows + bytes(codes) + escapes
+    groups = [[i for i, (row, _) in enumerate(postings) if row // 64 == g] for g in range(-(-len(norms) // 64))]
+    bits = [sum(1 << postings[i][0] % 64 for i in group) for group in groups]
+    before = [sum(map(len, groups[:g])) for g in range(len(groups))]
+    most = [max((codes[i] for i in group), default=0) for group in groups]
+    count = len(groups)
+    head += struct.pack(f"<{count}Q{count}H", *bits, *before)
+    return head + bytes(most) + bytes(codes) + escapes
+
+
+def lexicon(lengths, terms, fields):
+    """(rag.postings, rag.terms) of the lengths of rows and {term: [(row, tf), …]}, with k1 1.2 and b 0.75."""
+    config = "analyzer=rag-words-1\nunicode=15.0.0\naccents=keep\nstemmer=none\nstop_words=none\n"
+    config = (config + f"fields={fields}\n").encode()
+    average = sum(lengths) / len(lengths) if sum(lengths) else 1.0
+    norms = [1.2 * (1 - 0.75) + (1.2 * 0.75 / average) * length for length in lengths]
+    lists, words, keys, starts, last = b"", b"", b"", b"", b""
+    for n, (term, postings) in enumerate(sorted((t.encode(), p) for t, p in terms.items())):
+        if n % 16 == 0:
+            starts += struct.pack("<I", len(words))
+            keys += struct.pack("<Q", int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
+            words, last = words + struct.pack("<Q", len(lists)), b""
+        same = zip(term, last, strict=False)
+        shared = next((i for i, (x, y) in enumerate(same) if x != y), min(len(term), len(last)))
+        words += bytes([shared, len(term) - shared]) + term[shared:] + varint(len(postings))
+        last = term
+        if len(postings) == 1:
+            words += varint(postings[0][0]) + varint(postings[0][1])
+            continue
+        if len(postings) > 32:
+            made = long_list(postings, norms)
+        else:
+            before = [0, *(row for row, _ in postings)]
+            steps = [(2 * (row - at) + (tf > 1), tf) for (row, tf), at in zip(postings, before, strict=False)]
+            made = b"".join(varint(step) + (varint(tf) if step & 1 else b"") for step, tf in steps)
+        lists, words = lists + made, words + varint(len(made))
+    pad = lambda raw: raw + bytes(-len(raw) % 8)  # noqa: E731
+    width = 1 if max(lengths) < 256 else 2
+    count = sum(map(len, terms.values()))
+    head = struct.pack(
+        "<8s5Q2d2IQ2I40x", b"RAGLEX1", len(lengths), len(terms), sum(lengths), count, len(lists) + 64,
+        1.2, 0.75, len(config), width, len(words), min(lengths), max(lengths),
+    )  # fmt: skip
+    said = struct.pack(f"<{len(lengths)}{' BH'[width]}", *lengths)
+    parts = pad(head + config) + keys + pad(starts) + pad(words) + pad(said)
+    return lists + bytes(64), parts + bytes(64)
+
+
+def lexicons(rows, fields):
+    """The sections of rows, each a list of words for each field, with {field: weight}: of the whole, and of each but the first."""
+    names, weights = list(fields), list(fields.values())
+    said = ",".join(f"{name}:{weight}" for name, weight in fields.items())
+    found = [("", [list(zip(weights, row, strict=True)) for row in rows], said)]
+    for n in range(1, len(names)):
+        found.append((f".{n}", [[(1, row[n])] for row in rows], f"{names[n]}:1"))
+    sections = []
+    for suffix, weighed, config in found:
+        lengths = [sum(w * len(words) for w, words in row) for row in weighed]
+        terms = {}
+        for number, row in enumerate(weighed):
+            for weight, words in row:
+                for word in words:
+                    counts = terms.setdefault(word, {})
+                    counts[number] = counts.get(number, 0) + weight
+        listed = {term: list(counts.items()) for term, counts in terms.items()}
+        postings, dictionary = lexicon(lengths, listed, config)
+        sections += [
+            (f"rag.postings{suffix}", 1, 0, postings, len(rows)),
+            (f"rag.terms{suffix}", 1, 0, dictionary, len(rows)),
+        ]
+    return sections
 
 
 def tombs(rows, count):

@@ -55,6 +55,24 @@ def test_flags_are_the_options_of_a_search(kb):
     assert ids(kb, '"rotate the keys"', "--operators") == expected == ["d0#0"]
 
 
+def test_fields_are_weighed_by_name(tmp_path):
+    path = str(tmp_path / "kb.ragfile")
+    (tmp_path / "a.md").write_text("# Keys\n\nNothing of them.\n")
+    (tmp_path / "b.md").write_text("# Pods\n\nKeys, keys and more keys.\n")
+    ragfile.build([tmp_path / "a.md", tmp_path / "b.md"], path)
+    assert ids(path, "keys") == ["a.md#0", "b.md#0"]
+    assert ids(path, "keys", "--field", "headers=0") == ["b.md#0", "a.md#0"]
+    assert ids(path, "keys", "--field", "headers=200", "--field", "text=0") == ["a.md#0"]
+
+
+@pytest.mark.parametrize("wrong", ["headers", "headers=-1", "=3", "headers=x"])
+def test_a_field_without_a_weight_is_refused(kb, wrong):
+    command = [sys.executable, "-m", "ragfile", "search", str(kb), "keys", "--field", wrong]
+    answer = subprocess.run(command, capture_output=True, text=True)
+    assert answer.returncode == 1
+    assert "--field is a name and a whole weight" in answer.stderr
+
+
 def test_an_explained_answer_says_what_each_word_gave(kb):
     answer = found(kb, "rotate keys", "--explain")
     for hit, why in zip(answer["hits"], answer["explanations"], strict=True):

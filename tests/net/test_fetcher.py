@@ -11,6 +11,7 @@ from servers.range_server import RangeServer, ask_with_cache
 
 import ragfile
 from ragfile.errors import ChangedError, CorruptError, RemoteError
+from ragfile.ingest.analysis import Analysis
 from ragfile.net import fetcher
 
 pytest.importorskip("httpx2", reason="the http extra is not installed")
@@ -314,6 +315,24 @@ def test_where_all_but_texts_and_vectors_is_little_an_answer_with_its_texts_take
                 assert far.search(question, mode="bm25") == local.search(question, mode="bm25")
                 assert server.count <= 4
                 assert server.sent < os.path.getsize(path)
+
+
+@pytest.mark.parametrize("count", [2000, 60_000])
+def test_other_weights_of_fields_take_a_few_requests_more(tmp_path, count):
+    path, weighed = str(tmp_path / "kb.ragfile"), {"text": 2, "keywords": 7}
+    analysis = Analysis(fields=(("text", 1), ("keywords", 3)))
+    with ragfile.create(path, embedder="none", analysis=analysis) as w:
+        w.add(_chunks(np.random.default_rng(8), 0, count))
+    with RangeServer({"kb": _bytes(path)}) as server, ragfile.open(path) as local:
+        for fields in (weighed, {"text": 0}):
+            with ragfile.open(server.url("kb")) as far:
+                far.match("w9", 5)
+                server.forget()
+                found = far.match("w7 k3", 10, fields=fields)
+                assert server.count <= 6
+                expected = local.match("w7 k3", 10, fields=fields)
+                assert found[0].tobytes() == expected[0].tobytes()
+                assert found[1].tobytes() == expected[1].tobytes()
 
 
 def test_a_question_by_vector_streams_the_shadow_once(large_server, large, monkeypatch):

@@ -49,6 +49,7 @@ OPTIONS = [
     {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"distinct": True}, {"cache": False},
     {"offset": 1}, {"least": 0.2}, {"group": 1}, {"operators": True}, {"variants": ["keys"]}, {"diversity": 0.4}, {"rerank": True},
     {"like": 0}, {"boost": {"field": "year", "weight": 0.5, "origin": 2024, "half": 1}},
+    {"fields": {"headers": 2}}, {"fields": {"text": 0}},
     {"threads": 2}, {"vector": [0.5] * 256}, {"k": 0},
 ]  # fmt: skip
 

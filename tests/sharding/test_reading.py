@@ -139,7 +139,7 @@ def test_the_surface_is_that_of_a_file(one, kb):
     [
         {"offset": 3}, {"least": 0.3}, {"like": "a/d001.md#0"}, {"variants": ("node cluster", "drain")},
         {"diversity": 0.5}, {"boost": {"field": "year", "weight": 0.3, "origin": 2015, "half": 4}}, {"group": 1},
-        {"operators": True}, {"rerank": True},
+        {"operators": True}, {"rerank": True}, {"fields": {"headers": 1}},
     ],
     ids=lambda options: next(iter(options)),
 )  # fmt: skip
