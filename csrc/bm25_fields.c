@@ -183,8 +183,9 @@ enum rag_status rag_bm25_fields_norms(const struct rag_bm25_query *query, const 
         }
     }
     for (size_t i = 0; i < count; i++)
-        scratch->norms[i].live = query->live.base + query->live.slope * joined(query, scratch->rest[i],
-                                                                               scratch->more[i]);
+        scratch->norms[i].live =
+            query->live.base +
+            query->live.slope * joined(query, scratch->rest[i], scratch->more[i]);
     return RAG_OK;
 }
 
@@ -233,9 +234,12 @@ void rag_bm25_fields_tfs(const struct rag_bm25_query *query, size_t t, const uin
         const struct rag_bm25_field *field = &lexicon->fields[f + 1];
         const struct rag_lexicon_info *info = &field->lexicon->info;
         const struct counted part = {
-            items + own->first,        items + own->first + own->count,
-            own->scale,                -(int64_t)field->weight,
-            query->weights[f + 1],     scratch->lengths + f * count,
+            items + own->first,
+            items + own->first + own->count,
+            own->scale,
+            -(int64_t)field->weight,
+            query->weights[f + 1],
+            scratch->lengths + f * count,
             rag_bm25_norm_of(info->k1, info->b, info->rows, info->total_length)};
         count_list(query, &part, rows, count);
     }
@@ -264,8 +268,8 @@ enum rag_status rag_lexicon_length(const struct rag_lexicon *lexicon, const uint
     const uint64_t rows = lexicon->info.rows;
     *total = lexicon->info.total_length;
     if (!where) return RAG_OK;
-    const enum rag_status status = rag_guard_check(&lexicon->terms, lexicon->lengths_at,
-                                                   rows * lexicon->length_width, fault);
+    const enum rag_status status =
+        rag_guard_check(&lexicon->terms, lexicon->lengths_at, rows * lexicon->length_width, fault);
     if (status) return status;
     *total = 0;
     for (uint64_t row = 0; row < rows; row++)
@@ -300,8 +304,8 @@ static enum rag_status count_term(const struct rag_lexical_leg *leg,
                                   struct rag_fault *fault) {
     struct rag_bm25_query query;
     uint64_t count = 0, again;
-    enum rag_status status = rag_bm25_query_open(&query, leg->lexicon, scratch, term, 1, stats,
-                                                 SIZE_MAX, fault);
+    enum rag_status status =
+        rag_bm25_query_open(&query, leg->lexicon, scratch, term, 1, stats, SIZE_MAX, fault);
     if (status || !query.terms) return status;
     status = rag_lexicon_rows(leg->lexicon, term->bytes, term->size, NULL, NULL, 0, &count, fault);
     uint32_t *rows = malloc((count + 1) * sizeof *rows);

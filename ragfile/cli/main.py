@@ -248,7 +248,9 @@ def field_weights(given):
     for one in given:
         name, _, weight = one.rpartition("=")
         if not name or not weight.isascii() or not weight.isdigit():
-            raise click.UsageError(f"--field is a name and a whole weight, such as headers=3, not {one:.80}")
+            raise click.UsageError(
+                f"--field is a name and a whole weight, such as headers=3, not {one:.80}"
+            )
         found[name] = int(weight)
     return found or None
 

@@ -184,7 +184,11 @@ class Retrieval(Archive):
             found = (
                 "bm25",
                 self._matched(
-                    question.texts, depth, rows, threads, queries=question.queries,
+                    question.texts,
+                    depth,
+                    rows,
+                    threads,
+                    queries=question.queries,
                     fields=question.fields,
                 ),
             )

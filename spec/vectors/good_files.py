@@ -660,7 +660,9 @@ def fields_of_words():
     ]
     many[40] = ["all"] * 300, ["all"] * 2
     for name, rows in (("fields", few), ("fields-long", many)):
-        file = File().commit(lexicons(rows, {"text": 1, "headers": 6}), rows=[(1, len(rows), len(rows))])
+        file = File().commit(
+            lexicons(rows, {"text": 1, "headers": 6}), rows=[(1, len(rows), len(rows))]
+        )
         lengths = [[len(row[n]) for row in rows] for n in (0, 1)]
         whole = [text + 6 * headers for text, headers in zip(*lengths, strict=True)]
         words = [{"field": None, "lengths": whole}, {"field": 1, "lengths": lengths[1]}]

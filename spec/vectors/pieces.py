@@ -344,7 +344,10 @@ def long_list(postings, norms):
     if not is_dense:
         rows = struct.pack(f"<{len(postings)}H", *(row for row, _ in postings))
         return head + rows + bytes(codes) + escapes
-    groups = [[i for i, (row, _) in enumerate(postings) if row // 64 == g] for g in range(-(-len(norms) // 64))]
+    groups = [
+        [i for i, (row, _) in enumerate(postings) if row // 64 == g]
+        for g in range(-(-len(norms) // 64))
+    ]
     bits = [sum(1 << postings[i][0] % 64 for i in group) for group in groups]
     before = [sum(map(len, groups[:g])) for g in range(len(groups))]
     most = [max((codes[i] for i in group), default=0) for group in groups]
@@ -376,7 +379,10 @@ def lexicon(lengths, terms, fields):
             made = long_list(postings, norms)
         else:
             before = [0, *(row for row, _ in postings)]
-            steps = [(2 * (row - at) + (tf > 1), tf) for (row, tf), at in zip(postings, before, strict=False)]
+            steps = [
+                (2 * (row - at) + (tf > 1), tf)
+                for (row, tf), at in zip(postings, before, strict=False)
+            ]
             made = b"".join(varint(step) + (varint(tf) if step & 1 else b"") for step, tf in steps)
         lists, words = lists + made, words + varint(len(made))
     pad = lambda raw: raw + bytes(-len(raw) % 8)  # noqa: E731

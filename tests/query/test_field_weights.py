@@ -82,11 +82,15 @@ def test_signs_wordings_and_filters_go_with_weights(path, tmp_path, weights):
             {"where": {"n": {"$lt": 40}}}, {"boost": {"field": "n", "weight": 1, "origin": 3, "half": 9}},
         ):  # fmt: skip
             text = "zeb* node" if "operators" in options else "zebra node"
-            one, two = rf.search(text, 8, fields=weights, **options), built.search(text, 8, **options)
+            one, two = (
+                rf.search(text, 8, fields=weights, **options),
+                built.search(text, 8, **options),
+            )
             assert told(one) == told(two), options
 
 
-def test_a_history_answers_as_a_fresh_build(path, tmp_path):
+def test_a_history_answers_as_a_fresh_build(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(exact, "BATCH_ROWS", 60)  # several rounds
     here = written(tmp_path / "h.ragfile", DOCUMENTS[:50], embedder="default")
     for first in range(50, 120, 35):
         with ragfile.edit(here) as writer:
@@ -100,6 +104,8 @@ def test_a_history_answers_as_a_fresh_build(path, tmp_path):
         with ragfile.open(here) as rf, ragfile.open(other) as built:
             for text in ASKED:
                 assert told(rf.search(text, 9, fields=weights)) == told(built.search(text, 9))
+            batches = rf.search_batch(ASKED * 9, 9, fields=weights)
+            assert list(map(told, batches)) == list(map(told, built.search_batch(ASKED * 9, 9)))
     ragfile.compact(here)
     plain = written(tmp_path / "p.ragfile", fresh, embedder="default")
     with ragfile.open(here) as rf, ragfile.open(plain) as built:
@@ -128,6 +134,9 @@ def test_a_dataset_answers_as_one_file(path, tmp_path, weights):
         assert list(map(told, together)) == list(
             map(told, one.search_batch(ASKED, 5, fields=weights))
         )
+        hit = one.search("lion key", 1, mode="bm25", fields=weights)[0]
+        whys = [kb.explain("lion key", hit.id, mode="bm25", fields=weights) for kb in (many, one)]
+        assert whys[0].terms == whys[1].terms
         with pytest.raises(ValueError, match="no field 'body': it has text, headers"):
             many.search("x", fields={"body": 1})
 
