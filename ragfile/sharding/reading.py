@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.analysis import Analysis
     from ragfile.sharding.asking import Leg, Task
     from ragfile.sharding.manifest import Manifest, ShardRecord
-    from ragfile.ingest.analysis import Analysis
     from ragfile.types import (
         FieldWeights,
         Float32s,

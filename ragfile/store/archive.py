@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.ground.signing_keys import PublicKey
+    from ragfile.ingest.analysis import Analysis
     from ragfile.records import Document, Hit
     from ragfile.store.signatures import Signature
-    from ragfile.ingest.analysis import Analysis
     from ragfile.types import (
         FieldWeights,
         Float32s,
