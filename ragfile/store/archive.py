@@ -37,7 +37,7 @@ from ragfile.store.row_sets import RowSet
 from ragfile.store.stored_columns import SegmentColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeGuard, TypeVar
 
