@@ -62,9 +62,12 @@ static enum rag_status read_header(struct rag_frequencies *f, struct rag_fault *
     if (memcmp(at, FREQ_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_VERSION, 7, "a section of frequencies of a newer version");
     f->terms = load_u64(at + FREQ_AT_TERMS);
-    f->stats =
-        (struct rag_lexical_stats){load_u64(at + FREQ_AT_ROWS), load_u64(at + FREQ_AT_TOTAL_LENGTH),
-                                   load_f64(at + FREQ_AT_K1), load_f64(at + FREQ_AT_B)};
+    f->stats = (struct rag_lexical_stats){load_u64(at + FREQ_AT_ROWS),
+                                          load_u64(at + FREQ_AT_TOTAL_LENGTH),
+                                          load_f64(at + FREQ_AT_K1),
+                                          load_f64(at + FREQ_AT_B),
+                                          NULL,
+                                          0};
     f->blocks = load_u64(at + FREQ_AT_BLOCKS);
     f->config_size = load_u32(at + FREQ_AT_CONFIG_SIZE);
     if (load_u32(at + 60) != 0) return broken(fault, 60, "the header does not end with zero");
