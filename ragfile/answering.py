@@ -26,6 +26,7 @@ from ragfile.query.asking import BUDGET, K, ask, candidates_of
 from ragfile.query.citing import Citation, Source, Unsupported
 from ragfile.query.packing import estimate_tokens, pack
 from ragfile.query.prompting import TEMPLATE, render, sources
+from ragfile.query.reading_on import read_on
 from ragfile.query.reranking import rerank as reranked
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def prepare(
     rf: KnowledgeBase, question: str, *, k: int = K, rerank: bool | str | Reranker = False,
     budget: int = BUDGET, template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens,
     system: Iterable[str] = (), limit: int | None = None, per_file: int | None = None,
-    **search: Unpack[SearchOptions],
+    neighbours: bool = True, **search: Unpack[SearchOptions],
 ) -> Ready:  # fmt: skip
     """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and
     `per_file` of one file, and renders the template.
@@ -84,6 +85,8 @@ def prepare(
     found = candidates_of(hits)
     if rerank:
         found = reranked(question, found, None if rerank is True else rerank)
+    if neighbours:
+        found = read_on(rf, found, hits)
     packed = pack(
         found,
         budget,

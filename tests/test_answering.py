@@ -1,5 +1,6 @@
 """From a question to a prompt: what fits is in it, what it is from is listed, what was left out is said."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -212,3 +213,61 @@ def test_nothing_leaves_the_machine_by_default(uploads, tmp_path):
         [sys.executable, "-c", OFFLINE, uploads, tmp_path / "kb"], capture_output=True, text=True
     )
     assert (done.stdout, done.returncode) == ("late\n", 0), done.stderr
+
+
+# ------------------------------------------------------------------------- passages that go on ---
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory):
+    """One page with a section of several chunks between two others."""
+    folder = tmp_path_factory.mktemp("sections")
+    (folder / "docs").mkdir()
+    long = "\n\n".join(f"Step {n}. " + f"Turn the valve {n} slowly. " * 25 for n in range(6))
+    (folder / "docs" / "a.md").write_text(
+        f"# Guide\n\n## Before\n\nPrepare the tools.\n\n## Zebra crossing\n\nA zebra crossing opens.\n\n{long}\n\n"
+        "## After\n\n" + "Clean the tools. " * 20
+    )
+    ragfile.build([folder / "docs"], folder / "kb", embedder="default")
+    with ragfile.open(folder / "kb") as opened:
+        yield opened
+
+
+def test_the_best_passages_go_on_under_their_heading_and_no_further(sections):
+    alone = prepare(sections, "zebra crossing opens", k=1, neighbours=False).contexts[0]
+    longer = prepare(sections, "zebra crossing opens", k=1).contexts[0]
+    text = sections.document("a.md").text
+    assert longer.content == text[longer.start : longer.end]
+    assert (longer.start, longer.content[: len(alone.content)]) == (alone.start, alone.content)
+    assert 1000 <= len(longer.content) - len(alone.content) < 3000
+    last = max(
+        sections.search("valve", 20),
+        key=lambda hit: hit.start if "Zebra" in hit.metadata["headers"] else -1,
+    )
+    asked = prepare(sections, last.text, k=1)
+    assert asked.contexts[0].content == last.text
+    assert "Clean the tools" not in longer.content + asked.contexts[0].content
+
+
+def test_what_a_longer_passage_has_is_not_given_twice(sections):
+    ready = prepare(sections, "zebra crossing opens: turn the valve slowly", k=20, budget=10_000)
+    spans = sorted((c.start, c.end) for c in ready.contexts)
+    assert all(c - b > -250 for (_, b), (c, _) in itertools.pairwise(spans))  # as chunks overlap
+    plain = prepare(
+        sections,
+        "zebra crossing opens: turn the valve slowly",
+        k=20,
+        budget=10_000,
+        neighbours=False,
+    )
+    covered = lambda ready: {i for c in ready.contexts for i in range(c.start, c.end)}  # noqa: E731
+    assert covered(plain) <= covered(ready)
+    assert len(ready.contexts) < len(plain.contexts)
+
+
+def test_chunks_without_a_place_or_a_heading_stay_as_they_are(tmp_path):
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add({"doc_id": "a", "chunk_index": i, "content": f"part {i} of it"} for i in range(4))
+    with ragfile.open(tmp_path / "kb") as opened:
+        contexts = prepare(opened, "part of it", mode="bm25").contexts
+    assert sorted(c.content for c in contexts) == [f"part {i} of it" for i in range(4)]
