@@ -57,7 +57,7 @@ _HOMES = {
     "reindex": "commit.reindexing",
     "rerank": "canonical",
     "retrieve": "canonical",
-    "sign": "commit.signing",
+    "sign": "opening",
     "site": "server.static_site",
     "stale": "commit.history",
     "sync": "commit.syncing",
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
     from ragfile.commit.history import log as log
     from ragfile.commit.history import stale as stale
     from ragfile.commit.reindexing import reindex as reindex
-    from ragfile.commit.signing import sign as sign
     from ragfile.commit.syncing import SyncReport as SyncReport
     from ragfile.commit.syncing import add as add
     from ragfile.commit.syncing import sync as sync
@@ -111,6 +110,7 @@ if TYPE_CHECKING:
     from ragfile.ingest.chunking import Policy as Policy
     from ragfile.ingest.loading import Limits as Limits
     from ragfile.opening import open as open
+    from ragfile.opening import sign as sign
     from ragfile.opening import verify as verify
     from ragfile.query.answers import Answer as Answer
     from ragfile.query.citing import Citation as Citation

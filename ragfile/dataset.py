@@ -5,13 +5,14 @@
         print(rf.search("How long do pods live?")[0].text)
 
 build makes one. add, sync, delete and compact make a new generation of it, vacuum removes what no
-generation needs, verify checks every byte. On Ray (ragfile[ray]), map_batches and ask put many questions to one,
+generation needs, sign vouches for the newest, verify checks every byte. On Ray (ragfile[ray]), map_batches and ask put many questions to one,
 read_ragfile and write_ragfile let chunks and vectors flow from and to Ray Data.
 """
 
 from ragfile.sharding.building import build
 from ragfile.sharding.changing import add, compact, delete, sync
 from ragfile.sharding.flowing import ask, map_batches, read_ragfile, write_ragfile
+from ragfile.sharding.signing import sign
 from ragfile.sharding.vacuuming import vacuum
 from ragfile.sharding.verifying import verify
 
@@ -23,6 +24,7 @@ __all__ = [
     "delete",
     "map_batches",
     "read_ragfile",
+    "sign",
     "sync",
     "vacuum",
     "verify",

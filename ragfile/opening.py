@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
-    from ragfile.ground.signing_keys import PublicKey
+    from ragfile.ground.signing_keys import PrivateKey, PublicKey
+    from ragfile.store.signatures import Signature
     from ragfile.types import Dialect, OnMissing, StrPath
 
 HEAD = 1 << 16  # bytes that tell what a file is
@@ -88,12 +89,10 @@ def open(
     if is_dataset(path):
         from ragfile.sharding.reading import Dataset
 
-        _refuse_keys(path, trusted)
-
         return Dataset(
             path, embedder=embedder, generation=generation, strict=strict, offline=offline,
             embedding_cache=embedding_cache, cache=cache, executor=executor, workers=workers,
-            on_missing=on_missing,
+            on_missing=on_missing, trusted=trusted,
         )  # fmt: skip
     if is_remote(path):
         return _open_remote(
@@ -129,12 +128,6 @@ def _refuse_unsigned(path, head, trusted):
         raise SignatureError(
             f"{name}: it cannot be signed: `ragfile convert` makes a 1.0 file of it"
         )
-
-
-def _refuse_keys(path, keys):
-    """Signatures are of files: nothing is promised that nobody checks."""
-    if keys is not None:
-        raise SignatureError(f"{os.fspath(path)} is a dataset: signatures are of single files")
 
 
 def _looks_like_text(head):
@@ -196,6 +189,28 @@ def _open_remote(
         url, cache=cache, redirects=redirects, embedder=embedder, there=there,
         embedding_cache=embedding_cache,
     )  # fmt: skip
+
+
+def sign(
+    path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
+    password: bytes | None = None,
+) -> Signature:  # fmt: skip
+    """Vouches for the content of a file, or of a dataset, with an Ed25519 key.
+
+    A file gets a commit of its own. Of a dataset the newest generation is signed, by objects beside
+    it. key is a file with a private key (PEM or OpenSSH) or its text; password opens an encrypted
+    one. signer and signed (a time, in ISO 8601, or "now") are kept with the signature as you say
+    them. Signatures that others gave to the same content stay. What is changed afterwards is not
+    signed.
+    """
+    options: Any = {"signer": signer, "signed": signed, "password": password}
+    if is_dataset(path):
+        from ragfile.sharding.signing import sign as sign_dataset
+
+        return sign_dataset(path, key, **options)
+    from ragfile.commit.signing import sign as sign_file
+
+    return sign_file(path, key, **options)
 
 
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
@@ -344,8 +359,7 @@ def verify(
     if is_dataset(path):
         from ragfile.sharding.verifying import verify as verify_dataset
 
-        _refuse_keys(path, keys)
-        return verify_dataset(path, full=full)
+        return verify_dataset(path, full=full, keys=keys)
     if is_remote(path):
         from ragfile.net.fetcher import mapped as remotely
 

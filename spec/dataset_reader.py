@@ -9,9 +9,13 @@
     totals                        (rows, summed length)
     sample                        (document id, chunk index) of the sample's rows
 
+`judge(folder, key, generation=None)` says whether a public key (32 bytes) signed a generation: `holds`, `stale` (the
+manifest is another), `altered` (an object or a seal is another), or `not signed by this key`.
+
 `python spec/dataset_reader.py FOLDER [GENERATION]` prints it as JSON; the exit code is 0 or 2.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -19,6 +23,7 @@ import re
 import sys
 
 import reader
+import signatures
 from reader import Refused, align, need, number
 
 LAST, BLOCK = 2**64 - 1, 4096
@@ -154,6 +159,57 @@ def statistics(folder, stored, totals):
     terms, rows, length = frequencies(data[at : at + places[0]["size"]])
     need((rows, length) == totals, 16, "10.2", "the sums are not those of the manifest")
     return {"sample": sample, "frequencies": terms}
+
+
+def judge(folder, key, generation=None):
+    listed = names(folder)
+    name = listed[0] if generation is None else f"{LAST - generation:020}.json"
+    with open(os.path.join(folder, "manifests", name), "rb") as file:
+        raw = file.read()
+    stated = statement(folder, name.removesuffix(".json"), key)
+    if stated is None:
+        return {"verdict": "not signed by this key", "said": None}
+    predicate, said = stated["predicate"], stated["predicate"].get("signer", "")
+    if stated["subject"][0]["digest"]["sha256"] != hashlib.sha256(raw).hexdigest():
+        return {"verdict": "stale", "said": said}
+    found = json.loads(raw)
+    objects = [(s, "shards") for s in found["shards"]]
+    objects += [(found["statistics"]["file"], "statistics")] if found["statistics"]["file"] else []
+    true = all(is_signed(folder, *one, predicate["contents"]) for one in objects)
+    return {"verdict": "holds" if true else "altered", "said": said}
+
+
+def statement(folder, digits, key):
+    """What a key stated of a generation; None where it did not."""
+    path = os.path.join(folder, "signatures", digits, hashlib.sha256(key).hexdigest() + ".json")
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        envelope = json.loads(file.read())
+    (only,) = envelope["signatures"]
+    payload, signature = (base64.b64decode(x) for x in (envelope["payload"], only["sig"]))
+    if not signatures.accepts(key, signature, signatures.encoded(payload)):
+        return None
+    stated = json.loads(payload)
+    named = envelope["payloadType"], stated["_type"], stated["predicateType"]
+    ours = signatures.TYPE, "https://in-toto.io/Statement/v1", "urn:ragfile:dataset-signature:1"
+    return stated if named == ours and len(stated["subject"]) == 1 else None
+
+
+def is_signed(folder, stored, kind, contents):
+    """Whether an object and its seal are what was signed."""
+    data = content(folder, stored, kind)
+    _, segments, sections = reader.table(data, reader.newest(data, reader.front_page(data))[0])
+    listed = [s for s in sections if s["name"] not in signatures.OWN]
+    listed.sort(key=lambda s: (s["name"], s["segment"]))
+    leaves = [signatures.leaves_of(reader.contents(data, s)) for s in listed]
+    rows = [[s[n] for n in ("name", "segment", "flags", "items", "size")] for s in listed]
+    parts = [(s["number"], s["rows"], s["live"]) for s in segments]
+    text = signatures.content_list([(*r, x) for r, x in zip(rows, leaves, strict=True)], parts)
+    with open(os.path.join(folder, "seals", f"{stored['sha256']}.seal"), "rb") as file:
+        seal = file.read()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return seal == b"".join(leaves) and contents.get(stored["path"]) == digest
 
 
 def main(arguments):

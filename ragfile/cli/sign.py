@@ -18,7 +18,8 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 @click.option("--signed", default="", help='The time to state: "now", or ISO 8601 with a zone.')
 @json_option
 def sign(file, key, new_key, signer, signed, as_json):
-    """Sign a file, in a commit of its own. Readers who trust your key then refuse any other content.
+    """Sign a file, in a commit of its own, or the newest generation of a dataset. Readers who trust your key then
+    refuse any other content.
 
     A key with a password takes it from the variable RAGFILE_KEY_PASSWORD.
 
@@ -31,7 +32,7 @@ def sign(file, key, new_key, signer, signed, as_json):
         raise click.UsageError("give FILE and --key to sign, or --new-key to make a key")
     if new_key:
         return _made(new_key, as_json)
-    from ragfile.commit.signing import sign as sign_file
+    from ragfile.opening import sign as sign_file
 
     password = os.environ.get(PASSWORD)
     with Progress().ticking(f"signing {file}"):

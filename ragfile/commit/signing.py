@@ -30,20 +30,20 @@ def sign(
     all of them stale.
     """
     refuse_remote(path)
-    opened, when = PrivateKey.of(key, password), _moment(signed)
+    opened, when = PrivateKey.of(key, password), moment(signed)
     file = _core.Writer.edit(path)
     try:
         reader = file.take_reader()
         content = Content(reader)
         seal = content.hashed(reader)
         digest = content.digest(seal)
-        envelope = _envelope(opened, signatures.statement(digest, signer, when))
+        made = envelope(opened, signatures.statement(digest, signer, when))
         others = signatures.of_digest(reader, digest, but=opened.public.id)
-        _write(file, seal, [*others, envelope])
+        _write(file, seal, [*others, made])
         file.commit(creation_time(), f"signed by {signer or opened.public.id[:16]}")
     finally:
         file.close()
-    return Signature(opened.public.id, signer, when, True, envelope)
+    return Signature(opened.public.id, signer, when, True, made)
 
 
 def _write(file: _core.Writer, seal: bytes, envelopes: list[Any]) -> None:
@@ -54,7 +54,8 @@ def _write(file: _core.Writer, seal: bytes, envelopes: list[Any]) -> None:
     file.add(SIGNATURES, raw, items=len(envelopes))
 
 
-def _envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
+def envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
+    """What a key signed, with the signature."""
     signature = key.sign(signatures.encoded(payload))
     return {
         "payloadType": signatures.TYPE,
@@ -63,7 +64,7 @@ def _envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
     }
 
 
-def _moment(said: str) -> str:
+def moment(said: str) -> str:
     """A time in the form of the specification, or ""."""
     if not said:
         return ""

@@ -101,6 +101,7 @@ class Task(NamedTuple):
     identity: str
     rows: int
     ask: Any
+    content: str = ""  # the digest of what somebody who is trusted signed
 
 
 class Leg(NamedTuple):

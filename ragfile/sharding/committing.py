@@ -25,6 +25,12 @@ Touched = dict[str, Any]
 
 def read(place: Place, generation: int = 0) -> Manifest:
     """The manifest of a generation, the newest for 0."""
+    found, number = raw(place, generation)
+    return manifests.parse(found, f"{place.root}: {manifests.name_of(number)}", number)
+
+
+def raw(place: Place, generation: int = 0) -> tuple[bytes, int]:
+    """(its bytes, its number)."""
     name = manifests.name_of(generation) if generation else place.newest(FOLDER)
     if name is None:
         raise FormatError(f"{place.root}: not a ragfile dataset: there is no manifest in {FOLDER}")
@@ -32,10 +38,9 @@ def read(place: Place, generation: int = 0) -> Manifest:
     if number is None:
         raise FormatError(f"{place.root}: {name} is not the name of a manifest")
     try:
-        raw = place.read(name)
+        return place.read(name), number
     except FileNotFoundError:
         raise ValueError(f"{place.root} has no generation {generation}") from None
-    return manifests.parse(raw, f"{place.root}: {name}", number)
 
 
 def find(place: Place) -> Manifest | None:

@@ -23,9 +23,13 @@ from ragfile.sharding.asking import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ragfile.sharding.manifest import Manifest
+
+
+UNSIGNED = "unsigned"  # which no content has as its digest
 
 
 class Plan(NamedTuple):
@@ -35,8 +39,11 @@ class Plan(NamedTuple):
     skipped: int
 
 
-def plan(manifest: Manifest, ask: Any, url: Any, cache: str | None = None) -> Plan:
-    """The tasks of an ask. url(name) is where an object of the dataset is."""
+def plan(
+    manifest: Manifest, ask: Any, url: Any, cache: str | None = None,
+    contents: Mapping[str, str] | None = None,
+) -> Plan:  # fmt: skip
+    """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain."""
     bases = np.array(manifest.bases, np.int64)
     parts, tasks, skipped = _PARTS[type(ask)], [], 0
     for number, shard in enumerate(manifest.shards):
@@ -47,7 +54,8 @@ def plan(manifest: Manifest, ask: Any, url: Any, cache: str | None = None) -> Pl
             skipped += 1
         else:
             known = shard.identity, shard.rows
-            tasks.append(Task(number, url(shard.path), cache, *known, part))
+            content = "" if contents is None else contents.get(shard.path, UNSIGNED)
+            tasks.append(Task(number, url(shard.path), cache, *known, part, content))
     return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 

@@ -24,6 +24,7 @@ from ragfile.ingest.analysis import Statistics
 from ragfile.query.searching import KnowledgeBase
 from ragfile.records import Hit, Hits
 from ragfile.sharding import committing, merging, pruning
+from ragfile.sharding import manifest as manifests
 from ragfile.sharding.asking import (
     Chosen,
     Counted,
@@ -40,21 +41,22 @@ from ragfile.sharding.executors.here import Here
 from ragfile.sharding.fusing import Fusing
 from ragfile.sharding.manifest import sha256
 from ragfile.sharding.places import place
-from ragfile.sharding.planning import plan
+from ragfile.sharding.planning import UNSIGNED, plan
 from ragfile.sharding.shards import opened
 from ragfile.sharding.statistics import Whole
 from ragfile.store import exact, filters, row_sets
-from ragfile.store.archive import Closed, RowPlace, Standing, of_one_commit
+from ragfile.store.archive import Closed, RowPlace, Standing, of_one_commit, signature_fact
 from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument, copied
 from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.analysis import Analysis
+    from ragfile.ground.signing_keys import PublicKey
     from ragfile.sharding.asking import Leg, Task
     from ragfile.sharding.manifest import Manifest, ShardRecord
     from ragfile.types import (
@@ -80,7 +82,7 @@ class Dataset(KnowledgeBase):
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
         strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
         cache: StrPath | None = None, executor: Any = None, on_missing: OnMissing = "error",
-        workers: int | None = None,
+        workers: int | None = None, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     ) -> None:  # fmt: skip
         if on_missing not in ("error", "partial"):
             raise ValueError(f"on_missing is 'error' or 'partial', not {on_missing!r}")
@@ -91,19 +93,37 @@ class Dataset(KnowledgeBase):
         self._skips: list[int] = []
         super().__init__(
             self.store.root, embedder=embedder, generation=generation, strict=strict,
-            embedding_cache=embedding_cache, offline=offline,
+            embedding_cache=embedding_cache, offline=offline, trusted=trusted,
         )  # fmt: skip
         self._options: dict[str, Any] = {
             "generation": generation, "strict": strict, "embedder": embedder,
             "embedding_cache": embedding_cache, "offline": offline, "cache": cache,
             "executor": executor, "on_missing": on_missing, "workers": workers,
+            "trusted": self._options["trusted"],
         }  # fmt: skip
 
     # ------------------------------------------------------------------------------- opening --
 
     def _open(self):
-        self._read_manifest(committing.read(self.store, self._options["generation"]))
+        raw, generation = committing.raw(self.store, self._options["generation"])
+        self._contents = None
+        if self._options["trusted"] is not None:
+            self._contents = self._signed_contents(raw, generation)
+        name = manifests.name_of(generation)
+        self._read_manifest(manifests.parse(raw, f"{self.store.root}: {name}", generation))
         super()._open()
+
+    def _signed_contents(self, raw, generation):
+        """What a trusted key says of the generation's objects; or it is refused."""
+        from ragfile.ground.signing_keys import PublicKey
+        from ragfile.sharding import signing
+
+        keys = [PublicKey.of(key) for key in self._options["trusted"]]
+        return signing.required(self.store, raw, generation, keys, self.store.root)
+
+    def _content(self, path):
+        """What an object must contain, "" where everything is good."""
+        return "" if self._contents is None else self._contents.get(path, UNSIGNED)
 
     def _read_manifest(self, manifest):
         self.manifest, self.rows = manifest, manifest.bases[-1]
@@ -151,9 +171,9 @@ class Dataset(KnowledgeBase):
             raise ValueError(f"{self.path} is closed")
         if self._options["generation"]:
             return False
-        manifest = committing.read(self.store)
+        name = self.store.newest(manifests.FOLDER)
         with self._swap:
-            if manifest.generation <= self.manifest.generation:
+            if (manifests.generation_of(name or "") or 0) <= self.manifest.generation:
                 return False
         fresh = self._pinned()
         fresh._open()
@@ -217,7 +237,8 @@ class Dataset(KnowledgeBase):
     def _shard(self, number):
         record = self.manifest.shards[number]
         try:
-            shard = opened(self.store.url(record.path), self._cache_folder)
+            url, content = self.store.url(record.path), self._content(record.path)
+            shard = opened(url, self._cache_folder, content)
             shard.check_identity(record.identity, record.rows)
             return shard
         except (OSError, FormatError) as error:
@@ -290,6 +311,7 @@ class Dataset(KnowledgeBase):
             "identity": sha256(manifest.dump())[:16], "segments": len(manifest.shards),
             "read_only": bool(manifest.writer_flags), "tail": 0, "recovered": False,
             "lost_generation": 0, "stale": 0,
+            "signatures": [signature_fact(signature) for signature in self.signatures],
         }  # fmt: skip
 
     @property
@@ -315,8 +337,11 @@ class Dataset(KnowledgeBase):
 
     @property
     def signatures(self) -> list[Any]:
-        """None: signatures are of single files."""
-        return []
+        """Who signed this generation, as far as they say so: `trusted=` of open() checks it."""
+        from ragfile.sharding.signing import signatures_of
+
+        raw, generation = committing.raw(self.store, self.generation)
+        return signatures_of(self.store, raw, generation)
 
     @property
     def footer(self) -> tuple[int, int]:
@@ -356,7 +381,8 @@ class Dataset(KnowledgeBase):
         if found is None:
             stored = self.manifest.statistics
             assert stored is not None
-            found = Whole(self.store.url(stored.path), self._cache_folder)
+            url, content = self.store.url(stored.path), self._content(stored.path)
+            found = Whole(url, self._cache_folder, content)
             if found.frequencies is not None and found.stats.rows != len(self):
                 raise CorruptError(f"{self.path}: {stored.path} is of another generation")
             self._made["whole"] = found
@@ -366,7 +392,7 @@ class Dataset(KnowledgeBase):
 
     def _legs(self, ask: Any) -> tuple[list[Task], list[Leg]]:
         """(tasks, legs) of an ask: those that answered."""
-        planned = plan(self.manifest, ask, self.store.url, self._cache_folder)
+        planned = plan(self.manifest, ask, self.store.url, self._cache_folder, self._contents)
         tasks = [task for task in planned.tasks if task.shard not in self._failures]
         self._skips.append(planned.skipped)
         legs: list[Leg] = []

@@ -5,13 +5,15 @@ Shards are named by their content, so that one that is open stays right for good
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ragfile import _core
-from ragfile.errors import CorruptError
+from ragfile.errors import CorruptError, SignatureError
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.ground.lru import Recent
 from ragfile.ground.urls import is_remote, shown
+from ragfile.sharding.places import place
 from ragfile.store import exact, filters, prefetch, row_sets
 from ragfile.store.archive import Archive
 from ragfile.store.row_sets import RowSet
@@ -23,29 +25,48 @@ if TYPE_CHECKING:
 
     from ragfile.sharding.asking import Match, Score
 
+SEALS = "seals/"
 OPEN = 4096  # shards that stay open in a process
 ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard keeps
 FILTERS = 4  # whose rows a shard keeps
 
 _opened, _swap = Recent(OPEN), Lock()
-_opening: dict[str, Lock] = {}
+_opening: dict[tuple[str, str], Lock] = {}
 
 
 class Shard(Archive):
     """A shard. Its rows count from 0; it never changes."""
 
-    def __init__(self, url: str, cache: str | None = None) -> None:
-        self._url, self._cache_folder = url, cache
+    def __init__(self, url: str, cache: str | None = None, content: str = "") -> None:
+        self._url, self._cache_folder, self._content = url, cache, content
         super().__init__(shown(url) if is_remote(url) else url)
         self._filters = Recent(FILTERS)
 
     def _read(self, reader):
+        if self._content:
+            self._trust(reader)
         super()._read(reader)
         for segment in self.segments:
             segment.room = ROOM
 
     def __reduce__(self) -> Any:
-        return opened, (self._url, self._cache_folder)
+        return opened, (self._url, self._cache_folder, self._content)
+
+    def _trust(self, reader):
+        """Refuses what was not signed, here or block by block when one is first read."""
+        from ragfile.store.signatures import Content
+
+        root, kind, name = re.split(r"[/\\](?=[^/\\]+[/\\][^/\\]+$|[^/\\]+$)", self._url)
+        content = Content(reader)
+        try:
+            seal = place(root).read(seal_name(f"{kind}/{name}"))
+            is_signed = content.digest(seal) == self._content
+        except (FileNotFoundError, ValueError):
+            is_signed = False
+        if not is_signed:
+            raise SignatureError(f"{self.path}: not what was signed, or its seal is not")
+        for entry, leaves in zip(content.entries, content.split(seal), strict=True):
+            reader.seal(entry["name"], entry["segment"], leaves)
 
     def _mapped(self) -> Any:
         if is_remote(self._url):
@@ -130,21 +151,28 @@ class Shard(Archive):
         return exact.query_scores(segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b)
 
 
-def opened(url: str, cache: str | None = None) -> Shard:
-    """The shard at a path or URL, open; each is opened once, by whichever thread asks first."""
+def seal_name(path: str) -> str:
+    """Where the hashes of an object's blocks are."""
+    return f"{SEALS}{path.rpartition('/')[2].removesuffix('.ragfile')}.seal"
+
+
+def opened(url: str, cache: str | None = None, content: str = "") -> Shard:
+    """The shard at a path or URL, open; each is opened once, by whichever thread asks first. content is the digest of what
+    somebody who is trusted signed."""
+    name = url, content
     with _swap:
-        found = _opened.get(url)
-        turn = _opening.setdefault(url, Lock())
+        found = _opened.get(name)
+        turn = _opening.setdefault(name, Lock())
     if found is not None:
         return found
     with turn:
         with _swap:
-            found = _opened.get(url)
+            found = _opened.get(name)
         if found is None:
-            found = Shard(url, cache)
+            found = Shard(url, cache, content)
             with _swap:
-                _opened.put(url, found)
-                _opening.pop(url, None)
+                _opened.put(name, found)
+                _opening.pop(name, None)
     return found
 
 

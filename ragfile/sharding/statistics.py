@@ -143,8 +143,8 @@ def _counted(archive, is_taken_away):
 class Whole:
     """The statistics of a dataset, open for questions."""
 
-    def __init__(self, url: str, cache: str | None = None) -> None:
-        self.archive = Shard(url, cache)
+    def __init__(self, url: str, cache: str | None = None, content: str = "") -> None:
+        self.archive = Shard(url, cache, content)
         section = self.archive.section(SECTION)
         self.frequencies = None if section is None else _core.Frequencies(section)
         self._sample = None

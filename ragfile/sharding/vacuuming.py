@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from ragfile.sharding import committing
 from ragfile.sharding.manifest import FOLDER, SHARDS, STATISTICS, generation_of
 from ragfile.sharding.places import Listed, place
+from ragfile.sharding.shards import SEALS, seal_name
+from ragfile.sharding.signing import SIGNATURES
+from ragfile.sharding.signing import generation_of as signed_generation
 
 if TYPE_CHECKING:
     from ragfile.types import StrPath
 
-OWN = (SHARDS, STATISTICS, FOLDER, "building/")
+OWN = (SHARDS, STATISTICS, FOLDER, SEALS, SIGNATURES, "building/")
 DAY = 86400.0
 
 
@@ -59,12 +62,12 @@ def _named(store, generations):
         named.update(shard.path for shard in manifest.shards)
         if manifest.statistics is not None:
             named.add(manifest.statistics.path)
-    return named
+    return named | {seal_name(name) for name in named}
 
 
 def _is_spare(name, old):
     """Whether an object may go that no kept generation names; of manifests only those that are not kept."""
-    generation = generation_of(name)
+    generation = generation_of(name) or signed_generation(name)
     if generation is not None:
         return generation in old
     return not name.startswith(FOLDER) or name.rpartition("/")[2].startswith(".")

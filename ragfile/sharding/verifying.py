@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import FormatError
+from ragfile.errors import FormatError, SignatureError
+from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_remote
-from ragfile.sharding import committing, manifest, statistics
+from ragfile.sharding import committing, manifest, signing, statistics
 from ragfile.sharding.describing import file_sha256, record_of
 from ragfile.sharding.places import place
-from ragfile.sharding.shards import Shard
+from ragfile.sharding.shards import Shard, seal_name
 from ragfile.sharding.statistics import SECTION, sampled
 from ragfile.store.consistency import disagreements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ragfile.types import StrPath
 
 Fault = tuple[str, int, str, str]
@@ -32,14 +35,21 @@ COUNTS = ("sections", "blocks", "commits", "abandoned", "faults")
 
 
 def verify(
-    path: StrPath, *, generation: int = 0, sample: int | None = None, full: bool = True
-) -> tuple[list[Fault], dict[str, int]]:
+    path: StrPath, *, generation: int = 0, sample: int | None = None, full: bool = True,
+    keys: Iterable[PublicKey | StrPath | bytes] | None = None,
+) -> tuple[list[Fault], dict[str, int]]:  # fmt: skip
     """Checks a dataset, or so many of its shards, chosen by chance. The statistics are counted anew when all are checked.
+
+    With keys, one of them must have signed the generation.
 
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
     store = place(path)
-    checking = _Checking(store, committing.read(store, generation), full)
+    raw, number = committing.raw(store, generation)
+    found = manifest.parse(raw, f"{store.root}: {manifest.name_of(number)}", number)
+    checking = _Checking(store, found, full)
+    if keys is not None:
+        checking.signed(raw, keys)
     shards = list(checking.manifest.shards)
     if sample is not None and sample < len(shards):
         shards = random.sample(shards, sample)
@@ -62,6 +72,25 @@ class _Checking:
         self.store, self.manifest, self.full = store, found, full
         self.faults: list[Fault] = []
         self.counts = dict.fromkeys(COUNTS, 0)
+        self.contents: dict[str, str] | None = None
+
+    def signed(self, raw, keys):
+        """One of the keys vouched for the manifest."""
+        trusted = [PublicKey.of(key) for key in keys]
+        try:
+            number = self.manifest.generation
+            self.contents = signing.required(self.store, raw, number, trusted, self.store.root)
+        except SignatureError as error:
+            self.faults.append(("SignatureError", 0, str(error), ""))
+
+    def _signed(self, shard, path):
+        """What it takes to read an object block by block is there and right."""
+        try:
+            seal = self.store.read(seal_name(path))
+        except FileNotFoundError:
+            seal = None
+        for what in signing.forgeries(shard, path, self.contents, seal):
+            self._say(path, what, "SignatureError")
 
     def _say(self, name, what, kind="CorruptError"):
         self.faults.append((kind, 0, f"{name}: {what}", ""))
@@ -109,6 +138,8 @@ class _Checking:
                 self.counts[name] += counts.get(name, 0)
             if not faults:
                 self._compare(record, record_of(shard, path))
+                if self.contents is not None:
+                    self._signed(shard, record.path)
         except FormatError as error:
             self.faults.append((type(error).__name__, error.at or 0, f"{record.path}: {error}", ""))
             return None
@@ -133,6 +164,8 @@ class _Checking:
         with Shard(path) as old, Shard(anew) as new:
             faults, _ = old.verify(self.full)
             self.faults += faults
+            if self.contents is not None and not faults:
+                self._signed(old, stored.path)
             if not _same_frequencies(old.section(SECTION), new.section(SECTION)):
                 self._say(stored.path, "the frequencies of terms are not those of the shards")
             if not _same_sample(sampled(old), sampled(new)):

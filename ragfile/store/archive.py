@@ -132,7 +132,7 @@ def _key_texts(keys):
     return [PublicKey.of(key).raw.hex() for key in keys]
 
 
-def _signature_fact(signature):
+def signature_fact(signature: Signature) -> dict[str, Any]:
     """A signature as info tells of it."""
     return {name: getattr(signature, name) for name in ("key_id", "signer", "signed", "is_current")}
 
@@ -476,7 +476,7 @@ class Archive:
             "recovered": commit["lost_generation"] != 0,
             "lost_generation": self._numbered(commit["lost_generation"]) if commit["lost_generation"] else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
-            "signatures": [_signature_fact(signature) for signature in self.signatures],
+            "signatures": [signature_fact(signature) for signature in self.signatures],
         }  # fmt: skip
 
     @property

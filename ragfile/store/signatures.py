@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
@@ -141,9 +141,17 @@ def seal_of(reader: _core.Reader) -> bytes:
     return bytes(section)
 
 
+class Parts(NamedTuple):
+    """An envelope, taken apart."""
+
+    payload: bytes
+    signature: bytes
+    key_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An envelope, taken apart. digest is None where its payload is not a statement of ours."""
+    """An envelope of a file, taken apart. digest is None where its payload is not a statement of ours."""
 
     payload: bytes
     signature: bytes
@@ -153,6 +161,11 @@ class _Opened:
 
 
 def _opened(envelope: Mapping[str, Any]) -> _Opened | None:
+    parts = parts_of(envelope)
+    return None if parts is None else _Opened(*parts, *_stated(parts.payload))
+
+
+def parts_of(envelope: Any) -> Parts | None:
     """None if the envelope is not of the form that the specification demands."""
     try:
         (only,) = envelope["signatures"]
@@ -162,7 +175,7 @@ def _opened(envelope: Mapping[str, Any]) -> _Opened | None:
         return None
     if envelope.get("payloadType") != TYPE or not isinstance(key_id, str):
         return None
-    return _Opened(payload, signature, key_id, *_stated(payload))
+    return Parts(payload, signature, key_id)
 
 
 def _stated(payload: bytes) -> tuple[str | None, Mapping[str, Any]]:

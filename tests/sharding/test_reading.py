@@ -149,7 +149,7 @@ def test_what_else_a_question_can_say_gives_the_bits_of_one_file(one, kb, option
         assert told(mine) == told(one.search(question, 6, mode=mode, **options))
 
 
-def test_signatures_and_bytes_are_those_of_single_files(kb):
+def test_bytes_are_those_of_single_files_and_nobody_signed(kb):
     assert kb.signatures == []
     for refused in (lambda: kb.footer, lambda: kb.raw(0, 1)):
         with pytest.raises(ValueError, match="is a dataset"):
