@@ -4,14 +4,18 @@
     with ragfile.open("kb/") as rf:
         print(rf.search("How long do pods live?")[0].text)
 
-build makes one. add, sync, delete and compact make a new generation of it, vacuum removes what no
+build makes one, and convert one of a single file, or the other way round. add, sync, delete, reindex and compact make a
+new generation of it, vacuum removes what no
 generation needs, sign vouches for the newest, verify checks every byte. On Ray (ragfile[ray]), map_batches and ask put many questions to one,
 read_ragfile and write_ragfile let chunks and vectors flow from and to Ray Data.
 """
 
 from ragfile.sharding.building import build
 from ragfile.sharding.changing import add, compact, delete, sync
+from ragfile.sharding.converting import convert
 from ragfile.sharding.flowing import ask, map_batches, read_ragfile, write_ragfile
+from ragfile.sharding.history import stale
+from ragfile.sharding.reindexing import reindex
 from ragfile.sharding.signing import sign
 from ragfile.sharding.vacuuming import vacuum
 from ragfile.sharding.verifying import verify
@@ -21,10 +25,13 @@ __all__ = [
     "ask",
     "build",
     "compact",
+    "convert",
     "delete",
     "map_batches",
     "read_ragfile",
+    "reindex",
     "sign",
+    "stale",
     "sync",
     "vacuum",
     "verify",

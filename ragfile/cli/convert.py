@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.cli.main import counted
+from ragfile.cli.main import counted, executor_option
 from ragfile.cli.progress import Progress
 from ragfile.exchange import converting
+from ragfile.sharding.converting import is_one_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,11 +52,20 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
     default=None,
     help="Load the pickle of a LangChain folder. A pickle can run code.",
 )
+@click.option("--shards", type=click.IntRange(min=1), help="Make OUT a dataset of so many files.")
+@executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides):
-    """Convert IN to OUT, or between the stores that options name."""
+def convert_command(
+    paths, to, name, allow_large, trust_pickle, shards, executor, workers, as_json, **sides
+):
+    """Convert IN to OUT, or between the stores that options name. An OUT that ends with "/" is a dataset."""
     source, target, named = _ends(paths, sides)
     options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
+    if is_one_of(source, target, shards):
+        return _convert_dataset(
+            source, target, to or named, options, as_json,
+            shards=shards, executor=executor, workers=workers,
+        )  # fmt: skip
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with Progress().ticking(f"converting {_shown(source)}"):
@@ -64,6 +74,19 @@ def convert_command(paths, to, name, allow_large, trust_pickle, as_json, **sides
         if issubclass(warning.category, UserWarning):
             click.echo(f"warning: {warning.message}", err=True)
     _report(collection, source, target, as_json)
+
+
+def _convert_dataset(source, target, to, options, as_json, **more):
+    """From or to a dataset."""
+    from ragfile.sharding.converting import convert
+
+    with Progress().ticking(f"converting {_shown(source)}"):
+        report = convert(source, target, **more, **options, **({"to": to} if to else {}))
+    counts = {"documents": report.documents, "chunks": report.chunks}
+    if as_json:
+        return click.echo(json.dumps({"source": source, "target": target, **counts}))
+    said = ", ".join(counted(count, name[:-1]) for name, count in counts.items())
+    return click.echo(f"{_shown(target)}: {said}")
 
 
 def _shown(end):

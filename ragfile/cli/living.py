@@ -4,6 +4,7 @@ log.
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -296,7 +297,10 @@ def log(file, cache, as_json):
 @json_option
 def stale(file, chunking, embedder, as_json):
     """List documents of another chunk policy or model. `reindex` makes them again."""
-    from ragfile.commit.history import stale as stale_documents
+    if is_dataset(file):
+        from ragfile.sharding.history import stale as stale_documents
+    else:
+        from ragfile.commit.history import stale as stale_documents
 
     found = stale_documents(file, chunking=chunking, embedder=embedder)
     if as_json:
@@ -312,14 +316,19 @@ def stale(file, chunking, embedder, as_json):
 @click.option("--embedder", help="A new model for the file: embeds everything again.")
 @message_option
 @cache_option
+@executor_option
 @json_option
-def reindex(file, chunking, embedder, message, embedding_cache, as_json):
-    """Chunk and embed stale documents again. Their texts are in the file."""
-    from ragfile.commit.reindexing import reindex as reindex_file
+def reindex(file, chunking, embedder, message, embedding_cache, executor, workers, as_json):
+    """Chunk and embed stale documents again. Their texts are in the file, or in the dataset."""
+    options: Any = {"message": message, "embedding_cache": embedding_cache}
+    if is_dataset(file):
+        from ragfile.sharding.reindexing import reindex as make_again
 
-    report = reindex_file(
-        file, chunking=chunking, embedder=embedder, message=message, embedding_cache=embedding_cache
-    )
+        options |= {"executor": executor, "workers": workers}
+    else:
+        from ragfile.commit.reindexing import reindex as make_again
+
+    report = make_again(file, chunking=chunking, embedder=embedder, **options)
     if as_json:
         return emit(report)
     click.echo(

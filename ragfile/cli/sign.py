@@ -18,8 +18,9 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 @click.option("--signed", default="", help='The time to state: "now", or ISO 8601 with a zone.')
 @json_option
 def sign(file, key, new_key, signer, signed, as_json):
-    """Sign a file, in a commit of its own, or the newest generation of a dataset. Readers who trust your key then
-    refuse any other content.
+    """Sign a file, or a dataset. Readers who trust your key refuse any other content.
+
+    Of a file it is a commit of its own, of a dataset its newest generation is signed.
 
     A key with a password takes it from the variable RAGFILE_KEY_PASSWORD.
 

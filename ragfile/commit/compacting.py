@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ragfile import _core
 from ragfile.commit.draft import Draft
 from ragfile.commit.editing import recorded_analysis
+from ragfile.commit.stale_documents import packed
 from ragfile.commit.writing import check_layout, layout_record
 from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ragfile.store.row_segment import StoredDocument
     from ragfile.types import Layout, SectionEntry, StrPath
@@ -73,8 +74,11 @@ def _rewrite(
         draft.discard()
 
 
-def rewrite(path: StrPath, archive: Archive, documents: Iterable[StoredDocument]) -> None:
-    """Writes stored documents of any files to a new one, configured as `archive` is."""
+def rewrite(
+    path: StrPath, archive: Archive, documents: Iterable[StoredDocument],
+    stale: Sequence[dict[str, Any]] = (),
+) -> None:  # fmt: skip
+    """Writes stored documents of any files to a new one, configured as `archive` is; stale is what its rag.stale says."""
     record = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     dim = record.pop("dim", None)
@@ -83,6 +87,8 @@ def rewrite(path: StrPath, archive: Archive, documents: Iterable[StoredDocument]
     try:
         for old in documents:
             draft.carry(old)
+        if stale:
+            draft.add_section("rag.stale", *packed(stale), 0)
         draft.write()
         draft.commit()
     finally:

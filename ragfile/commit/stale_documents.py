@@ -1,7 +1,7 @@
 """rag.stale: the documents that are cut by another chunk policy than the file's."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from ragfile import _core
@@ -59,6 +59,27 @@ class StaleDocuments:
         if not entries:
             file.drop("rag.stale")
             return
-        raw = json.dumps(entries, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        items = sum(len(entry["documents"]) for entry in entries)
-        file.add("rag.stale", to_utf8(raw), items=items)
+        raw, items = packed(entries)
+        file.add("rag.stale", raw, items=items)
+
+
+def packed(entries: Iterable[dict[str, Any]]) -> tuple[bytes, int]:
+    """(the bytes of the section, the number of its items)."""
+    listed = list(entries)
+    raw = json.dumps(listed, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return to_utf8(raw), sum(len(entry["documents"]) for entry in listed)
+
+
+def entries_of(
+    records: Iterable[dict[str, Any]], ids: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """The records of several files as those of one that has these documents, or all of them."""
+    found: dict[str, set[str]] = {}
+    for record in records:
+        wanted = {doc_id for doc_id in record["documents"] if ids is None or doc_id in ids}
+        if wanted:
+            found.setdefault(json.dumps(record["chunking"], sort_keys=True), set()).update(wanted)
+    return [
+        {"chunking": json.loads(policy), "documents": sorted(listed, key=to_utf8)}
+        for policy, listed in sorted(found.items())
+    ]

@@ -19,6 +19,7 @@ from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import reading
 from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.extras import missing, optional
+from ragfile.ground.urls import is_dataset
 
 if TYPE_CHECKING:
     from ragfile.exchange.collection import Collection
@@ -84,6 +85,8 @@ def format_of(src):
         return "faiss+json"
     found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
     said = _format_by_suffix(src)
+    if found is None and is_dataset(src):
+        raise FormatError(f"{src} is a dataset: ragfile.dataset.convert makes one file of it")
     if found is None:
         raise FormatError(f"{src} is not in a format that can be converted")
     if said not in (None, found):

@@ -21,6 +21,7 @@ from ragfile.commit.compacting import compact as compact_file
 from ragfile.commit.compacting import rewrite
 from ragfile.commit.draft import creation_time
 from ragfile.commit.editing import edit
+from ragfile.commit.stale_documents import entries_of
 from ragfile.commit.syncing import SourcePlan, SyncReport, selected
 from ragfile.ingest.loading import Limits, Loading
 from ragfile.records import Document
@@ -189,7 +190,7 @@ def _commit(
         done = [found for _, found in sorted(engine.map(change_shard, changes), key=_number)]
         following = replace(
             manifest, **committing.following(manifest), message=message,
-            created=_time(created), touched=committing.touched(ids),
+            created=moment(created), touched=committing.touched(ids),
         )  # fmt: skip
         gone = [change.record for change in changes if not change.is_new]
         made = [one.built for one in done if one.built.record is not None]
@@ -204,7 +205,8 @@ def _number(found):
     return found[0]
 
 
-def _time(created):
+def moment(created: int | None) -> int:
+    """When a commit is made, unless the caller says so."""
     return (creation_time() or time.time_ns()) if created is None else created
 
 
@@ -333,10 +335,11 @@ def delete(
 
 @dataclass
 class Merging:
-    """A shard to make of documents that lie in others."""
+    """A shard to make of documents that lie in others, or in files that are at hand."""
 
     root: str
     pieces: list[tuple[str, list[str]]]  # the path of a shard, ids in it
+    is_here: bool = False  # the path of a file
 
 
 def merge_shards(job: Merging) -> Built:
@@ -345,8 +348,9 @@ def merge_shards(job: Merging) -> Built:
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path, shards = os.path.join(folder, "shard.ragfile"), []
         for number, (name, _) in enumerate(job.pieces):
-            local = os.path.join(folder, f"{number}.old")
-            store.fetch(name, local)
+            local = name if job.is_here else os.path.join(folder, f"{number}.old")
+            if not job.is_here:
+                store.fetch(name, local)
             shards.append(Shard(local))
         documents = [
             there
@@ -354,10 +358,15 @@ def merge_shards(job: Merging) -> Built:
             for doc_id in ids
             if (there := shard.find(doc_id)) is not None
         ]
-        rewrite(path, shards[0], documents)
+        ids = {doc_id for _, listed in job.pieces for doc_id in listed}
+        rewrite(path, shards[0], documents, entries_of(_stale(shards), ids))
         for shard in shards:
             shard.close()
         return published(store, path, folder, BuildReport(path, documents=len(documents)))
+
+
+def _stale(shards):
+    return [entry for shard in shards for entry in shard.stale_records]
 
 
 def compact(
@@ -384,7 +393,7 @@ def compact(
         made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=_number)]
         following = replace(
             manifest, **committing.following(manifest), message=message, assignment=assignment,
-            created=_time(created), touched=committing.touched([]),
+            created=moment(created), touched=committing.touched([]),
         )  # fmt: skip
         whole = with_statistics(store, following, manifest.statistics, made, list(manifest.shards))
         return whole, whole.generation

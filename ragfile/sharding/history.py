@@ -1,15 +1,19 @@
-"""The generations of a dataset, as a file's log tells its commits."""
+"""The generations of a dataset, as a file's log tells its commits, and which documents are stale."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ragfile.commit.history import stale_in
 from ragfile.sharding import committing
 from ragfile.sharding.manifest import FOLDER, generation_of
 from ragfile.sharding.places import place
+from ragfile.sharding.reading import Dataset
 
 if TYPE_CHECKING:
-    from ragfile.types import StrPath
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.chunking import Policy
+    from ragfile.types import Fields, StrPath
 
 
 def log(path: StrPath) -> list[dict[str, Any]]:
@@ -29,3 +33,15 @@ def log(path: StrPath) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return told[::-1]
+
+
+def stale(
+    path: StrPath, *, chunking: Policy | str | Fields | None = None,
+    embedder: str | Embedder | None = None,
+) -> dict[str, str]:  # fmt: skip
+    """{document id: reason} of the documents that another policy cut, or another model embedded, than the dataset's.
+
+    With chunking or embedder: than those.
+    """
+    with Dataset(path, embedder="none") as rf:
+        return stale_in(rf, chunking, embedder)
