@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.analysis import Analysis
     from ragfile.ground.signing_keys import PublicKey
+    from ragfile.ingest.analysis import Analysis
     from ragfile.sharding.asking import Leg, Task
     from ragfile.sharding.manifest import Manifest, ShardRecord
     from ragfile.types import (

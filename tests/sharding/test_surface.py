@@ -126,6 +126,8 @@ SAME = {
     "verify": lambda rf: rf.verify()[0],
     "lexicon": lambda rf: rf.lexicon.terms("running pods"),
     "alive": lambda rf: rf.alive(np.ones(rf.rows, bool)).sum(),
+    "analysis": lambda rf: rf.analysis,
+    "nearness": lambda rf: rf.nearness("pod", rf.search("pod", 3)),
     "signatures": lambda rf: rf.signatures,
     "is_elsewhere": lambda rf: rf.is_elsewhere,
 }  # fmt: skip
@@ -173,6 +175,7 @@ OPTIONS = {
     "k": [0, 1, 1000], "mode": ["vector", "bm25", "keyword"], "where": [*collections.FILTERS[1:], [DOC], ["a/d001.md#0", "nobody"]],
     "tags_any": [["t1", "t2"], ["nobody"]], "tags_all": [["t3"], ["t1", "t2"]], "pool": [0, 1, 7],
     "fusion": ["rrf", "blend", "calibrated", ("rrf", {"rrf_k": 5}), ("blend", {"alpha": 0.2})],
+    "fields": [{"headers": 1}, {"headers": 0, "text": 2}, {}],
     "distinct": [True], "offset": [1, 4, 999], "least": [0.3, 5.0], "diversity": [0.3, 1.0],
     "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "origin": 1}]], "operators": [True],
     "threads": [1, 2], "request_id": ["r"],
