@@ -141,7 +141,7 @@ wasm-check:           ## that what lies in ragfile/data/web is what these make, 
 
 firefox:              ## a static site in Firefox: firefox-esr from the system, puppeteer-core from npm
 	mkdir -p build/firefox && npm install --silent --prefix build/firefox puppeteer-core@24
-	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_site.py -k firefox
+	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_firefox.py
 
 web-package:          ## the npm package as npm packs it, and its types as tsc sees them
 	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5

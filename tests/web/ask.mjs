@@ -1,5 +1,7 @@
 // Answers questions to a file, one JSON line in and one out: node ask.mjs FILE OPTIONS
+import { openAsBlob } from "node:fs";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 const [, , place, options] = process.argv;
 const { open } = await import(new URL("../../ragfile/data/web/index.js", import.meta.url));
@@ -8,10 +10,11 @@ let file = null;
 const bits = (scores) => Array.from(new Uint32Array(Float32Array.from(scores).buffer));
 
 const CALLS = {
-  open: async () => (
-    (file = await open(place, given)),
-    { length: file.length, generation: file.generation }
-  ),
+  open: async () => {
+    const { asBlob, ...options } = given;
+    file = await open(asBlob ? await openAsBlob(fileURLToPath(place)) : place, options);
+    return { length: file.length, generation: file.generation };
+  },
   search: async (question, rest) => {
     const { hits, degraded } = await file.search(question, rest);
     return { hits, degraded };
@@ -29,6 +32,7 @@ const CALLS = {
   memory: async () => ({
     wasm: file.file.core.exports.memory.buffer.byteLength,
     kept: file.file.core.exports.kept(),
+    rss: process.memoryUsage().rss,
     requests: file.requests,
     received: file.received,
   }),

@@ -1,19 +1,46 @@
-// A static site in Firefox: node firefox.mjs URL FIREFOX; puppeteer-core is looked for in NODE_PATH.
-// Prints what the page shows and says.
+// Firefox, driven by lines: node firefox.mjs FIREFOX, one JSON line [action, …] in and one answer out.
+// puppeteer-core is looked for in the folder PUPPETEER.
 import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
 
-const [, , url, executablePath] = process.argv;
-const folder = process.env.PUPPETEER ?? "node_modules";
-const puppeteer = createRequire(`${folder}/x.js`)("puppeteer-core");
+const [, , executablePath] = process.argv;
+const puppeteer = createRequire(`${process.env.PUPPETEER ?? "node_modules"}/x.js`)("puppeteer-core");
 const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true });
-const page = await browser.newPage();
-const said = [];
-page.on("console", (message) => said.push(message.text()));
-page.on("pageerror", (error) => said.push(`${error}`));
-await page.goto(`${url}/?q=rotate+the+keys`);
-await page.waitForSelector(".passage", { timeout: 60_000 });
-const first = await page.$eval(".passage", (each) => each.innerText);
-await page.waitForFunction(() => !document.querySelector(".degraded"), { timeout: 60_000 });
-const status = await page.$eval("#status", (each) => each.innerText);
-process.stdout.write(JSON.stringify({ first, status, said, version: await browser.version() }));
+const WAIT = { timeout: 60_000 };
+let page = null;
+let said = [];
+
+const ACTIONS = {
+  async page() {
+    await page?.close();
+    page = await browser.newPage();
+    said = [];
+    page.on("console", (message) => said.push(message.text()));
+    page.on("pageerror", (error) => said.push(`${error}`));
+  },
+  goto: (url) => page.goto(url, { waitUntil: "domcontentloaded" }).then(() => null),
+  /** The text of the first element that a selector finds, once it is there. */
+  async text(selector) {
+    const found = await page.waitForSelector(selector, WAIT);
+    return found.evaluate((one) => one.innerText || one.textContent);
+  },
+  waitFor: (expression) => page.waitForFunction(expression, WAIT).then(() => true),
+  click: async (selector) => (await page.waitForSelector(selector, WAIT)).click(),
+  type: (text) => page.keyboard.type(text),
+  press: (key) => page.keyboard.press(key),
+  evaluate: (expression) => page.evaluate(expression),
+  said: () => said,
+  version: () => browser.version(),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...given] = JSON.parse(line);
+  let answer;
+  try {
+    answer = { result: (await ACTIONS[name](...given)) ?? null };
+  } catch (error) {
+    answer = { error: `${name} ${given.join(" ")}: ${error.message}; said: ${said.join("; ")}` };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
 await browser.close();

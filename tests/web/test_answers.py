@@ -258,6 +258,14 @@ def test_older_generations_answer_as_they_did(files):
         assert there.answer("open")["error"] == "ArgumentError"
 
 
+def test_a_blob_answers_as_a_file_does(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"], asBlob=True) as there:
+        assert there("open")["length"] == len(rf)
+        assert there("search", "rotate keys", {"k": 9})["hits"] == expected(
+            rf.search("rotate keys", 9)
+        )
+
+
 def test_little_memory_changes_no_answer(files):
     with ragfile.open(files["several"]) as rf, Reader(files["several"], memory=1 << 16) as there:
         there("open")

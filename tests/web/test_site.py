@@ -4,32 +4,19 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from servers.site_server import SiteServer
-from web.node import node
+from web.small_site import ELEMENT, KEPT, TEXTS, written
 
 import ragfile
 from ragfile.cli.main import ragfile as command
 
-TEXTS = {
-    "guide/keys.md": "# Keys\n\nTo rotate the keys, run the rotation job every 90 days.\n",
-    "guide/pods.md": "# Pods\n\nRestart a pod by deleting it. The node is drained first.\n",
-    "herons.txt": "Herons stand in shallow water and wait.\n",
-}
-
 
 @pytest.fixture
 def site(tmp_path):
-    for name, text in TEXTS.items():
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_text(text)
-    ragfile.build([tmp_path / "in"], tmp_path / "kb.ragfile", layout="web")
-    ragfile.site(tmp_path / "kb.ragfile", tmp_path / "public", title="A <b> & c")
-    return tmp_path / "public"
+    return written(tmp_path)
 
 
 # ----------------------------------------------------------------------------------- the folder --
@@ -154,30 +141,8 @@ def test_the_site_answers_without_a_network_after_the_first_visit(site, page):
         assert "Restart a pod" in first.inner_text()
 
 
-KEPT = """async () => {
-  await navigator.serviceWorker.ready;
-  let missing = [];
-  for (let i = 0; i < 200; i++) {
-    const cache = await caches.open("ragfile-site");
-    const kept = (await cache.keys()).map((request) => new URL(request.url).pathname);
-    const site = await (await fetch("site.json")).json();
-    const wanted = ["", ...site.shell, site.file, site.model, "site.json"];
-    missing = wanted.filter((name) => !kept.includes(`/${name}`));
-    if (!missing.length) return kept;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  throw new Error(`not kept: ${missing}`);
-}"""
-
-
 def test_the_element_searches_in_a_page_of_somebody_else(site, page):
-    (site / "mine.html").write_text(
-        '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
-        "worker-src 'self'; style-src 'self'\"><title>mine</title>"
-        '<script type="module" src="ragfile/element.js"></script>'
-        '<ragfile-search src="kb.ragfile" link="/docs/{page}/"></ragfile-search>'
-    )
+    (site / "mine.html").write_text(ELEMENT)
     with SiteServer(site) as server:
         page.goto(f"{server.url}/mine.html")
         assert not any(path.endswith(".ragfile") for path, *_ in server.log)
@@ -198,21 +163,3 @@ def test_a_host_that_errs_is_said_to_the_person(site, page, misdeed):
         page.goto(f"{server.url}/?q=keys")
         page.get_by_text("kb.ragfile").first.wait_for(timeout=30_000)
         assert page.locator(".passage").count() == 0
-
-
-def test_the_page_answers_in_firefox(site):
-    firefox, peers = (
-        shutil.which("firefox-esr") or shutil.which("firefox"),
-        os.environ.get("PUPPETEER"),
-    )
-    if firefox is None or peers is None:
-        pytest.skip(
-            "no firefox, or no PUPPETEER (a node_modules with puppeteer-core): make firefox"
-        )
-    with SiteServer(site) as server:
-        command = [node(), Path(__file__).parent / "firefox.mjs", server.url, firefox]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert "rotation job" in found["first"]
-    assert found["said"] == []

@@ -117,8 +117,8 @@ export class RagfileSearch extends HTMLElement {
   }
 
   item(hit, words) {
-    const { title, header_path: path } = hit.metadata;
-    const name = [path ?? title ?? hit.doc_id].flat().join(" › ");
+    const { title, headers } = hit.metadata;
+    const name = typeof headers === "string" && headers ? headers : `${title ?? hit.doc_id}`;
     const link = made("a", { href: this.link(hit), role: "option" });
     link.append(made("strong", {}, name), marked(hit.text, words));
     link.addEventListener("click", (event) => {
