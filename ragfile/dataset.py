@@ -13,6 +13,7 @@ read_ragfile and write_ragfile let chunks and vectors flow from and to Ray Data.
 from ragfile.sharding.building import build
 from ragfile.sharding.changing import add, compact, delete, sync
 from ragfile.sharding.converting import convert
+from ragfile.sharding.executors.on_ray import OnRay
 from ragfile.sharding.flowing import ask, map_batches, read_ragfile, write_ragfile
 from ragfile.sharding.history import stale
 from ragfile.sharding.reindexing import reindex
@@ -21,6 +22,7 @@ from ragfile.sharding.vacuuming import vacuum
 from ragfile.sharding.verifying import verify
 
 __all__ = [
+    "OnRay",
     "add",
     "ask",
     "build",

@@ -43,12 +43,13 @@ PARALLEL = 8
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 4, 0.25, 30.0
 
 
-def mapped(url, cache=None, redirects=False):
+def mapped(url, cache=None, redirects=False, window=WINDOW):
     """A file behind a URL as a map that is filled as it is read.
 
-    cache is a folder that keeps what was fetched; redirects allows those that lead to other hosts.
+    cache is a folder that keeps what was fetched; redirects allows those that lead to other hosts;
+    window is how much of the file's end the first request brings.
     """
-    return _core.Remote(Fetcher(url, cache, redirects))
+    return _core.Remote(Fetcher(url, cache, redirects, window))
 
 
 def object_at(url, redirects=False):
@@ -69,12 +70,12 @@ class Fetcher:
     with a copy.
     """
 
-    def __init__(self, url, cache=None, redirects=False):
+    def __init__(self, url, cache=None, redirects=False, window=WINDOW):
         self.path = shown(url)
         self._object = object_at(url, redirects)
         self._there, self._flying = Spans(), []
         self._changed, self._is_inherited = threading.Condition(), False
-        self.identity, at, ending = _persistently(self._object.open, WINDOW)
+        self.identity, at, ending = _persistently(self._object.open, window)
         self.size = self.identity.size
         self._file, self.descriptor = self._blank()
         self._kept: Any = (

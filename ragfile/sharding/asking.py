@@ -102,6 +102,9 @@ class Task(NamedTuple):
     rows: int
     ask: Any
     content: str = ""  # the digest of what somebody who is trusted signed
+    window: int = (
+        0  # bytes at the shard's end that the first request for it brings; 0 where it is at hand
+    )
 
 
 class Leg(NamedTuple):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ragfile.net.fetcher import WINDOW
 from ragfile.sharding import pruning
 from ragfile.sharding.asking import (
     Counted,
@@ -21,15 +22,29 @@ from ragfile.sharding.asking import (
     Score,
     Task,
 )
+from ragfile.store import prefetch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ragfile.sharding.manifest import Manifest
+    from ragfile.sharding.manifest import Manifest, ShardRecord
 
 
 UNSIGNED = "unsigned"  # which no content has as its digest
+
+
+LITTLE, TABLES_MOST = 1 << 20, 8 << 20  # bytes that one request brings with the end of a shard
+
+
+def window_of(shard: ShardRecord) -> int:
+    """How many bytes at a shard's end its first request is to bring: all of a small one; else what every question reads, if
+    that lies together and is not much."""
+    if shard.bytes <= LITTLE:
+        return shard.bytes
+    first = min((at for name, _, at, _ in shard.sections if name in prefetch.TABLES), default=0)
+    tables = shard.bytes - first
+    return tables if WINDOW < tables <= TABLES_MOST else WINDOW
 
 
 class Plan(NamedTuple):
@@ -41,9 +56,10 @@ class Plan(NamedTuple):
 
 def plan(
     manifest: Manifest, ask: Any, url: Any, cache: str | None = None,
-    contents: Mapping[str, str] | None = None,
+    contents: Mapping[str, str] | None = None, windows: Sequence[int] = (),
 ) -> Plan:  # fmt: skip
-    """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain."""
+    """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain, windows[i] how
+    much of shard i to begin with."""
     bases = np.array(manifest.bases, np.int64)
     parts, tasks, skipped = _PARTS[type(ask)], [], 0
     for number, shard in enumerate(manifest.shards):
@@ -55,7 +71,8 @@ def plan(
         else:
             known = shard.identity, shard.rows
             content = "" if contents is None else contents.get(shard.path, UNSIGNED)
-            tasks.append(Task(number, url(shard.path), cache, *known, part, content))
+            window = windows[number] if windows else 0
+            tasks.append(Task(number, url(shard.path), cache, *known, part, content, window))
     return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 

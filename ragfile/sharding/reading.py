@@ -41,7 +41,7 @@ from ragfile.sharding.executors.here import Here
 from ragfile.sharding.fusing import Fusing
 from ragfile.sharding.manifest import sha256
 from ragfile.sharding.places import place
-from ragfile.sharding.planning import UNSIGNED, plan
+from ragfile.sharding.planning import LITTLE, UNSIGNED, plan, window_of
 from ragfile.sharding.shards import opened
 from ragfile.sharding.statistics import Whole
 from ragfile.store import exact, filters, row_sets
@@ -128,6 +128,8 @@ class Dataset(KnowledgeBase):
     def _read_manifest(self, manifest):
         self.manifest, self.rows = manifest, manifest.bases[-1]
         self._bases, self._is_shut = manifest.bases, False
+        is_far = is_remote(self.store.root)
+        self._windows = [window_of(shard) for shard in manifest.shards] if is_far else []
 
     def _mapped(self) -> Any:
         return None
@@ -238,7 +240,8 @@ class Dataset(KnowledgeBase):
         record = self.manifest.shards[number]
         try:
             url, content = self.store.url(record.path), self._content(record.path)
-            shard = opened(url, self._cache_folder, content)
+            window = self._windows[number] if self._windows else 0
+            shard = opened(url, self._cache_folder, content, window)
             shard.check_identity(record.identity, record.rows)
             return shard
         except (OSError, FormatError) as error:
@@ -382,7 +385,8 @@ class Dataset(KnowledgeBase):
             stored = self.manifest.statistics
             assert stored is not None
             url, content = self.store.url(stored.path), self._content(stored.path)
-            found = Whole(url, self._cache_folder, content)
+            window = stored.bytes if self._windows and stored.bytes <= LITTLE else 0
+            found = Whole(url, self._cache_folder, content, window)
             if found.frequencies is not None and found.stats.rows != len(self):
                 raise CorruptError(f"{self.path}: {stored.path} is of another generation")
             self._made["whole"] = found
@@ -392,7 +396,9 @@ class Dataset(KnowledgeBase):
 
     def _legs(self, ask: Any) -> tuple[list[Task], list[Leg]]:
         """(tasks, legs) of an ask: those that answered."""
-        planned = plan(self.manifest, ask, self.store.url, self._cache_folder, self._contents)
+        planned = plan(
+            self.manifest, ask, self.store.url, self._cache_folder, self._contents, self._windows
+        )
         tasks = [task for task in planned.tasks if task.shard not in self._failures]
         self._skips.append(planned.skipped)
         legs: list[Leg] = []

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def run(task: Task) -> Leg:
     """What the shard says to a task."""
-    shard = opened(task.url, task.cache, task.content)
+    shard = opened(task.url, task.cache, task.content, task.window)
     shard.check_identity(task.identity, task.rows)
     value, unknown = _RUNS[type(task.ask)](shard, task.ask)
     return Leg(task.shard, value, unknown)

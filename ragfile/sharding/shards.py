@@ -37,8 +37,11 @@ _opening: dict[tuple[str, str], Lock] = {}
 class Shard(Archive):
     """A shard. Its rows count from 0; it never changes."""
 
-    def __init__(self, url: str, cache: str | None = None, content: str = "") -> None:
+    def __init__(
+        self, url: str, cache: str | None = None, content: str = "", window: int = 0
+    ) -> None:
         self._url, self._cache_folder, self._content = url, cache, content
+        self._window = window
         super().__init__(shown(url) if is_remote(url) else url)
         self._filters = Recent(FILTERS)
 
@@ -50,7 +53,7 @@ class Shard(Archive):
             segment.room = ROOM
 
     def __reduce__(self) -> Any:
-        return opened, (self._url, self._cache_folder, self._content)
+        return opened, (self._url, self._cache_folder, self._content, self._window)
 
     def _trust(self, reader):
         """Refuses what was not signed, here or block by block when one is first read."""
@@ -72,7 +75,8 @@ class Shard(Archive):
         if is_remote(self._url):
             from ragfile.net.fetcher import mapped
 
-            return mapped(self._url, self._cache_folder)
+            more = {"window": self._window} if self._window else {}
+            return mapped(self._url, self._cache_folder, **more)
         return _core.Map(self._url)
 
     def _identity(self) -> Any:
@@ -156,9 +160,9 @@ def seal_name(path: str) -> str:
     return f"{SEALS}{path.rpartition('/')[2].removesuffix('.ragfile')}.seal"
 
 
-def opened(url: str, cache: str | None = None, content: str = "") -> Shard:
+def opened(url: str, cache: str | None = None, content: str = "", window: int = 0) -> Shard:
     """The shard at a path or URL, open; each is opened once, by whichever thread asks first. content is the digest of what
-    somebody who is trusted signed."""
+    somebody who is trusted signed, window what the first request for a shard behind a URL brings."""
     name = url, content
     with _swap:
         found = _opened.get(name)
@@ -169,7 +173,7 @@ def opened(url: str, cache: str | None = None, content: str = "") -> Shard:
         with _swap:
             found = _opened.get(name)
         if found is None:
-            found = Shard(url, cache, content)
+            found = Shard(url, cache, content, window)
             with _swap:
                 _opened.put(name, found)
                 _opening.pop(name, None)

@@ -20,6 +20,7 @@ from ragfile.commit.writing import create
 from ragfile.ingest.analysis import Analysis, Statistics
 from ragfile.records import Chunk
 from ragfile.sharding.shards import Shard
+from ragfile.store import prefetch
 from ragfile.store.archive import Archive
 from ragfile.store.config import METRICS
 from ragfile.store.sampling import TAKEN as SAMPLE
@@ -143,8 +144,10 @@ def _counted(archive, is_taken_away):
 class Whole:
     """The statistics of a dataset, open for questions."""
 
-    def __init__(self, url: str, cache: str | None = None, content: str = "") -> None:
-        self.archive = Shard(url, cache, content)
+    def __init__(
+        self, url: str, cache: str | None = None, content: str = "", window: int = 0
+    ) -> None:
+        self.archive = Shard(url, cache, content, window)
         section = self.archive.section(SECTION)
         self.frequencies = None if section is None else _core.Frequencies(section)
         self._sample = None
@@ -188,6 +191,8 @@ class Whole:
     def moments(self, vector: Any) -> tuple[float, float]:
         """(mean, deviation) of a question's scores over the sample."""
         if self._sample is None:
+            segments = self.archive.segments
+            prefetch.whole(segments, "vector", "rag.chunks", "rag.documents", "rag.ids")
             vectors = [row.vector for row in sampled(self.archive)]
             shape = (0, len(vector))
             rows = np.array(vectors, dtype=np.float32) if vectors else np.empty(shape, np.float32)

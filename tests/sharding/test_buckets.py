@@ -168,6 +168,35 @@ def test_opening_a_dataset_of_a_thousand_shards_takes_three_requests_at_most(
     assert 0 < len(requests) <= 3
 
 
+def test_the_first_question_brings_each_small_object_in_one_request(bucket, sources, one, caplog):
+    """The manifest says how long a shard is, and where what every question reads begins."""
+    url = f"{bucket}/kb/"
+    dataset.build(sources, url, shards=3)
+    shards.forget()
+    with caplog.at_level(logging.INFO, logger="werkzeug"):
+        caplog.clear()
+        with ragfile.open(url) as rf:
+            assert told(rf.search("pod drain")) == told(one.search("pod drain"))
+            told(rf.search_batch(QUESTIONS, operators=True, distinct=True)[0])
+        requests = [r.getMessage() for r in caplog.records if "HTTP/1" in r.getMessage()]
+    assert len(requests) == 2 + 1 + 3  # a listing, a manifest, statistics, shards
+
+
+def test_what_a_first_request_brings():
+    from ragfile.net.fetcher import WINDOW
+    from ragfile.sharding.manifest import ShardRecord
+    from ragfile.sharding.planning import window_of
+
+    def shard(size, at):
+        sections = [["vector", 1, 4096, 9], ["rag.chunks", 1, at, 9], ["rag.terms", 1, at + 9, 9]]
+        return ShardRecord("", size, "", "", 1, 1, 1, 1, 1, "a", "b", sections=sections)
+
+    assert window_of(shard(900_000, 8192)) == 900_000
+    assert window_of(shard(50 << 20, 45 << 20)) == 5 << 20
+    assert window_of(shard(50 << 20, 20 << 20)) == WINDOW
+    assert window_of(shard(50 << 20, (50 << 20) - 5000)) == WINDOW
+
+
 def test_a_missing_shard_in_a_bucket_is_an_error_or_said(bucket, sources):
     url = f"{bucket}/kb/"
     dataset.build(sources, url, shards=3)

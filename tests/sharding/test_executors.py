@@ -166,6 +166,39 @@ def test_an_actor_that_dies_while_it_writes_loses_nothing(ray, sources, tmp_path
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
+def test_an_actor_that_says_nothing_is_hedged(ray, kb, one):
+    """It is stopped, not dead: only time tells. Whoever has the shard as well answers."""
+    from ragfile.sharding.executors.on_ray import OnRay
+
+    engine = OnRay(2, hedge=1, replicas=2)
+    with ragfile.open(kb, executor=engine) as rf:
+        rf.search("pod")
+        pid = ray.get(engine.actors[0].process.remote())
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            wanted = told(one.search("pod drain"))
+            assert told(rf.search("pod drain")) == wanted
+            assert engine.healthy(timeout=1) == 1
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        same(rf, one)
+        assert engine.healthy() == 2
+
+
+def test_a_shard_is_asked_of_the_least_busy_of_its_actors(ray):
+    from ragfile.sharding.executors.on_ray import OnRay
+
+    engine = OnRay(4, replicas=2)
+    assert [engine._chosen(4, place, 0) for place in range(5)] == [0, 1, 2, 3, 0]
+    engine._busy[1] += 3
+    assert [engine._chosen(4, place, 0) for place in range(4)] == [0, 2, 2, 3]
+    assert engine._chosen(4, 0, 1) == 1
+    engine._avoid(2)
+    assert engine._chosen(4, 1, 0) == 3
+    with pytest.raises(ValueError, match="at least one actor"):
+        OnRay(2, replicas=0)
+
+
 def test_questions_in_batches_flow_through_ray(ray, kb, one):
     found = dataset.map_batches(kb, QUESTIONS * 3, k=4, batch=5, workers=2)
     assert [[(hit["id"], hit["score"]) for hit in hits] for hits in found] == [

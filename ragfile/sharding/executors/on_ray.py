@@ -7,6 +7,7 @@ grants, or half a gigabyte an actor.
 
 from __future__ import annotations
 
+import collections
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
 MEMORY = 512 << 20
 ATTEMPTS, RESTARTS, HEDGE = 8, 16, 10.0
+HEDGES = 3  # actors that one question is asked of because they are slow
 AVOIDED = 60.0  # seconds for which an actor that was gone or slow is asked last
 
 
@@ -48,22 +50,26 @@ class Actor:
 class OnRay:
     """A pool of actors on a running cluster, or on one that is started on this machine.
 
-    workers is how many; a shard is asked of the same actor as long as it lives, and of the next one when that one is gone or
-    does not answer within `hedge` seconds.
+    workers is how many. A shard has `replicas` actors that keep it open: the one of them with the least to do is asked, and
+    another one when that one is gone or does not answer within `hedge` seconds.
     """
 
     def __init__(
-        self, workers: int | None = None, *, memory: int = MEMORY, hedge: float = HEDGE
-    ) -> None:
+        self, workers: int | None = None, *, memory: int = MEMORY, hedge: float = HEDGE,
+        replicas: int = 1,
+    ) -> None:  # fmt: skip
+        if replicas < 1:
+            raise ValueError(f"a shard has at least one actor, not {replicas}")
         self._ray = optional("ray", "the executor ray")
         if not self._ray.is_initialized():
             self._ray.init(runtime_env={"env_vars": environment()}, include_dashboard=False)
         self._workers, self._memory, self._hedge = workers, memory, hedge
+        self._replicas, self._busy = replicas, collections.Counter[int]()  # tasks, by actor
         self._actors: list[Any] = []
         self._avoided: dict[int, float] = {}  # by actor: until when
 
     def __reduce__(self) -> Any:
-        return _again, (self._workers, self._memory, self._hedge)
+        return _again, (self._workers, self._memory, self._hedge, self._replicas)
 
     @property
     def actors(self) -> list[Any]:
@@ -98,6 +104,12 @@ class OnRay:
     def _answers(self, count, ask, places, hedge) -> Iterator[tuple[int, Any]]:
         """(number, answer) of every question, each asked again of another actor where one dies or is slow."""
         asked: dict[Any, tuple[int, int]] = {}  # by reference: which question, of which actor
+        try:
+            yield from self._answered(count, ask, places, hedge, asked)
+        finally:
+            self._busy.subtract(actor for _, actor in asked.values())
+
+    def _answered(self, count, ask, places, hedge, asked):
         done: set[int] = set()
         tried = [0] * count
         for number in range(count):
@@ -108,6 +120,7 @@ class OnRay:
                 self._hedge_all(ask, asked, done, places, tried)
                 continue
             number, actor = asked.pop(ready[0])
+            self._busy[actor] -= 1
             if number in done:
                 continue
             try:
@@ -125,12 +138,20 @@ class OnRay:
             yield number, value
 
     def _ask(self, ask, asked, number, places, tried):
-        actors, now = self.actors, time.monotonic()
-        good = [i for i in range(len(actors)) if self._avoided.get(i, 0) < now]
-        choice = good or list(range(len(actors)))
-        actor = choice[(places[number] + tried[number]) % len(choice)]
+        actors = self.actors
+        actor = self._chosen(len(actors), places[number], tried[number])
         tried[number] += 1
+        self._busy[actor] += 1
         asked[ask(actors[actor], number)] = number, actor
+
+    def _chosen(self, count, place, tried):
+        """The actor for a question: of those that have its shard the least busy one; after a try the next one in line."""
+        now = time.monotonic()
+        line = [(place + i) % count for i in range(count)]
+        good = [actor for actor in line if self._avoided.get(actor, 0) < now] or line
+        if tried:
+            return good[tried % len(good)]
+        return min(good[: self._replicas], key=lambda actor: self._busy[actor])
 
     def _hedge_all(self, ask, asked, done, places, tried):
         """Whoever was asked and says nothing is avoided, and the questions go to others as well."""
@@ -138,7 +159,8 @@ class OnRay:
         for actor in set(waiting.values()):
             self._avoid(actor)
         for number in sorted(waiting):
-            self._ask(ask, asked, number, places, tried)
+            if tried[number] < HEDGES:
+                self._ask(ask, asked, number, places, tried)
 
     def _avoid(self, actor):
         self._avoided[actor] = time.monotonic() + AVOIDED
@@ -163,5 +185,5 @@ class OnRay:
         self._actors = []
 
 
-def _again(workers, memory, hedge):
-    return OnRay(workers, memory=memory, hedge=hedge)
+def _again(workers, memory, hedge, replicas):
+    return OnRay(workers, memory=memory, hedge=hedge, replicas=replicas)
