@@ -4,7 +4,8 @@
  *     bm25 / best + (dense - mean) / deviation / weight
  *
  * all in binary64 and in this order, so that every machine gives the same bits; a share that has no
- * meaning (no word found anywhere, a sample without spread) is 0. ragfile/query/fusion.py says the
+ * meaning (no word found anywhere, a sample without spread) is 0. A dense score of NaN is that of a
+ * row without a vector, and counts as the mean. ragfile/query/fusion.py says the
  * same in numpy. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense) {
     const double words = by->best > 0 ? (double)bm25 / by->best : 0;
-    const double sigmas = by->deviation > 0 ? ((double)dense - by->mean) / by->deviation : 0;
+    const double near = isnan(dense) ? (double)(float)by->mean : (double)dense;
+    const double sigmas = by->deviation > 0 ? (near - by->mean) / by->deviation : 0;
     return words + sigmas / by->weight;
 }
 

@@ -132,6 +132,7 @@ enum {
 #define HEAD_NAME "rag.head"
 #define TOC_NAME "rag.toc"
 #define TOMBS_NAME "rag.tombs"
+#define BARE_NAME "rag.bare"
 #define STREAM_MAGIC "RAGBLK01"
 #define SAMPLE_MAGIC "RAGSAMP1"
 #define FINE_MAGIC "RAGFINE1"

@@ -53,7 +53,16 @@ static void close_room(struct room *room, size_t count, float *scores, enum rag_
     free(room->scores);
 }
 
-/* The vectors of one question's rows, part by part; 0 for a row of none. */
+static enum rag_status score_part(const struct rag_part *part, const struct rag_question *asked,
+                                  const int64_t *rows, size_t count, float *scores,
+                                  struct rag_fault *fault) {
+    if (part->matrix) return rag_scores(part->matrix, asked, rows, count, scores, fault);
+    for (size_t i = 0; i < count; i++) scores[i] = NAN;
+    return RAG_OK;
+}
+
+/* The vectors of one question's rows, part by part; NaN for a row without one, 0 for a row of no
+ * part. */
 static enum rag_status score_parts(const struct rag_fusion *f, size_t question, struct room *room,
                                    size_t count, struct rag_fault *fault) {
     const struct rag_question asked = {
@@ -66,8 +75,8 @@ static enum rag_status score_parts(const struct rag_fusion *f, size_t question, 
             room->rows[i] = room->order[i].row - (int64_t)part->base;
         if (i == first) i++;
         else if (room->order[first].row >= (int64_t)part->base)
-            status = rag_scores(part->matrix, &asked, room->rows + first, i - first,
-                                room->scores + first, fault);
+            status = score_part(part, &asked, room->rows + first, i - first, room->scores + first,
+                                fault);
     }
     return status;
 }
@@ -109,13 +118,13 @@ static size_t length_of(const int64_t *rows, size_t depth) {
     return count;
 }
 
-/* The question's scale once its rows are known. A score that is not finite has no place in it. */
+/* The question's scale once its rows are known. An infinite score has no place in it. */
 static enum rag_status scale_of(const struct rag_fusion *f, const double *moments,
                                 const float *bm25, const float *dense, size_t count,
                                 struct rag_calibration *by, struct rag_fault *fault) {
     *by = (struct rag_calibration){0, moments[0], moments[1], f->parameter};
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(bm25[i]) || !isfinite(dense[i]))
+        if (!isfinite(bm25[i]) || isinf(dense[i]))
             return rag_fail(fault, RAG_ARGUMENT, i, "scores must be finite numbers");
         if (bm25[i] > by->best) by->best = bm25[i];
     }
@@ -142,8 +151,6 @@ static enum rag_status calibrate(const struct nearing *all, size_t i, size_t cou
     enum rag_status status =
         rag_sample_moments(f->sample, f->vectors + i * f->dim, &moments[0], &moments[1], fault);
     if (status) return status;
-    for (size_t j = 0; j < count; j++)
-        if (isnan(near[j])) near[j] = (float)moments[0];
     if (!all->least) return RAG_OK;
     status = scale_of(f, moments, bm25, near, count, &by, fault);
     if (status) return status;

@@ -162,6 +162,10 @@ def _segment(reader, record):
         pairs.verify()
         if segment.shadow is not None:
             found["shadow"] = _shadow(segment)
+    if segment.section("rag.bare") is not None:
+        for kind, at, what, section in consistency.bare_faults(segment):
+            raise CorruptError(f"{kind}: {what}", at=at, section=section)
+        found["bare"] = np.flatnonzero(segment.bare_mask()).tolist()
     if segment.section("keyword") is not None:
         pairs = segment.keyword_pairs()
         found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}

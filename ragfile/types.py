@@ -124,6 +124,9 @@ Vector: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Seque
 Vectors: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequence[Vector]
 """One vector a row."""
 
+SomeVectors: TypeAlias = Vectors | Sequence[Vector | None]
+"""One vector a row, or None for a chunk that has none."""
+
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Row numbers, or a bool for each row of the file."""
 

@@ -44,6 +44,7 @@ KNOWN = (
     "rag.sample",
     "rag.fine",
     "rag.columns",
+    "rag.bare",
 )
 
 
@@ -824,7 +825,23 @@ def bits_of(part, count, unit, at, rule):
     return numbers
 
 
-def matrix(data, part, place, rows):
+def bare_rows(parts, rows):
+    """3.9: the rows without a vector."""
+    if "rag.bare" not in parts:
+        return []
+    part, at = of(parts, "rag.bare")
+    found = bits_of(part, rows, 8, at, "3.9")
+    need(
+        found and len(found) == parts["rag.bare"][1]["items"],
+        at,
+        "3.9",
+        "not as many bits as items",
+    )
+    need("vector" in parts or len(found) == rows, at, "3.9", "a row whose vector is not there")
+    return found
+
+
+def matrix(data, part, place, rows, bare):
     """3.1: `vector` as a part 1 section in which everything stands where it must."""
     at, items = place["at"], place["items"]
     need(len(part) >= 64, at, "3.1", "shorter than its head")
@@ -854,9 +871,12 @@ def matrix(data, part, place, rows):
             "3.1",
             "a row has another reference than its own",
         )
+        if row in bare:
+            need(set(values) == {"nan"}, None, "3.9", "a row without a vector that has components")
+            continue
         need(
             all(isinstance(x, float) for x in values),
-            at + 64 + row * stride,
+            None if bare else at + 64 + row * stride,
             "3.1",
             "a component is not finite",
         )
@@ -1150,8 +1170,11 @@ def read_segment(data, row, segment, parts):
         tombs = bits_of(part, rows, 8, at, "2.3")
         need(len(tombs) == dead, at, "2.3", "not as many bits as items")
     found = {"tombs": tombs}
+    bare = set(bare_rows(parts, rows))
+    if bare:
+        found["bare"] = sorted(bare)
     if "vector" in parts:
-        found["vector"] = matrix(data, *parts["vector"], rows)
+        found["vector"] = matrix(data, *parts["vector"], rows, bare)
         if "rag.planes" in parts:
             found["shadow"] = planes(parts, found["vector"], "rag.planes")
         elif "rag.shadow" in parts:
@@ -1499,7 +1522,9 @@ def sample(parts, segment, rows):
         for c in d["chunks"]
     ]
     need(all(hashes[row] == hash_ for hash_, row in found), at + 64, "3.6", "another row's hash")
-    left = set(range(rows)) - {row for _, row in found} - set(segment["tombs"])
+    bare = set(segment.get("bare", ()))
+    need(not bare & {row for _, row in found}, at + 64, "3.6", "a row without a vector")
+    left = set(range(rows)) - {row for _, row in found} - set(segment["tombs"]) - bare
     before = any((hashes[row], row) < found[-1] for row in left) if found else bool(left)
     need(not before, at + 64, "3.6", "a row that comes before its last entry is left out")
     vector = parts["vector"][0]
@@ -1529,6 +1554,8 @@ def norm(a):
 
 def unit_row(values):
     """(u, N, whether it has a direction) of a row, by "The promises of the numbers" in 4.2."""
+    if "nan" in values:  # it has no vector (3.9): never ranked
+        return [0.0] * len(values), -1.0, False
     length = norm(values)
     usual = 2.0**-100 <= length <= 2.0**100
     return [x / length if usual else 0.0 for x in values], length, usual
@@ -1564,7 +1591,8 @@ def is_norm(said, length, usual):
 
 def is_special(scale, rest, length):
     """What a row without a direction says of itself."""
-    return scale == 0 and (rest == math.inf if length else rest >= 0)
+    kind = math.copysign(math.inf, length)
+    return scale == 0 and (rest == kind if length else rest >= 0)
 
 
 def eight_bits(part, where, u, length, usual, at, rule):

@@ -1,8 +1,11 @@
 /* check.c - every byte of a file, all of which is in memory for it: the container's own
  * verification. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format.h"
+#include "vectors.h"
 #include "wasm.h"
 
 static struct rag_fault *faults;
@@ -38,7 +41,75 @@ EXPORT(check_fault) int check_fault(uint32_t i) {
     return (int)fault.status;
 }
 
-/* Checks that a segment's rag.sample is whole, if it has one. */
+static enum rag_status bad_bare(uint64_t at, const char *what) {
+    rag_fail(&fault, RAG_CORRUPT, at, what);
+    memcpy(fault.section, BARE_NAME, sizeof BARE_NAME);
+    return RAG_CORRUPT;
+}
+
+/* Rows are NaN if and only if they are named. */
+static enum rag_status check_rows(const struct segment *segment, const uint8_t *bits) {
+    const struct rag_matrix *matrix = &segment->matrix;
+    float *scratch = malloc(4 * (size_t)matrix->dim + 8);
+    enum rag_status status = rag_matrix_touch(matrix, 0, matrix->count, &fault);
+    if (!scratch) status = rag_fail(&fault, RAG_MEMORY, 0, "no memory");
+    for (uint64_t row = 0; status == RAG_OK && row < matrix->count; row++) {
+        memcpy(scratch, rag_matrix_floats(matrix, row, scratch), 4 * (size_t)matrix->dim);
+        size_t numbers = 0;
+        for (uint32_t i = 0; i < matrix->dim; i++) numbers += !isnan(scratch[i]);
+        const bool is_finite = rag_first_not_finite(scratch, matrix->dim) == matrix->dim;
+        if (rag_bitmap_has(bits, row) ? numbers > 0 : !is_finite)
+            status = bad_bare(row, "a row and rag.bare disagree on its vector");
+    }
+    free(scratch);
+    return status;
+}
+
+static enum rag_status check_bits(const uint8_t *bits, uint64_t size, uint64_t rows, uint64_t items,
+                                  bool has_vectors) {
+    uint64_t count = 0, past = 0;
+    if (size != (rows + 63) / 64 * 8) return bad_bare(size, "a bitmap of another size");
+    for (uint64_t i = 0; i < 8 * size; i++)
+        if (rag_bitmap_has(bits, i)) (*(i < rows ? &count : &past))++;
+    if (past) return bad_bare(rows, "a bit after the last row");
+    if (count == 0 || count != items) return bad_bare(count, "not as many bits as items");
+    if (!has_vectors && count != rows) return bad_bare(count, "a row whose vector is not there");
+    return RAG_OK;
+}
+
+/* Checks that a segment's rag.bare is true, if it has one. */
+EXPORT(check_bare) int check_bare(uint32_t i) {
+    struct segment *segment = &file.segments[i];
+    const uint32_t number = segment->record.number;
+    struct rag_guard guard;
+    struct rag_entry entry;
+    bool found;
+    enum rag_status status = section_guard(BARE_NAME, number, &guard, &found);
+    if (status == RAG_OK && found) status = rag_guard_check(&guard, 0, guard.size, &fault);
+    if (status != RAG_OK || !found) return (int)status;
+    rag_reader_entry(file.reader, (uint32_t)rag_reader_find(file.reader, BARE_NAME, number),
+                     &entry);
+    const uint8_t *bits = rag_guard_at(&guard, 0);
+    const bool has_vectors = rag_reader_find(file.reader, "vector", number) >= 0;
+    status = check_bits(bits, guard.size, segment->record.rows, entry.items, has_vectors);
+    if (status == RAG_OK && segment->has_matrix) status = check_rows(segment, bits);
+    return (int)status;
+}
+
+static enum rag_status check_picked(const struct segment *segment) {
+    struct rag_guard guard;
+    bool found;
+    const enum rag_status status = section_guard(BARE_NAME, segment->record.number, &guard, &found);
+    for (uint64_t i = 0; status == RAG_OK && found && i < segment->sample.count; i++) {
+        uint64_t hash, row;
+        rag_stored_sample_entry(&segment->sample, i, &hash, &row);
+        if (rag_bitmap_has(rag_guard_at(&guard, 0), row))
+            return bad_bare(row, "a sample with a row without a vector");
+    }
+    return status;
+}
+
+/* Checks that a segment's rag.sample is whole, if it has one, after its rag.bare. */
 EXPORT(check_sample) int check_sample(uint32_t i) {
     struct segment *segment = &file.segments[i];
     bool found;
@@ -46,8 +117,9 @@ EXPORT(check_sample) int check_sample(uint32_t i) {
     enum rag_status status =
         section_guard("rag.sample", segment->record.number, &segment->sample.guard, &found);
     if (status != RAG_OK || !found) return (int)status;
-    return (int)rag_stored_sample_open(&segment->sample, segment->record.rows, segment->matrix.dim,
-                                       segment->matrix.scalar == RAG_F16 ? 16 : 32, &fault);
+    status = rag_stored_sample_open(&segment->sample, segment->record.rows, segment->matrix.dim,
+                                    segment->matrix.scalar == RAG_F16 ? 16 : 32, &fault);
+    return status == RAG_OK ? (int)check_picked(segment) : (int)status;
 }
 
 /* Checks that a segment's shadow, once vectors_open has found it, is true of every row. */

@@ -41,7 +41,10 @@ EXPORT(header) int door_header(const uint8_t *bytes, size_t size) {
 
 /* What was made of another generation goes: nothing is asked of it before the right one is open. */
 static void let_go(void) {
-    for (size_t i = 0; file.segments && i < file.count; i++) free(file.segments[i].alive);
+    for (size_t i = 0; file.segments && i < file.count; i++) {
+        free(file.segments[i].alive);
+        free(file.segments[i].embedded);
+    }
     free(file.segments);
     rag_reader_close(file.reader);
     file = (struct file){0};

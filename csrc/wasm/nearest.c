@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format.h"
 #include "vectors.h"
 #include "wasm.h"
 
@@ -60,8 +61,39 @@ static enum rag_status open_shadow(struct segment *segment) {
     return status;
 }
 
+/* The rows without a vector: none, those of rag.bare, or all of a segment without vectors. */
+static enum rag_status read_bare(struct segment *segment) {
+    const uint64_t rows = segment->record.rows, words = (rows + 63) / 64;
+    struct rag_guard guard;
+    bool found;
+    if (segment->knows_bare) return RAG_OK;
+    enum rag_status status = section_guard(BARE_NAME, segment->record.number, &guard, &found);
+    if (status == RAG_OK && found && guard.size < 8 * words)
+        status = rag_fail(&fault, RAG_CORRUPT, rows, "a bitmap is too small for its rows");
+    if (status == RAG_OK && found) status = rag_guard_check(&guard, 0, guard.size, &fault);
+    if (status != RAG_OK) return status;
+    segment->with_vector = segment->record.live;
+    if (found) {
+        if (!segment->embedded) segment->embedded = malloc((size_t)(8 * words) + 8);
+        if (!segment->embedded) return rag_fail(&fault, RAG_MEMORY, 0, "no memory");
+        rag_bitmap_rest(rag_guard_at(&guard, 0), rows, segment->embedded);
+        for (uint64_t w = 0; segment->alive && w < words; w++)
+            segment->embedded[w] &= segment->alive[w];
+        segment->with_vector = rag_bits_count(segment->embedded, rows);
+    }
+    segment->knows_bare = true;
+    return RAG_OK;
+}
+
+/* The rows that the sample can have. */
+static const uint64_t *sampled(const struct segment *segment) {
+    return segment->embedded ? segment->embedded : segment->alive;
+}
+
 static enum rag_status add_leg(struct segment *segment) {
-    enum rag_status status = open_matrix(segment);
+    enum rag_status status = read_bare(segment);
+    if (status != RAG_OK || segment->with_vector == 0) return status;
+    status = open_matrix(segment);
     if (status == RAG_OK) status = open_shadow(segment);
     if (status != RAG_OK) return status;
     if (leg_count == 0) dim = segment->matrix.dim;
@@ -74,7 +106,8 @@ static enum rag_status add_leg(struct segment *segment) {
     return RAG_OK;
 }
 
-/* Opens the vectors of all segments with live rows; their dimension goes to *dimension. */
+/* Opens the vectors of all segments with live rows that have some; their dimension goes to
+ * *dimension. */
 EXPORT(vectors_open) int vectors_open(uint32_t *dimension) {
     enum rag_status status = RAG_OK;
     if (!legs) legs = calloc(file.count + 1, sizeof *legs);
@@ -148,7 +181,7 @@ static enum rag_status bring_rows(const int64_t *rows, size_t count) {
     return status;
 }
 
-/* The canonical scores of rows of the file; 0 for one whose segment is not searched. */
+/* The canonical scores of rows of the file; NaN for one without a vector. */
 EXPORT(vectors_score)
 int vectors_score(const float *query, size_t size, const int64_t *rows, size_t count,
                   float *scores) {
@@ -157,7 +190,7 @@ int vectors_score(const float *query, size_t size, const int64_t *rows, size_t c
     if (status == RAG_OK) status = bring_rows(rows, count);
     for (size_t i = 0; status == RAG_OK && i < count; i++) {
         const struct segment *segment = segment_of((uint64_t)rows[i]);
-        scores[i] = 0;
+        scores[i] = NAN;
         if (!segment || !segment->has_matrix) continue;
         const int64_t row = rows[i] - (int64_t)segment->base;
         status = rag_scores(&segment->matrix, &ask, &row, 1, &scores[i], &fault);
@@ -165,11 +198,12 @@ int vectors_score(const float *query, size_t size, const int64_t *rows, size_t c
     return (int)status;
 }
 
-/* A row's stored vector as floats. */
+/* A row's stored vector as floats; NaN for a row of a segment that is not searched. */
 EXPORT(vectors_row) int vectors_row(double row, float *out) {
     const struct segment *segment = segment_of((uint64_t)row);
-    if (!segment || !segment->has_matrix)
-        return (int)rag_fail(&fault, RAG_ARGUMENT, (uint64_t)row, "no such vector");
+    if (!segment) return (int)rag_fail(&fault, RAG_ARGUMENT, (uint64_t)row, "no such vector");
+    for (uint32_t i = 0; !segment->has_matrix && i < dim; i++) out[i] = NAN;
+    if (!segment->has_matrix) return RAG_OK;
     const uint64_t local = (uint64_t)row - segment->base;
     const enum rag_status status = rag_matrix_touch(&segment->matrix, local, 1, &fault);
     if (status != RAG_OK) return (int)status;
@@ -206,8 +240,9 @@ static int by_hash(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static bool is_alive(const struct segment *segment, uint64_t row) {
-    return !segment->alive || (segment->alive[row / 64] >> row % 64 & 1);
+static bool can_be_picked(const struct segment *segment, uint64_t row) {
+    const uint64_t *rows = sampled(segment);
+    return !rows || (rows[row / 64] >> row % 64 & 1);
 }
 
 /* The live entries of rag.sample; *enough says whether they are all that a sample wants. */
@@ -215,7 +250,7 @@ static enum rag_status pick_stored(struct segment *segment, struct picked *out, 
                                    bool *enough) {
     struct rag_stored_sample *stored = &segment->sample;
     const size_t before = *count;
-    const uint64_t wanted = segment->record.live < SAMPLE ? segment->record.live : SAMPLE;
+    const uint64_t wanted = segment->with_vector < SAMPLE ? segment->with_vector : SAMPLE;
     enum rag_status status =
         section_guard("rag.sample", segment->record.number, &stored->guard, enough);
     if (status != RAG_OK || !*enough) return status;
@@ -224,7 +259,7 @@ static enum rag_status pick_stored(struct segment *segment, struct picked *out, 
     for (uint64_t i = 0; status == RAG_OK && i < stored->count && *count - before < SAMPLE; i++) {
         uint64_t hash, row;
         rag_stored_sample_entry(stored, i, &hash, &row);
-        if (is_alive(segment, row))
+        if (can_be_picked(segment, row))
             out[(*count)++] = (struct picked){hash, (int64_t)(segment->base + row), stored, i};
     }
     *enough = *count - before >= wanted;
@@ -248,12 +283,13 @@ static enum rag_status pick_in(struct segment *segment, struct picked *out, size
     size_t found = 0;
     bool enough = false;
     enum rag_status status = RAG_OK;
-    if (segment->has_matrix) status = pick_stored(segment, out, count, &enough);
+    if (!segment->has_matrix) return RAG_OK;
+    status = pick_stored(segment, out, count, &enough);
     if (status != RAG_OK || enough) return status;
     status = bring_records(segment);
     if (status == RAG_OK)
-        status = rag_records_sample(&segment->records, segment->alive, hashes, rows, SAMPLE, &found,
-                                    &fault);
+        status = rag_records_sample(&segment->records, sampled(segment), hashes, rows, SAMPLE,
+                                    &found, &fault);
     for (size_t i = 0; status == RAG_OK && i < found; i++)
         out[(*count)++] = (struct picked){hashes[i], (int64_t)(segment->base + rows[i]), NULL, 0};
     return status;

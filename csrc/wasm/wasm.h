@@ -34,9 +34,12 @@ uint64_t rag_pages_size(void);
 
 struct segment {
     struct rag_segment_record record;
-    uint64_t base;   /* the number in the file of its first row */
-    uint64_t *alive; /* rows that are not deleted, or NULL for all */
-    uint64_t *where; /* rows that a question can find, or NULL for all; the segment's own */
+    uint64_t base;      /* the number in the file of its first row */
+    uint64_t *alive;    /* rows that are not deleted, or NULL for all */
+    uint64_t *where;    /* rows that a question can find, or NULL for all; the segment's own */
+    uint64_t *embedded; /* rows that are alive and have a vector, or NULL for all that are alive */
+    uint64_t with_vector; /* how many those are; known when knows_bare is set */
+    bool knows_bare;
     bool has_records, has_streams, has_matrix, has_shadow;
     struct rag_records records;
     struct rag_stream texts, meta;

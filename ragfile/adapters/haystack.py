@@ -43,7 +43,6 @@ class RagfileDocumentStore:
         self.path = os.fspath(path)
         self._store = PassageStore(self.path)
         self._read: tuple[Any, dict[str, Document]] = (None, {})
-        self._bare: set[str] = set()  # ids of those without an embedding, read with the others
 
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, path=self.path)
@@ -84,23 +83,18 @@ class RagfileDocumentStore:
             return {}
         state = (reader.reader.commit["identity"], reader.generation)
         if self._read[0] != state:
-            found, bare = {}, set()
-            for kept in reader.documents():
-                found[kept.id] = _document(kept.id, kept.text, kept.metadata)
-                if reader.dim is None or not kept.metadata.get("is_embedded", True):
-                    bare.add(kept.id)
-            self._read, self._bare = (state, found), bare
+            kept = ((d.id, _document(d.id, d.text, d.metadata)) for d in reader.documents())
+            self._read = state, dict(kept)
         return self._read[1]
 
     def _whole(self, document: Document, score: float | None = None) -> Document:
         """A copy with the embedding, for the caller to keep."""
         reader = self._store.reader()
         said = document.to_dict(flatten=False)
-        whole = Document.from_dict({**said, "score": score})
         row = reader.row(f"{document.id}#0") if reader is not None else None
-        if reader is not None and row is not None and document.id not in self._bare:
-            whole.embedding = reader.vector(row).astype(float).tolist()
-        return whole
+        if reader is not None and row is not None and reader.vector_mask()[row]:
+            said["embedding"] = reader.vector(row).astype(float).tolist()
+        return Document.from_dict({**said, "score": score})
 
     # ------------------------------------------------------------------------------------------------- writing --
 
@@ -151,29 +145,11 @@ class RagfileDocumentStore:
 
     def _write(self, documents: Sequence[Document], dim: int | None) -> None:
         reader = self._store.reader()
-        known = reader.dim if reader is not None and len(reader) else None
+        known = reader.dim if reader is not None else None
         if dim is not None and known is not None and dim != known:
             raise DocumentStoreError(f"the store has embeddings of {known} components, not {dim}")
-        if dim is not None and reader is not None and reader.dim != dim:
-            return self._start_again(documents)
-        width = known or dim
-        vectors = np.zeros((len(documents), width), np.float32) if width else None
-        for number, document in enumerate(documents):
-            if vectors is not None and document.embedding is not None:
-                vectors[number] = document.embedding
-        return self._store.put([_passage(document) for document in documents], vectors)
-
-    def _start_again(self, documents: Sequence[Document]) -> None:
-        """All documents in a new file: the one that is there has no room for these vectors."""
-        whole = {d.id: d for d in [*self.filter_documents(), *documents]}
-        fresh = RagfileDocumentStore(f"{self.path}.new")
-        try:
-            fresh._put(list(whole.values()))
-            fresh._store.close()
-            os.replace(fresh.path, self.path)
-        finally:
-            if os.path.exists(fresh.path):
-                os.remove(fresh.path)
+        vectors = [document.embedding for document in documents]
+        self._store.put([_passage(document) for document in documents], vectors)
 
     def _tell(self, write: Callable[[], Any]) -> None:
         try:
@@ -236,9 +212,8 @@ class RagfileDocumentStore:
         if reader is None or not documents or (mode != "bm25" and reader.dim is None):
             return []
         where = None
-        if filters or (mode == "vector" and self._bare):
-            rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)
-                    if mode != "vector" or d.id not in self._bare]  # fmt: skip
+        if filters:
+            rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)]
             where = np.array([row for row in rows if row is not None], dtype=np.int64)
         hits = self._store.search(text or "", top_k, mode=mode, where=where, vector=vector)
         return [self._whole(documents[hit.doc_id], hit.score) for hit in hits]
@@ -296,7 +271,7 @@ class RagfileDocumentStore:
 
 def _passage(document: Document) -> Passage:
     said = document.to_dict(flatten=False)
-    kept = {"meta": said["meta"], "is_embedded": document.embedding is not None}
+    kept = {"meta": said["meta"]}
     for name in ("blob", "sparse_embedding"):
         if said.get(name) is not None:
             kept[name] = said[name]

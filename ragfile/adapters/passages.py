@@ -40,6 +40,10 @@ class Passage:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _row(vector: Any) -> np.ndarray | None:
+    return None if vector is None else np.asarray(vector, dtype=np.float32).reshape(-1)
+
+
 class PassageStore:
     """Passages in one file. `embedder` makes the vectors that are not given; None leaves that to the caller."""
 
@@ -70,14 +74,15 @@ class PassageStore:
             return self._reader
 
     def put(self, passages: Sequence[Passage], vectors: Any = None) -> None:
-        """Writes passages; of equal ids the last one counts. vectors has a row for each."""
-        rows = None if vectors is None else np.asarray(vectors, dtype=np.float32)
-        if rows is not None and (rows.ndim != 2 or len(rows) != len(passages)):
+        """Writes passages; of equal ids the last one counts. vectors has one for each, or None."""
+        rows = None if vectors is None else [_row(vector) for vector in vectors]
+        widths = {len(row) for row in rows or () if row is not None}
+        if rows is not None and (len(rows) != len(passages) or len(widths) > 1):
             raise ValueError(f"{len(passages)} passages need as many vectors of one length")
         last = {passage.id: i for i, passage in enumerate(passages)}
         if not last:
             return
-        with self._lock, self._writer(None if rows is None else rows.shape[1]) as writer:
+        with self._lock, self._writer(next(iter(widths), None)) as writer:
             if hasattr(writer, "delete"):
                 writer.delete(list(last))
             for i in last.values():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ragfile.types import Vectors
+    from ragfile.types import SomeVectors
 
 BATCH = 1024  # chunks of a generator that are held at a time
 Embed = Callable[[list[Hashable]], "np.ndarray | None"]
@@ -67,6 +67,7 @@ class Draft:
         self.file, self.record, self.analysis, self.embed = file, record, analysis, embed
         self.created, self.is_over = creation_time() if created is None else created, False
         self.sections: list[tuple[str, bytes, int, int]] = []
+        self.others_have_vectors = False  # rows of segments that the commit keeps
         try:
             self.staging = Staging(
                 os.path.dirname(os.path.abspath(file.path)),
@@ -91,13 +92,13 @@ class Draft:
     def is_empty(self) -> bool:
         return not (self.staging.documents or self.sections)
 
-    def add_chunks(self, chunks: Sequence[Chunk], vectors: Vectors | None = None) -> None:
+    def add_chunks(self, chunks: Sequence[Chunk], vectors: SomeVectors | None = None) -> None:
         """Chunks of any documents, which have no text of their own."""
         self.staging.add_chunks(chunks)
         self._add_vectors(chunks, vectors)
 
     def add_document(
-        self, document: Document, chunks: Sequence[Chunk], vectors: Vectors | None = None,
+        self, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         has_text: bool = True,
     ) -> None:  # fmt: skip
         """A document with all its chunks."""
@@ -108,16 +109,15 @@ class Draft:
     def carry(self, old: StoredDocument, with_vectors: bool = True) -> StagedDocument:
         """A document of an open file as it is stored."""
         entry = self.staging.carry(old)
-        stored = old.segment.stored_vectors(old.rows.start, len(old.rows)) if old.rows else None
-        if with_vectors and stored is not None:
-            self.staging.carry_vectors(stored)
+        if old.rows and with_vectors:
+            self.staging.carry_vectors(*old.vectors)
         return entry
 
     def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:
         self.sections.append((name, data, items, flags))
 
     def _add_vectors(
-        self, chunks: Sequence[Chunk], vectors: Vectors | None,
+        self, chunks: Sequence[Chunk], vectors: SomeVectors | None,
         shared: Mapping[str, Any] = NOTHING,
     ) -> None:  # fmt: skip
         if not chunks:
@@ -125,10 +125,13 @@ class Draft:
         if vectors is None:
             context = self.context
             vectors = self.embed([context.key(chunk, shared) for chunk in chunks])
-        if vectors is not None:
+        if vectors is None:
+            self.staging.add_no_vectors(len(chunks))
+        else:
             self.staging.add_vectors(vectors, len(chunks))
-        if self.staging.vector_rows not in (0, len(self.staging)):
-            raise ModelError("either every chunk has a vector or none has")
+        if self.staging.unsaid and self.staging.vector_rows:
+            what = "either every chunk has a vector or none has"
+            raise ModelError(f"{what}: in a list of vectors, None stands for a chunk without one")
 
     def write(self) -> None:
         """Everything, without committing it."""
@@ -137,7 +140,9 @@ class Draft:
 
     def write_segment(self) -> None:
         """What was staged, as a segment of its own."""
-        SegmentSections(self.file, self.staging, self.record, self.analysis).write()
+        SegmentSections(
+            self.file, self.staging, self.record, self.analysis, self.others_have_vectors
+        ).write()
 
     def write_rest(self) -> None:
         """What belongs to the whole file."""

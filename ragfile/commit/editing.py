@@ -40,7 +40,7 @@ from ragfile.store.archive import Archive
 from ragfile.store.row_segment import StoredDocument
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Rows, StrPath, Tags, Vector, Vectors, Where
+    from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Tags, Vector, Where
 
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.
@@ -92,6 +92,7 @@ class Editor(Transaction):
         self.draft = Draft(
             file, record, dim=dim, analysis=analysis, created=created, embed=self.vectors.embed
         )
+        self.draft.staging.is_dim_free = self._is_dim_free
         self.message, self.removals = message, Removals(self.archive)
         self.stale = StaleDocuments(self.archive, record.get("chunking"))
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
@@ -120,7 +121,9 @@ class Editor(Transaction):
     # ------------------------------------------------------------------------------------ adding --
 
     def add(
-        self, chunks: Iterable[Chunk | Fields], vectors: Vectors | Iterable[Vector] | None = None
+        self,
+        chunks: Iterable[Chunk | Fields],
+        vectors: SomeVectors | Iterable[Vector | None] | None = None,
     ) -> None:
         """Chunks, of new documents or more of old ones. They and their vectors can come from generators."""
         for batch, given in batches(chunks, vectors):
@@ -149,7 +152,7 @@ class Editor(Transaction):
         return entry
 
     def add_document(
-        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: Vectors | None = None,
+        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         *, has_text: bool = True,
     ) -> None:  # fmt: skip
         """A document with chunks that were cut elsewhere; see Writer.add_document."""
@@ -157,7 +160,7 @@ class Editor(Transaction):
         self.vectors.check(self.draft.staging)
 
     def add_documents(
-        self, documents: Iterable[Document | Fields], vectors: Vectors | None = None
+        self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None
     ) -> None:  # fmt: skip
         """New documents; an id that lives already is refused."""
         for document in map(Document.of, documents):
@@ -220,7 +223,7 @@ class Editor(Transaction):
         self._forgetting.note(lambda: set(self.vectors.keys(old)).difference(kept))
 
     def rewrite(
-        self, old: StoredDocument, document: Document, chunks: Sequence[Chunk], vectors: Vectors | None,
+        self, old: StoredDocument, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None,
         has_text: bool = True,
     ) -> None:  # fmt: skip
         """A new version of a stored document, with vectors for its chunks."""
@@ -352,13 +355,24 @@ class Editor(Transaction):
         return not self.draft.is_empty or bool(self.removals) or record != recorded
 
     def _write(self, stale: list[dict[str, Any]]) -> None:
+        self.draft.others_have_vectors = self.removals.leave_vectors()
+        if not self.draft.staging.vector_rows and self._is_dim_free():
+            self.draft.staging.dim = None
         self.draft.write_segment()
         self.removals.write(self.draft.file)
+        if self.draft.others_have_vectors or self.draft.staging.vector_rows:
+            self.removals.mark_bare(self.draft.file)
         self.draft.write_rest()
         self.stale.write(self.draft.file, stale)
         for name in OF_THE_PAST:
             if self.archive.reader.has(name):
                 self.draft.file.drop(name)
+
+    def _is_dim_free(self) -> bool:
+        """Whether no vector that stays says the file's dimension, nor its model, nor who made the file."""
+        model = self.draft.record.get("model") or {}
+        is_new = self.archive.reader.commit["generation"] == 1 and not self.archive.rows
+        return not (model.get("dims") or is_new or self.removals.leave_vectors())
 
     def discard(self) -> None:
         """Gives up what was not committed, and lets the file go."""

@@ -84,15 +84,10 @@ class FileVectors:
             self.made = dict(zip(new, made, strict=True))
 
     def check(self, staging: Staging) -> None:
-        """Either every chunk of the file has a vector or none has."""
-        if self.replaces_all:
-            return
-        if len(staging) and not staging.vector_rows and self._archive.has_vectors:
+        """In a file with vectors somebody must say which chunks are to have none."""
+        if staging.unsaid and self._archive.has_vectors and not self.replaces_all:
             what = f"{self._archive.path} has vectors, so new chunks need some"
             raise ModelError(f"{what}: give embedder= or vectors=")
-        if staging.vector_rows and len(self._archive) and not self._archive.has_vectors:
-            what = f"{self._archive.path} has chunks without vectors"
-            raise ModelError(f"{what}, so new ones cannot have any")
 
     def keys(self, old: StoredDocument) -> Iterator[Hashable]:
         """What determined the vector of each stored chunk, one at a time.
@@ -117,16 +112,14 @@ class FileVectors:
 
     def reused(
         self, old: StoredDocument, document: Document, chunks: Sequence[Chunk]
-    ) -> np.ndarray | None:  # fmt: skip
-        """A vector for each chunk: the stored one where its key stayed, else a new one.
+    ) -> list[np.ndarray | None] | None:  # fmt: skip
+        """A vector for each chunk: the stored one (or None) where its key stayed, else a new one.
 
         None where the file has no vectors, or nothing here can make new ones.
         """
-        if self.replaces_all:
+        if self.replaces_all or not self._archive.has_vectors:
             return None
-        stored = old.segment.stored_vectors(old.rows.start, len(old.rows))
-        if stored is None:
-            return None
+        stored, bare = old.vectors
         keys = self.keys_of(document, chunks)
         known = self.rows_of(old, keys)
         new = [key for key, row in known.items() if row is None]
@@ -134,8 +127,24 @@ class FileVectors:
         if made is None:
             return None
         fresh = dict(zip(new, made, strict=True))
-        vectors = np.empty((len(keys), stored.shape[1]), np.float32)
-        for i, key in enumerate(keys):
-            row = known[key]
-            vectors[i] = fresh[key] if row is None else stored[row - old.rows.start]
-        return vectors
+        same = self._rows_that_stay(old, chunks, keys)
+
+        def vector_of(chunk, key):
+            row = same.get(chunk.chunk_index, known[key])
+            if row is None:
+                return fresh[key]
+            at = row - old.rows.start
+            return None if stored is None or bare[at] else stored[at]
+
+        return [vector_of(chunk, key) for chunk, key in zip(chunks, keys, strict=True)]
+
+    def _rows_that_stay(self, old, chunks, keys) -> dict[int, int]:
+        """{chunk index: its stored row} of chunks that are as they were: vectors of the caller's own
+        can differ where texts do not."""
+        wanted = {chunk.chunk_index: key for chunk, key in zip(chunks, keys, strict=True)}
+        indexes = ((row, old.segment.records.chunk(row).index) for row in old.rows)
+        return {
+            index: row
+            for (row, index), key in zip(indexes, self.keys(old), strict=True)
+            if wanted.get(index) == key
+        }

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ragfile import _core
+from ragfile.commit.segment_sections import add_bare
 from ragfile.store import sampling
 from ragfile.store.archive import Archive
 from ragfile.store.row_segment import Segment, StoredDocument
@@ -30,6 +31,27 @@ class Removals:
             self._rows.setdefault(old.segment.number, set()).update(old.rows)
         else:
             self._empty.setdefault(old.segment.number, set()).add(old.number)
+
+    def leave_vectors(self) -> bool:
+        """Whether a row with a vector stays."""
+        for segment in self._archive.segments:
+            gone = len(self._rows.get(segment.number, ()))
+            if segment.has("vector") and segment.live > gone and self._left(segment).any():
+                return True
+        return False
+
+    def _left(self, segment: Segment) -> np.ndarray:
+        """bool for each row: whether it stays, and has a vector."""
+        mask = segment.vector_mask()
+        mask[list(self._rows.get(segment.number, ()))] = False
+        return mask
+
+    def mark_bare(self, file: _core.Writer) -> None:
+        """Says of segments without vectors that others have some."""
+        for segment in self._archive.segments:
+            is_left = segment.live > len(self._rows.get(segment.number, ()))
+            if is_left and not (segment.has("vector") or segment.has("rag.bare")):
+                add_bare(file, segment.number, np.ones(segment.rows, bool))
 
     def write(self, file: _core.Writer) -> None:
         """The bitmaps of the segments that lose something; a segment that loses all is left out."""

@@ -43,20 +43,21 @@ class SegmentSections:
 
     def __init__(
         self, file: _core.Writer, staging: Staging, record: dict[str, Any],
-        analysis: Analysis | None,
+        analysis: Analysis | None, others_have_vectors: bool = False,
     ) -> None:  # fmt: skip
         self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
+        self.others_have_vectors = others_have_vectors
 
     def write(self) -> None:
         """Writes nothing where nothing was staged."""
         ids, columns, order = self.staging.ordered()
         if not ids:
             return
-        self.order = order
         self.segment = self.file.segment()
         self.file.rows(self.segment, len(order))
         if self.staging.vector_rows:
-            self._write_vectors(order)
+            self._write_vectors(*self.staging.matrix(order))
+        self._write_bare(order)
         self._grain()
         self._write_texts(ids, columns)
         if self.is_for_web:
@@ -82,8 +83,15 @@ class SegmentSections:
             self.file.write(block)
         self.file.end(items)
 
-    def _write_vectors(self, order: np.ndarray) -> None:
-        staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
+    def _write_bare(self, order: np.ndarray) -> None:
+        """Which rows have no vector, if some of the file have one."""
+        if self.staging.has_bare_rows or (
+            self.others_have_vectors and not self.staging.vector_rows
+        ):
+            add_bare(self.file, self.segment, self.staging.bare_mask()[order])
+
+    def _write_vectors(self, staged: np.ndarray, order: np.ndarray) -> None:
+        self.vectors = staged, order
         bits = self.record["precision"]
         at = self.file.begin("vector", self.segment)
         self.file.write(_core.vector_head(at, self.staging.dim, bits, len(order)))
@@ -105,9 +113,10 @@ class SegmentSections:
         self.file.end(len(order))
 
     def _write_sample(self, records: _core.Records) -> None:
-        staged = self.staging.vectors.matrix(self.staging.dtype, self.staging.dim)
-        entries = records.sample(sampling.KEPT)
-        vectors = staged[self.order[[row for _, row in entries]]]
+        staged, order = self.vectors
+        has = order < self.staging.vector_rows
+        entries = records.sample(sampling.KEPT, _core.row_set(has, len(has)))
+        vectors = staged[order[[row for _, row in entries]]]
         self._section("rag.sample", len(entries), [_core.stored_sample(entries, vectors)])
 
     def _write_texts(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
@@ -158,7 +167,7 @@ class SegmentSections:
             self.file.begin("rag.columns", self.segment)
             self.columns.finish(self.file.write)
             self.file.end(rows)
-        if self.staging.vector_rows and rows >= sampling.WORTH:
+        if self.staging.vector_rows >= sampling.WORTH:
             self._write_sample(_core.Records(*map(_core.Section.over, (chunks, shared, id_list))))
 
     def _lexical_builder(self, analysis: Analysis) -> _core.LexicalBuilder:
@@ -275,6 +284,12 @@ class SegmentSections:
         lexicon.finish(self.file.write, terms.extend)
         self.file.end(rows)
         return terms
+
+
+def add_bare(file: _core.Writer, segment: int, flags: np.ndarray) -> None:
+    """Adds what says which rows of a segment have no vector. Readers that do not know it would err."""
+    if flags.any():
+        file.add("rag.bare", _core.bitmap(flags, in_words=True), segment, 1, int(flags.sum()))
 
 
 class Keywords:

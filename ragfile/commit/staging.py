@@ -2,7 +2,8 @@
 
 Rows of a segment lie in order of (document id, chunk index), and they arrive in any order. So
 texts, metadata and vectors go to temporary files without names. What stays in memory is the ids, 36
-bytes a chunk, and 8 more for each field of metadata that BM25 reads.
+bytes a chunk, and 8 more for each field of metadata that BM25 reads. Chunks without a vector beside
+others that have one cost a byte.
 """
 
 from array import array
@@ -103,6 +104,9 @@ class Staging:
         self._fields = [array("Q") for _ in fields]
         self._last = [(b"", NO_TEXT) for _ in fields]  # of each field the text that came last
         self.vector_rows = 0
+        self.is_dim_free = lambda: False  # whether no vector of the file says its dimension
+        self.unsaid = 0  # chunks for which nobody said that they have no vector
+        self._bare = bytearray()  # 1 for a chunk without one; as long as the last such chunk needs
 
     def __len__(self) -> int:
         return len(self._index)
@@ -237,20 +241,43 @@ class Staging:
         self._append(entry, chunk.index, place, chunk.size, start, chunk.char_size, own)
         self._append_fields(self._indexed.of_json(own))
 
-    def carry_vectors(self, rows: np.ndarray) -> None:
-        """Stored vectors of the chunks carried last."""
-        self.dim = rows.shape[1]
-        self._append_rows(np.ascontiguousarray(rows, dtype=self.dtype))
+    def carry_vectors(self, rows: np.ndarray | None, bare: np.ndarray) -> None:
+        """Stored vectors of the chunks carried last, and which of them have none."""
+        self._note_bare(bare)
+        if rows is not None and not bare.all():
+            self.dim = rows.shape[1]
+            kept = rows[~bare] if bare.any() else rows
+            self._append_rows(np.ascontiguousarray(kept, dtype=self.dtype))
 
     def add_vectors(self, vectors: Any, count: int) -> None:
-        """Vectors of the chunks added last."""
+        """Vectors of the chunks added last. In a list, None stands for a chunk without one."""
+        if isinstance(vectors, list | tuple) and any(vector is None for vector in vectors):
+            if len(vectors) != count:
+                raise ValueError(f"{count} chunks need {count} vectors or None, not {len(vectors)}")
+            self._note_bare(np.array([vector is None for vector in vectors]))
+            vectors = [vector for vector in vectors if vector is not None]
+            count = len(vectors)
+        if count or not isinstance(vectors, list | tuple):
+            self._add_vectors(vectors, count)
+
+    def add_no_vectors(self, count: int) -> None:
+        """The chunks added last have none, since nothing here makes any."""
+        self.unsaid += count
+
+    def _note_bare(self, flags: np.ndarray) -> None:
+        """flags are those of the chunks added last."""
+        if flags.any():
+            self._bare.extend(bytes(len(self) - len(flags) - len(self._bare)))
+            self._bare.extend(flags.astype(np.uint8).tobytes())
+
+    def _add_vectors(self, vectors: Any, count: int) -> None:
         if np.iscomplexobj(vectors):
             raise ValueError("vectors must be real numbers, not complex ones")
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
             shape = f"not an array of shape {np.shape(vectors)}"
             raise ValueError(f"{count} chunks need {count} vectors, {shape}")
-        if self.dim is None:
+        if self.dim is None or (not self.vector_rows and self.is_dim_free()):
             self.dim = rows.shape[1]
         if rows.shape[1] != self.dim:
             what = f"vectors of dimension {rows.shape[1]}"
@@ -265,6 +292,29 @@ class Staging:
     def _append_rows(self, rows: np.ndarray) -> None:
         self.vectors.append(rows.data.cast("B") if rows.size else b"")
         self.vector_rows += len(rows)
+
+    @property
+    def has_bare_rows(self) -> bool:
+        """Whether chunks without a vector are among others that have one."""
+        return bool(self._bare) and self.vector_rows > 0
+
+    def bare_mask(self) -> np.ndarray:
+        """bool for each chunk, in order of arrival: whether it has no vector."""
+        mask = np.zeros(len(self), bool)
+        mask[: len(self._bare)] = np.frombuffer(self._bare, np.uint8)
+        return mask
+
+    def matrix(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(vectors, which of them belongs to each chunk of an order).
+
+        The last one is NaN, for chunks without a vector where there are some.
+        """
+        if not self.has_bare_rows:
+            return self.vectors.matrix(self.dtype, self.dim), order
+        bare = self.bare_mask()
+        self.vectors.append(np.full(self.dim, np.nan, self.dtype).tobytes())
+        places = np.where(bare, self.vector_rows, np.cumsum(~bare) - 1)
+        return self.vectors.matrix(self.dtype, self.dim), places[order]
 
     def ordered(self) -> tuple[list[str], dict[str, np.ndarray], np.ndarray]:
         """(documents by id, columns in row order, arrival number of each row)."""

@@ -19,7 +19,7 @@ from ragfile.records import Chunk, Document
 from ragfile.store.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Metric, Precision, StrPath, Vector, Vectors
+    from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Vector
 
 DEFAULT = Analysis()
 
@@ -76,7 +76,9 @@ class Writer(Transaction):
         return self.context.embed(self.embedder, keys)
 
     def add(
-        self, chunks: Iterable[Chunk | Fields], vectors: Vectors | Iterable[Vector] | None = None
+        self,
+        chunks: Iterable[Chunk | Fields],
+        vectors: SomeVectors | Iterable[Vector | None] | None = None,
     ) -> None:
         """Chunk objects, or mappings with their fields, of any documents.
 
@@ -87,14 +89,14 @@ class Writer(Transaction):
             self.draft.add_chunks(batch, given)
 
     def add_documents(
-        self, documents: Iterable[Document | Fields], vectors: Vectors | None = None
+        self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None
     ) -> None:  # fmt: skip
         """Document objects, or mappings with their fields, cut into chunks by the file's policy."""
         for document in map(Document.of, documents):
             self.draft.add_document(document, split(document, self.policy), vectors)
 
     def add_document(
-        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: Vectors | None = None,
+        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         *, has_text: bool = True,
     ) -> None:  # fmt: skip
         """A document with chunks that were cut elsewhere: those with a start are spans of its text.

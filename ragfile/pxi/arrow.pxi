@@ -3,7 +3,8 @@
 # for field.
 #
 # What is handed out is described by tuples:
-#     field   (format, name, [fields])                 such as (b"u", b"text", [])
+#     field   (format, name, [fields])                 such as (b"u", b"text", []); with a fourth
+#                                                      part that is true, its values can be null
 #     array   (length, [bytes or None], [arrays])   the buffers of that format, None for "no nulls"
 #
 # An exported struct owns a reference to its bytes and its children; its release gives both back. A
@@ -43,12 +44,12 @@ cdef extern from *:
     ctypedef struct arrow_schema "struct rag_arrow_schema":
         const char *format
         const char *name
-        int64_t n_children
+        int64_t flags, n_children
         arrow_schema **children
         void (*release)(arrow_schema *) noexcept
         void *private_data
     ctypedef struct arrow_array "struct rag_arrow_array":
-        int64_t length, n_buffers, n_children
+        int64_t length, null_count, n_buffers, n_children
         const void **buffers
         arrow_array **children
         void (*release)(arrow_array *) noexcept
@@ -62,6 +63,8 @@ cdef extern from *:
 
 cdef enum:
     ARROW_FAILED = 5  # EIO; the sentence comes by get_last_error
+    ARROW_NULLABLE = 2
+    ARROW_UNCOUNTED = -1  # nulls
 
 
 cdef void release_schema(arrow_schema *schema) noexcept with gil:
@@ -93,6 +96,7 @@ cdef int fill_schema(arrow_schema *out, field) except -1:
     try:
         out.format = PyBytes_AsString(field[0])
         out.name = PyBytes_AsString(field[1])
+        out.flags = ARROW_NULLABLE if len(field) > 3 and field[3] else 0
         out.children = <arrow_schema **>calloc(len(field[2]) + 1, sizeof(void *))
         if out.children == NULL:
             raise MemoryError
@@ -112,6 +116,7 @@ cdef int fill_array(arrow_array *out, batch) except -1:
     """Exports an array; on failure, what was filled is released."""
     memset(out, 0, sizeof(arrow_array))
     out.length = batch[0]
+    out.null_count = ARROW_UNCOUNTED if batch[1] and batch[1][0] is not None else 0
     Py_INCREF(batch)
     out.private_data, out.release = <void *>batch, release_array
     try:

@@ -18,8 +18,8 @@ cdef class Calibration:
             raise ValueError("every row has both scores")
         self.by.best = 0
         for i in range(bm25.shape[0]):
-            if not (bm25[i] - bm25[i] == 0 and dense[i] - dense[i] == 0):
-                raise ValueError("scores must be finite numbers")
+            if bm25[i] - bm25[i] != 0 or (dense[i] == dense[i] and dense[i] - dense[i] != 0):
+                raise ValueError("scores must be finite numbers; NaN stands for no vector")
             if bm25[i] > self.by.best:
                 self.by.best = bm25[i]
         return 0

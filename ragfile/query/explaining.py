@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,11 +107,12 @@ def explained(
         asked["vector"] = {"vector": vectors[0]}
     rows = base._rows_for(question)
     scores = {name: float(base.scores_of(np.array([row]), **how)[0]) for name, how in asked.items()}
+    scores = {name: score for name, score in scores.items() if not isnan(score)}  # without a vector
     terms, length = _terms(base, question, row) if has_words else ([], None)
     rank, ranked, score = _place(base, question, row, scores)
     return Explanation(
         row, base.hit(row).id, ranked.score_type, score, rank, scores,
-        {name: _rank(base, row, scores[name], how, rows) for name, how in asked.items()},
+        {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
         terms, length, _scale(base, question, asked, ranked, rows, k), _excluded(base, question, row), degraded,
     )  # fmt: skip
 

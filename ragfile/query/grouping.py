@@ -186,7 +186,6 @@ class _Asking:
         """(scores, parts) of rows by both retrievers."""
         bm25 = self.base.scores_of(rows, text=self.text, fields=self.fields)
         near = self.base.scores_of(rows, vector=self.vector)
-        near = np.where(np.isnan(near), np.float32(self.mean), near)
         return self.scale.scores(bm25, near, self.best), {"bm25": bm25, "vector": near}
 
     # -------------------------------------------------------------------------------------------------- passages --

@@ -95,6 +95,7 @@ class _Round:
         mean, deviation = self.base.sample_statistics(question.vectors[i])
         how = fusing_legs.method_of(question.fusion, self.base.config.get("fusion") or {})
         bm25, near = parts["bm25"][i, :count], parts["vector"][i, :count]
+        near = np.where(np.isnan(near), np.float32(mean), near)
         last = [np.partition(scores, count - depth)[count - depth] for scores in (bm25, near)]
         near_most = max(last[1], np.float32(mean))  # a row without a vector counts as the mean
         scale = _core.Calibration(mean, deviation, how[1])

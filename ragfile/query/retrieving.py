@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
     from ragfile.query.question_vectors import QuestionVectors
     from ragfile.records import Hit
     from ragfile.types import Vector
+
+
+def _named(names, part):
+    return dict(zip(names, part, strict=True))
+
+
+def _known(names, part):
+    """The same without the score of a vector that is not there."""
+    return {name: score for name, score in zip(names, part, strict=True) if not isnan(score)}
 
 
 class Clock:
@@ -245,11 +255,11 @@ class Retrieval(Archive):
         passages, names = self.passages(), list(ranked.parts)
         columns = [ranked.rows.tolist(), ranked.scores.tolist()]
         columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
-        found = []
+        found, scored = [], _known if self.has_bare_rows else _named
         for rows, scores, parts in zip(*columns, strict=True) if names else ():
             each = zip(rows, scores, zip(*parts, strict=True), strict=True)
             hits = [
-                passages.hit(row, score, ranked.score_type, dict(zip(names, part, strict=True)))
+                passages.hit(row, score, ranked.score_type, scored(names, part))
                 for row, score, part in each
                 if row >= 0
             ]
@@ -297,5 +307,6 @@ class Retrieval(Archive):
         if core is None:
             near, words = self._searched("vector"), self._searched("rag.terms")
             lexicon = words.lexicons or words[0].lexicon
-            core = self._made["fusion"] = _core.Fusion(near.parts, lexicon, near[0].matrix)
+            parts = near.parts if len(near) == len(words) else words.parts_with(near)
+            core = self._made["fusion"] = _core.Fusion(parts, lexicon, near[0].matrix)
         return core

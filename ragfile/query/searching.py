@@ -228,8 +228,8 @@ class KnowledgeBase(Retrieval):
         if row is None:
             raise KeyError(f"{self.path} has no chunk {like!r}, which like= names")
         text = query or self.chunk(row).content
-        if vector is None and self.has_vectors:
-            vector = self.vector(row)
+        if vector is None and self.vector_mask()[row]:
+            vector = self.vectors_of([row])[0]
         return text, vector, row
 
     def _answered(self, question, request_id) -> Hits:

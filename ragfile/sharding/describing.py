@@ -85,10 +85,13 @@ def _tags(archive) -> list[str] | None:
 
 
 def _centroid(archive) -> tuple[list[int] | None, float]:
-    """The mean direction of the live rows in steps of 1/127, and the radius around it; of cosine alone."""
+    """The mean direction of the live rows with a vector in steps of 1/127, and the radius around it; of cosine alone."""
     vectors = archive.vectors()
     is_cosine = archive.config.get("metric", "cosine") == "cosine"
-    if vectors is None or not len(vectors) or not is_cosine:
+    if vectors is None or not is_cosine:
+        return None, 0.0
+    vectors = vectors[~np.isnan(vectors[:, 0])]
+    if not len(vectors):
         return None, 0.0
     mean = pruning.directions(vectors).mean(axis=0)
     centroid = np.rint(np.clip(mean, -1, 1) * 127).astype(int).tolist()

@@ -136,7 +136,7 @@ def write_ragfile(
 ) -> BuildReport:  # fmt: skip
     """Writes a Ray Dataset of chunks, with the columns of read_ragfile, as a dataset; a task writes a shard.
 
-    `embedding` may be missing: then embedder makes vectors, or there are none. options are those of ragfile.create. The
+    `embedding` may be missing: then embedder makes vectors, or there are none; a null in it is a chunk without one. options are those of ragfile.create. The
     chunks of a document share a shard.
     """
     store = place(path)
@@ -173,7 +173,9 @@ def _written(store, batch, options) -> Built:
         Chunk(doc_id, int(number), str(text), tuple(metadata.pop("tags", ())), metadata)
         for (doc_id, _, number), text, metadata in zip(names, batch["text"], said, strict=True)
     ]
-    vectors = np.stack(list(batch["embedding"])) if "embedding" in batch else None
+    vectors = list(batch["embedding"]) if "embedding" in batch else None
+    if vectors is not None and all(vector is None for vector in vectors):
+        vectors = None  # of the whole shard
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "shard.ragfile")
         with create(path, **options) as writer:

@@ -55,9 +55,6 @@ class Fusing:
             return None
         moments = [self.base.sample_statistics(vector) for vector in self.vectors]
         self.scales = [_core.Calibration(mean, spread, self.value) for mean, spread in moments]
-        self.near = [
-            _known(scores, mean) for scores, (mean, _) in zip(self.near, moments, strict=True)
-        ]
         if self.question.looks_beyond:
             return None
         return np.array([self._least(i, leg) for i, leg in enumerate(self.words)], np.float32)
@@ -109,12 +106,6 @@ def _new(words, dense):
     """Which rows of the vector leg the words did not bring in."""
     known = set(words.rows.tolist())
     return np.array([row not in known for row in dense.rows.tolist()], dtype=bool)
-
-
-def _known(scores, unknown):
-    """Scores of vectors as finite numbers: `unknown` where a row has none."""
-    missing = np.isnan(scores)
-    return np.where(missing, np.float32(unknown), scores) if missing.any() else scores
 
 
 def _leg(found, i) -> Leg:

@@ -371,6 +371,19 @@ class Dataset(KnowledgeBase):
         return bool(len(self)) and self._has("vector")
 
     @property
+    def has_bare_rows(self) -> bool:
+        shards = [{entry[0] for entry in shard.sections} for shard in self.manifest.shards]
+        with_vectors = sum("vector" in names for names in shards)
+        return any("rag.bare" in names for names in shards) or 0 < with_vectors < len(shards)
+
+    def vector_mask(self) -> Any:
+        masks = [
+            np.zeros(record.rows, bool) if shard is None else shard.vector_mask()
+            for shard, record in zip(self._shards(), self.manifest.shards, strict=True)
+        ]
+        return np.concatenate(masks) if masks else np.empty(0, bool)
+
+    @property
     def has_bm25(self) -> bool:
         return bool(len(self)) and self._has("rag.terms")
 
@@ -513,7 +526,7 @@ class Dataset(KnowledgeBase):
     def _near(self, queries, k, rows, threads, least):
         count = 1 if queries.ndim == 1 else len(queries)
         if not len(self) or not k or not count:
-            return _nothing(count, k)
+            return exact.nothing(count, k)
         self._need("vector")
         return self._best(Nearest(queries, k, rows, self._threads(threads), least), count, k)
 
@@ -536,6 +549,9 @@ class Dataset(KnowledgeBase):
             found = super()._looked_at(what, here) if here else {}
         else:
             found = self._by_row(Read(what, wanted)) if len(wanted) else {}
+            if what == "vectors":  # a shard without any does not know their length
+                nothing = np.full(self.dim or 0, np.nan, np.float32)
+                found = {row: there if len(there) else nothing for row, there in found.items()}
             if what == "standings":
                 found = {row: self._moved(row, there) for row, there in found.items()}
         for row in wanted.tolist() if len(found) < len(wanted) and what != "hits" else ():
@@ -611,7 +627,7 @@ class Dataset(KnowledgeBase):
 
     def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None, fields=None):
         if not len(self) or not k or not len(texts):
-            return _nothing(len(texts), k)
+            return exact.nothing(len(texts), k)
         self._need("rag.terms")
         whole, threads = self.whole, self._threads(threads)
         queries = queries or self._asked_for(texts, fields)
@@ -680,10 +696,6 @@ def _missing(what, row, dim):
         "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
         "metadata": {}, "contents": "", "ids": "",
     }[what]  # fmt: skip
-
-
-def _nothing(count, k):
-    return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
 
 
 def _made_hit(read, hit):

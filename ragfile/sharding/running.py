@@ -21,7 +21,7 @@ from ragfile.sharding.asking import (
     Task,
 )
 from ragfile.sharding.shards import Shard, opened
-from ragfile.store import row_sets
+from ragfile.store import exact, row_sets
 from ragfile.store.row_sets import RowSet
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def _match(shard: Shard, ask: Match):
 
 def _nearest(shard: Shard, ask: Nearest):
     rows, unknown = _rows(shard, ask.chosen)
+    if not shard.has_vectors:
+        return exact.nothing(len(np.atleast_2d(ask.vectors)), ask.k), unknown
     found = shard.nearest(ask.vectors, ask.k, where=rows, threads=ask.threads, least=ask.least)
     return found, unknown
 
@@ -78,7 +80,9 @@ def _score(shard: Shard, ask: Score):
     for i, rows in enumerate(ask.rows):
         if not len(rows):
             continue
-        if ask.queries is None:
+        if ask.queries is None and not shard.has_vectors:
+            found.append(np.full(len(rows), np.nan, np.float32))
+        elif ask.queries is None:
             found.append(shard.scores_of(rows, vector=ask.vectors[i]))
         else:
             found.append(shard.word_scores(rows, ask, i))

@@ -67,9 +67,9 @@ def sampled(archive: Archive) -> list[Sampled]:
     """The rows of an archive with the smallest hashes, the smallest first."""
     found = []
     for segment in archive.segments:
-        if not segment.has("vector"):
+        if not (segment.live and segment.vector_count):
             continue
-        for hash_, row in segment.records.sample(SAMPLE, segment.alive):
+        for hash_, row in segment.records.sample(SAMPLE, segment.embedded):
             chunk = segment.records.chunk(row)
             name = segment.records.document(chunk.document).id
             found.append(Sampled(hash_, name, chunk.index, segment.stored_vectors(row, 1)[0]))

@@ -81,7 +81,7 @@ REQUIRES = {
     "rag.postings": ("rag.terms",),
     "keyword": RECORDS,
 }
-REQUIRES |= dict.fromkeys((*RECORDS, "vector"), RECORDS)
+REQUIRES |= dict.fromkeys((*RECORDS, "vector", "rag.bare"), RECORDS)
 
 
 # Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
@@ -620,15 +620,21 @@ class Archive:
         """The stored vectors of the live rows, in the order of live_rows(); None where there are none.
 
         They are a view of the map, without a copy, where the file has one segment and no deleted rows. Otherwise
-        they are copied together. With `segment`, the vectors are those of that segment alone. The first call checks
+        they are copied together. A row without a vector is NaN. With `segment`, the vectors are those of that segment alone. The first call checks
         all of the section's bytes, since nobody can watch the use of a view: seven milliseconds for 150 MB in memory,
         else a read of the section. For single rows there is vector(row), which checks what it gives.
         """
         chosen = self.segments if segment is None else [self.segments[segment]]
         found: list[Any] = [part.live_vectors() for part in chosen if part.live]
-        if not found or any(part is None for part in found):
+        if all(part is None for part in found):
             return None
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        if len(found) == 1:
+            return found[0]
+        width = next(part.shape[1] for part in found if part is not None)
+        return np.concatenate([
+            np.full((one.live, width), np.nan, np.float32) if part is None else part
+            for one, part in zip((s for s in chosen if s.live), found, strict=True)
+        ])  # fmt: skip
 
     def pairs(self, name: PairStrategy) -> Iterator[tuple[Any, str]]:
         """(vector, reference) or (reference, text) of each pair of the `vector` or `keyword` sections, in place."""
@@ -653,9 +659,17 @@ class Archive:
         """The stored vector of a row, a view of the map."""
         segment, local = self._live_place(row)
         vectors = segment.stored_vectors(local, 1)
-        if vectors is None:
-            raise ValueError(f"{self.path} has no vectors")
+        if segment.has_bare_rows and segment.bare_mask()[local]:
+            if not self.has_vectors:
+                raise ValueError(f"{self.path} has no vectors")
+            raise ValueError(f"row {row} has no vector: vector_mask() tells which rows have one")
         return vectors[0]
+
+    def _vector_or_nan(self, row):
+        segment, local = self._live_place(row)
+        if segment.has_bare_rows and segment.bare_mask()[local]:
+            return np.full(self.dim or 0, np.nan, np.float32)
+        return segment.stored_vectors(local, 1)[0]
 
     # ------------------------------------------------------------------------------------------------ many rows at once --
 
@@ -673,6 +687,16 @@ class Archive:
             prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
         else:
             prefetch.passages(self.segments, rows)
+
+    def vectors_of(self, rows: Iterable[int]) -> NDArray[np.float32]:
+        """The vectors of live rows, one after the other; NaN for a row without one."""
+        wanted = list(rows)
+        known = self._looked_at("vectors", wanted)
+        found = np.full((len(wanted), self.dim or 0), np.nan, np.float32)
+        for i, row in enumerate(wanted):
+            if len(known[row]) == found.shape[1]:
+                found[i] = known[row]
+        return found
 
     # ------------------------------------------------------------------------------------------------- exact search --
 
@@ -790,8 +814,25 @@ class Archive:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether there are chunks with vectors."""
-        return any(segment.live and segment.has("vector") for segment in self.segments)
+        """Whether there are chunks with vectors; vector_mask() tells which, where some have none."""
+        return any(segment.live and segment.vector_count for segment in self.segments)
+
+    def vector_mask(self) -> NDArray[np.bool_]:
+        """bool[rows]: whether a row has a vector. It can be a filter: `where=~rf.vector_mask()`."""
+        found = self._made.get("vector mask")
+        if found is None:
+            masks = [segment.vector_mask() for segment in self.segments]
+            found = np.concatenate(masks) if masks else np.empty(0, bool)
+            found.flags.writeable = False
+            self._made["vector mask"] = found
+        return found
+
+    @property
+    def has_bare_rows(self) -> bool:
+        """Whether there are live chunks without a vector beside some that have one."""
+        if not any(segment.has_bare_rows for segment in self.segments if segment.live):
+            return False
+        return 0 < int(self.vector_mask().sum()) < len(self)
 
     @property
     def has_bm25(self) -> bool:
@@ -802,7 +843,7 @@ class Archive:
         """Rows and scores of questions that have a filter each: those with the same one are asked together."""
         if len(wheres) != len(questions):
             raise ValueError(f"where has {len(wheres)} filters for {len(questions)} questions")
-        rows, scores = _nothing(len(questions), k)
+        rows, scores = exact.nothing(len(questions), k)
         for places, where in row_sets.grouped(wheres):
             rows[places], scores[places] = ask(places, questions[places], where)
         return rows, scores
@@ -817,12 +858,18 @@ class Archive:
         """The segments with live rows, all of which must have the section."""
         found = self._made.get(name)
         if found is None:
-            live = (segment for segment in self.segments if segment.live)
-            found = exact.Segments(live, name == "vector")
-            if not all(segment.has(name) for segment in found):
+            live = [segment for segment in self.segments if segment.live]
+            found = exact.Segments(self._having(name, live), name == "vector")
+            if not all(segment.has(name) for segment in found) or (live and not found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._made[name] = found
         return found
+
+    def _having(self, name, live):
+        """Segments without those that say that none of their rows has a vector, where vectors are asked."""
+        if name != "vector":
+            return live
+        return [s for s in live if s.vector_count or not (s.has("rag.bare") or s.has("vector"))]
 
     @of_one_commit
     def nearest(
@@ -859,7 +906,7 @@ class Archive:
         """The same for one set of rows."""
         segments = self._searched("vector")
         if not segments:
-            return _nothing(1 if queries.ndim == 1 else len(queries), k)
+            return exact.nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
         return exact.nearest(segments, queries, k, rows.words(segments), threads, least)
 
@@ -899,7 +946,7 @@ class Archive:
         """The same for one set of rows; queries are the texts as terms, where they are known."""
         segments = self._searched("rag.terms")
         if not segments:
-            return _nothing(len(texts), k)
+            return exact.nothing(len(texts), k)
         prefetch.terms(segments)
         sets, weights = rows.words(segments), self._weights(segments, fields)
         return exact.match(segments, texts, k, sets, threads, k1, b, queries, weights)
@@ -923,7 +970,8 @@ class Archive:
     ) -> Float32s:  # fmt: skip
         """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric.
 
-        The rows of an answer can be given as they are: -1, which fills it up, scores -inf. Deleted rows are refused.
+        The rows of an answer can be given as they are: -1, which fills it up, scores -inf. A row without a vector
+        scores NaN. Deleted rows are refused.
         """
         wanted = np.asarray(rows)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -1031,16 +1079,12 @@ _LOOKS = {
     "standings": _standing,
     "metadata": Archive.metadata_of,
     "contents": lambda archive, row: archive.chunk(row).content,
-    "vectors": Archive.vector,
+    "vectors": Archive._vector_or_nan,
 }
 
 
 def _deleted(row):
     return IndexError(f"row {row} is deleted: live_rows() lists the rows that are left")
-
-
-def _nothing(count, k):
-    return np.full((count, k), -1, np.int64), np.full((count, k), exact.NOTHING, np.float32)
 
 
 def _reopen(kind, path, options):

@@ -2,7 +2,7 @@
 
     node_id    document#index          doc_id     the document
     text       the chunk               metadata_  JSON: the document's, then the chunk's own, and "tags"
-    embedding  float32[dim], where the file has vectors
+    embedding  float32[dim], where the file has vectors; null for a chunk without one
 
 Rows come in the order of the file, batch by batch, so that no export needs more memory than a batch.
 """
@@ -28,7 +28,9 @@ def records(archive, vectors=True):
             "start": hit.start, "end": hit.end, "tags": list(hit.tags), "metadata": hit.metadata,
         }  # fmt: skip
         if vectors:
-            record["embedding"] = archive.vector(row).astype(np.float32).tolist()
+            record["embedding"] = (
+                None if hit.vector is None else hit.vector.astype(np.float32).tolist()
+            )
         yield record
 
 
@@ -53,7 +55,8 @@ def arrow_stream(archive, vectors=True):
     vectors = vectors and archive.has_vectors
     columns = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
     if vectors:
-        columns.append((b"+w:%d" % archive.dim, b"embedding", [(b"f", b"item", [])]))
+        items = [(b"f", b"item", [])]
+        columns.append((b"+w:%d" % archive.dim, b"embedding", items, archive.has_bare_rows))
     return _core.arrow_stream(
         (b"+s", b"", [*columns, (b"u", b"doc_id", [])]), _batches(archive, vectors)
     )
@@ -77,10 +80,19 @@ def _batch(archive, hits, rows, vectors):
         _texts(map(metadata_of, hits)),
     ]
     if vectors:
-        flat = np.array([archive.vector(row) for row in rows], dtype=np.float32)
-        columns.append((len(rows), [None], [(flat.size, [None, flat.tobytes()], [])]))
+        columns.append(_vectors(archive.vectors_of(rows)))
     columns.append(_texts([hit.doc_id for hit in hits]))
     return len(rows), [None], columns
+
+
+def _vectors(flat):
+    """A column of lists of one length; a row of NaN is null."""
+    is_there = ~np.isnan(flat[:, 0])
+    if is_there.all():
+        return len(flat), [None], [(flat.size, [None, flat.tobytes()], [])]
+    flat[~is_there] = 0
+    bits = np.packbits(is_there, bitorder="little").tobytes()
+    return len(flat), [bits], [(flat.size, [None, flat.tobytes()], [])]
 
 
 def _texts(texts):

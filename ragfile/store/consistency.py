@@ -12,6 +12,7 @@ from ragfile.text import restored
 
 LONGEST = (1 << 32) - 1  # a length that may stand for a longer one
 LEGS = ("vector", "rag.terms")
+ROWS = 8192  # whose vectors are looked at together
 
 
 def disagreements(archive) -> list[tuple[str, int, str, str]]:
@@ -19,7 +20,8 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
         for look in (
-            _records, _vectors, _terms, shadow_faults, sample_faults, fine_faults, column_faults,
+            _records, _vectors, bare_faults, _terms, shadow_faults, sample_faults, fine_faults,
+            column_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -70,6 +72,35 @@ def _vectors(segment):
     return ()
 
 
+def bare_faults(segment):
+    """`rag.bare` names the rows without a vector, which are NaN in every component; all others are finite."""
+    section = segment.section("rag.bare")
+    if section is None:
+        return
+    items = segment.reader.entry("rag.bare", segment.number)["items"]
+    bare, words = segment.bare_mask(), (segment.rows + 63) // 64
+    if len(section) != 8 * words or bytes(section) != bytes(_core.bitmap(bare, in_words=True)):
+        yield _fault("a bitmap of another size than its rows, or a bit after them", "rag.bare")
+    elif not items or items != int(bare.sum()):
+        yield _fault("not as many rows without vectors as items", "rag.bare")
+    elif not segment.has("vector"):
+        if not bare.all():
+            yield _fault("rows that have a vector, in a segment without vectors", "rag.bare")
+    else:
+        yield from _components(segment, bare)
+
+
+def _components(segment, bare):
+    for first in range(0, segment.rows, ROWS):
+        count = min(ROWS, segment.rows - first)
+        stored, part = segment.stored_vectors(first, count), bare[first : first + count]
+        finite, nothing = np.isfinite(stored).all(axis=1), np.isnan(stored).all(axis=1)
+        wrong = np.flatnonzero(np.where(part, ~nothing, ~finite))
+        if len(wrong):
+            yield _fault(f"row {first + wrong[0]} and rag.bare disagree on its vector", "vector")
+            return
+
+
 def _terms(segment):
     """What the fields of a row have of their own is a part of what the row has."""
     if segment.section("rag.terms") is None:
@@ -101,8 +132,11 @@ def sample_faults(segment):
     if stored is None:
         return
     pairs = stored.pairs()
-    live = [pair for pair in pairs if segment.is_live(pair[1])]
-    first = segment.records.sample(len(live) + 1, segment.alive)
+    mask = segment.vector_mask()
+    live = [pair for pair in pairs if mask[pair[1]]]
+    first = segment.records.sample(len(live) + 1, segment.embedded)
+    if any(segment.bare_mask()[row] for _, row in pairs):
+        yield _fault("the sample has rows without a vector", "rag.sample")
     is_first = first[: len(live)] == live and not (
         pairs and first[len(live) :] < pairs[-1:] and first[len(live) :]
     )
@@ -170,7 +204,8 @@ def _between(segments):
     """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
     filled = [segment for segment in segments if segment.live]
     for leg in LEGS:
-        without = [segment.number for segment in filled if segment.section(leg) is None]
+        having = (segment for segment in filled if leg != "vector" or not segment.has("rag.bare"))
+        without = [segment.number for segment in having if segment.section(leg) is None]
         if 0 < len(without) < len(filled):
             yield _fault(
                 f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg

@@ -78,6 +78,13 @@ class Segments(list):
             )
         return self._parts
 
+    def parts_with(self, near):
+        """The same where only the segments `near` have vectors."""
+        matrices, several = {s.base: s.matrix for s in near}, len(self) > 1
+        return _core.Parts(
+            [(s.base, s.rows, s.records if several else None, matrices.get(s.base)) for s in self]
+        )
+
     def questions(self, texts, terms=(), weights=None):
         """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept.
         weights are of attached fields."""
@@ -96,6 +103,11 @@ class Segments(list):
             known = self.lexicons.queries(texts)
             self._questions.put(texts[0], known)
         return known
+
+
+def nothing(count, k) -> Any:
+    """Answers without a row."""
+    return np.full((count, k), -1, np.int64), np.full((count, k), NOTHING, np.float32)
 
 
 def nearest(segments, queries, k, sets, threads, least=None) -> Any:
@@ -130,8 +142,10 @@ def reaching(found, floors) -> Any:
 
 
 def vector_scores(segments, rows, query):
-    """The canonical score of each row."""
-    return _by_segment(segments, rows, lambda segment, local: segment.matrix.scores(local, query))
+    """The canonical score of each row; NaN for one without a vector."""
+    return _by_segment(
+        segments, rows, lambda segment, local: segment.matrix.scores(local, query), np.nan
+    )
 
 
 def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) -> Any:
@@ -228,8 +242,8 @@ def _ascending(rows, score):
     return out
 
 
-def _by_segment(segments, rows, score):
-    """score(segment, its rows) for rows in any order, put together; 0 for a row of none of these segments."""
+def _by_segment(segments, rows, score, missing=0):
+    """score(segment, its rows) for rows in any order, put together; `missing` for a row of none of these segments."""
     rows = np.asarray(rows, dtype=np.int64)
     if (
         len(segments) == 1
@@ -238,11 +252,11 @@ def _by_segment(segments, rows, score):
         and rows.max() < segments[0].base + segments[0].rows
     ):
         return score(segments[0], rows - segments[0].base if segments[0].base else rows)
-    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score))
+    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score, missing))
 
 
-def _by_segments(segments, rows, score):
-    out = np.zeros(len(rows), dtype=np.float32)
+def _by_segments(segments, rows, score, missing):
+    out = np.full(len(rows), missing, dtype=np.float32)
     firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
     ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()
     for segment, first, end in zip(segments, firsts, ends, strict=True):

@@ -75,11 +75,12 @@ class Passages:
         return segment.stretch(local, before, after)
 
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
-        """The stored vector of a row, or None in a file without vectors."""
+        """The stored vector of a row, or None where it has none."""
         self._check()
         segment, local = self.archive.place(row)
-        found = segment.stored_vectors(local, 1)
-        return None if found is None else found[0]
+        if segment.has_bare_rows and segment.bare_mask()[local]:
+            return None
+        return segment.stored_vectors(local, 1)[0]
 
 
 class Kept:

@@ -22,6 +22,7 @@ TABLES = (
     "rag.postings",
     "rag.terms",
     "rag.tombs",
+    "rag.bare",
 )
 LITTLE = 8 << 20
 
@@ -113,7 +114,7 @@ def vectors(segments):
         wants += (
             [_whole(vector)] if shadow is None else [(vector, 0, _core.VECTOR_HEAD), _whole(shadow)]
         )
-        wants.append(_whole(segment.section("rag.tombs")))
+        wants += [_whole(segment.section(name)) for name in ("rag.tombs", "rag.bare")]
     _once(segments, "vectors", wants)
 
 
@@ -125,7 +126,7 @@ def samples(segments):
         if segment.has("rag.sample"):
             names = ("rag.sample",)
             wants.append((segment.section("vector"), 0, _core.VECTOR_HEAD))
-        wants += [_whole(segment.section(name)) for name in (*names, "rag.tombs")]
+        wants += [_whole(segment.section(name)) for name in (*names, "rag.tombs", "rag.bare")]
     _once(segments, "samples", wants)
 
 

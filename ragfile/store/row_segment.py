@@ -120,6 +120,15 @@ class StoredDocument:
         """Its JSON object in the metadata stream. It is shared: do not change it."""
         return self.segment.document_fields(self.number, self.record)
 
+    @property
+    def vectors(self) -> tuple[NDArray[np.floating[Any]] | None, NDArray[np.bool_]]:
+        """(the stored vectors of its rows or None, bool for each: whether it has none)."""
+        rows, segment = self.rows, self.segment
+        stored = segment.stored_vectors(rows.start, len(rows))
+        if not segment.has_bare_rows:
+            return stored, np.zeros(len(rows), bool)
+        return stored, segment.bare_mask()[rows.start : rows.stop]
+
     def read(self) -> Document:
         """The whole document."""
         record = self.record
@@ -138,7 +147,7 @@ class Segment:
         self.reader, self.base = reader, base
         self.number, self.rows, self.live, _ = record
         self.room = KEPT
-        self._records = self._texts = self._meta = self._alive = None
+        self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
         self.metric, self._fields = "cosine", {}
         self.brought = set()  # names of plans (see prefetch) that were carried out once for all
@@ -195,6 +204,40 @@ class Segment:
         if self._alive is None:
             self._alive = _core.rows_outside(self.need("rag.tombs"), self.rows)
         return self._alive
+
+    @property
+    def has_bare_rows(self):
+        """Whether some rows may have no vector; nothing is read."""
+        return self.has("rag.bare") or not self.has("vector")
+
+    def bare_mask(self):
+        """bool[rows]: the rows without a vector."""
+        if self._bare is None:
+            self._bare = self._read_bare()
+        return self._bare
+
+    def _read_bare(self):
+        section = self.section("rag.bare")
+        if section is None:
+            return np.full(self.rows, not self.has("vector"))
+        return ~_core.flags_of(_core.rows_outside(section, self.rows), self.rows)
+
+    def vector_mask(self):
+        """bool[rows]: the rows that are not deleted and have a vector."""
+        mask = self.live_mask()
+        return mask & ~self.bare_mask() if self.has_bare_rows else mask
+
+    @property
+    def embedded(self):
+        """Bits of the rows of vector_mask, as uint64 words, or None for all rows."""
+        if not self.has_bare_rows:
+            return self.alive
+        return _core.row_set(self.vector_mask(), self.rows)
+
+    @property
+    def vector_count(self):
+        """How many live rows have a vector."""
+        return int(self.vector_mask().sum()) if self.has_bare_rows else self.live
 
     def live_mask(self):
         """bool[rows]: the rows that are not deleted."""
@@ -345,7 +388,7 @@ class Segment:
         return vectors[first : first + count]
 
     def live_vectors(self) -> NDArray[np.floating[Any]] | None:
-        """The vectors of the live rows: a view of the map where no row is deleted, else a copy."""
+        """The vectors of the live rows, NaN for one without: a view of the map where no row is deleted, else a copy."""
         vectors = self.stored_vectors(0, self.rows)
         return vectors if vectors is None or self.alive is None else vectors[self.live_mask()]
 

@@ -1,5 +1,5 @@
-"""The rows that calibrate fusion, and their vectors: the TAKEN live rows with the smallest hashes of
-their keys, whatever the file's history.
+"""The rows that calibrate fusion, and their vectors: the TAKEN live rows with a vector that have the
+smallest hashes of their keys, whatever the file's history.
 
 A segment of WORTH rows or more keeps its first KEPT of them together, in `rag.sample`. Deletion leaves that
 section as it is until it has fewer live rows than a sample takes; the commit that goes below writes it again.
@@ -48,10 +48,9 @@ def stored_sample(segment: Segment) -> _core.StoredSample | None:
 
 def living(stored: _core.StoredSample, segment: Segment) -> dict[Entry, int] | None:
     """The live entries by their places, TAKEN at most; None where more of the segment's rows are wanted."""
-    places = {
-        entry: i for i, entry in enumerate(stored.pairs()) if segment.is_live(entry[1])
-    }  # in order
-    if len(places) < min(TAKEN, segment.live):
+    mask = segment.vector_mask()
+    places = {entry: i for i, entry in enumerate(stored.pairs()) if mask[entry[1]]}  # in order
+    if len(places) < min(TAKEN, segment.vector_count):
         return None
     return dict(list(places.items())[:TAKEN])
 
@@ -59,6 +58,7 @@ def living(stored: _core.StoredSample, segment: Segment) -> dict[Entry, int] | N
 def sample(segments: Sequence[Segment], with_vectors: bool = True) -> Sample:
     """The sample of a file."""
     prefetch.samples(segments)
+    segments = [segment for segment in segments if segment.vector_count]
     found = [(entry, segment, view) for segment in segments for entry, view in _of(segment).items()]
     found.sort(key=lambda each: (each[0][0], each[1].base + each[0][1]))
     chosen = found[:TAKEN]
@@ -79,16 +79,13 @@ def _of(segment: Segment) -> dict[Entry, NDArray[np.floating] | None]:
         vectors = stored.vectors
         return {entry: vectors[i] for entry, i in kept.items()}
     prefetch.whole([segment], "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
-    return dict.fromkeys(segment.records.sample(TAKEN, segment.alive))
+    return dict.fromkeys(segment.records.sample(TAKEN, segment.embedded))
 
 
 def _vector(entry: Entry, segment: Segment, together: NDArray[np.floating] | None):
     if together is not None:
         return together
-    stored = segment.stored_vectors(entry[1], 1)
-    if stored is None:
-        raise ValueError(f"segment {segment.number} has no vectors")
-    return stored[0]
+    return segment.stored_vectors(entry[1], 1)[0]
 
 
 # ------------------------------------------------------------------------------------ writing --
@@ -100,12 +97,14 @@ def is_short(segment: Segment, alive: NDArray[np.bool_]) -> bool:
         return False
     stored = stored_sample(segment)
     assert stored is not None
+    alive = alive & ~segment.bare_mask()
     kept = sum(bool(alive[row]) for _, row in stored.pairs())
     return kept < min(TAKEN, int(alive.sum()))
 
 
 def written_anew(segment: Segment, alive: NDArray[np.bool_]) -> bytes:
-    """`rag.sample` of the rows that will be alive."""
+    """`rag.sample` of the rows that will be alive and have vectors."""
+    alive = alive & ~segment.bare_mask()
     entries = segment.records.sample(KEPT, _core.row_set(alive, segment.rows))
     found = [segment.stored_vectors(row, 1)[0] for _, row in entries]
     return _core.stored_sample(entries, np.array(found))

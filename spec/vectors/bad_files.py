@@ -2,7 +2,17 @@
 
 import struct
 
-from good_files import DOCUMENTS, RICH, ROWS, VECTORS, rich_columns, segment, shadowed
+from good_files import (
+    DOCUMENTS,
+    NOTHING,
+    RICH,
+    ROWS,
+    SOME_VECTORS,
+    VECTORS,
+    rich_columns,
+    segment,
+    shadowed,
+)
 from oracles import handmade
 from pieces import (
     File,
@@ -722,6 +732,27 @@ def samples():
     yield made("left-out", left_out, "without the row that comes first")
 
 
+def bares():
+    bits = tombs([1, 4], 5)
+
+    def made(name, note, *, vectors=SOME_VECTORS, part=bits, items=2, more=(), rule="3.9"):
+        held = [*segment(1, DOCUMENTS, vectors), ("rag.bare", 1, 1, part, items), *more]
+        data = File().commit(held, rows=[(1, 5, 5)]).bytes()
+        return f"1-bare-{name}", bad(data, None, rule, note)
+
+    yield made("size", "a bitmap that is too long", part=bits + bytes(8))
+    yield made("after", "a bit after the last row", part=tombs([1, 4, 9], 10), items=3)
+    yield made("items", "another number of items than of bits", items=1)
+    yield made("none", "no bit at all", vectors=VECTORS, part=tombs([], 5), items=0)
+    yield made("vector", "a row without a vector that has components", vectors=VECTORS)
+    unsaid = [*SOME_VECTORS[:2], NOTHING, *SOME_VECTORS[3:]]
+    yield made("unsaid", "a row of NaN that is not named", vectors=unsaid, rule="3.1")
+    yield made("missing", "rows with a vector, and no vectors", vectors=None)
+    part = sample(DOCUMENTS, SOME_VECTORS, 4, leave_out=[4])
+    more = [("rag.sample", 1, 0, part, 4)]
+    yield made("sample", "a sample with a row without a vector", more=more, rule="3.6")
+
+
 def fines():
     held = segment(1, DOCUMENTS, VECTORS)
     names = ("rag.text", "rag.chunks")
@@ -903,6 +934,7 @@ def vectors():
         rows,
         documents,
         samples,
+        bares,
         fines,
         columns_of_metadata,
         plain_shadows,

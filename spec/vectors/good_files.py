@@ -616,6 +616,7 @@ def knowledge():
         file = File().commit(held, rows=[(1, 5, 3)])
         note = f"the first three rows by hash with their vectors of {bits} bits, and deleted rows"
         yield f"1-sample-{bits}", Vector(file.bytes(), note, says_1(segments=[{"live": 3}]))
+    yield from bare_rows()
     held = segment(1, DOCUMENTS, VECTORS)
     for name, names in (("fine", ("rag.text", "rag.chunks", "rag.ids")), ("fine-none", ())):
         part = ("rag.fine", 1, 0, fine(held, names), len(names))
@@ -668,6 +669,31 @@ def fields_of_words():
         words = [{"field": None, "lengths": whole}, {"field": 1, "lengths": lengths[1]}]
         note = f"words of two fields, the second with lists of its own, in {len(rows)} rows"
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"words": words}]))
+
+
+NOTHING = [float("nan")] * 3
+SOME_VECTORS = [VECTORS[0], NOTHING, VECTORS[2], VECTORS[3], NOTHING]
+
+
+def bare_rows():
+    """Rows without a vector (3.9): in a segment with vectors, and in one without."""
+    for bits in (16, 32):
+        held = [
+            *segment(1, DOCUMENTS, SOME_VECTORS, bits),
+            ("rag.bare", 1, 1, tombs([1, 4], 5), 2),
+            ("rag.sample", 1, 0, sample(DOCUMENTS, SOME_VECTORS, 2, bits, leave_out=[1, 4]), 2),
+            ("rag.tombs", 1, 0, tombs([4], 5), 1),
+        ]
+        data = File().commit(held, rows=[(1, 5, 4)]).bytes()
+        says = says_1(segments=[{"bare": [1, 4], "live": 4}])
+        note = f"rows without a vector among others of {bits} bits, one of them deleted"
+        yield f"1-bare-{bits}", Vector(data, note, says)
+    later = {"z": ("later", None, [(0, (0, 5), None)])}
+    file = File().commit(segment(1, later), rows=[(1, 1, 1)])
+    added = [("rag.bare", 1, 1, tombs([0], 1), 1), *segment(2, DOCUMENTS, VECTORS)]
+    file.commit(added, rows=[(1, 1, 1), (2, 5, 5)])
+    says = says_1(segments=[{"bare": [0]}, {"live": 5}])
+    yield "1-bare-segment", Vector(file.bytes(), "a segment without vectors beside one with", says)
 
 
 def surrogates():

@@ -453,3 +453,27 @@ def test_a_store_keeps_pages_headers_and_the_model(paged, tmp_path, store):
     assert back.documents["a.pdf"]["metadata"].get("lang") == "en"
     assert "page" not in back.documents["a.pdf"]["metadata"]
     assert next(passages(back)).title == "A"
+
+
+# --------------------------------------------------------------------------------------------------- without vectors ---
+
+
+@pytest.mark.parametrize("suffix", [".ragmd", ".faiss"])
+def test_chunks_without_a_vector_come_back_as_they_were(tmp_path, suffix):
+    path, there, back = (
+        tmp_path / "kb.ragfile",
+        tmp_path / f"kb{suffix}",
+        tmp_path / "again.ragfile",
+    )
+    with Writer(path) as w:
+        chunks = [Chunk(f"d{i // 3}", i % 3, f"text {i}") for i in range(9)]
+        w.add(chunks, [None if i % 4 == 0 else [float(i), 1.0] for i in range(9)])
+        whole = Document("whole", "all of it has no vector")
+        w.add_document(whole, [Chunk("whole", 0, "all of it", start=0, end=9)], [None])
+    with pytest.warns(UserWarning, match="4 chunks have no vector"):
+        converting.convert(path, there)
+    if suffix == ".faiss":
+        assert json_pair.read(*json_pair.pair_paths(there)).index.count == 6
+        return
+    converting.convert(there, back)
+    assert back.read_bytes() == path.read_bytes()

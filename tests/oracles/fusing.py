@@ -24,9 +24,9 @@ def fused(rf, text, vector, k, pool, method, parameter, where=None):
     bm25, near = rf.score(rows, text=text), rf.score(rows, vector=vector)
     if method == "calibrated":
         mean, deviation = rf.sample_statistics(vector)
-        near = np.where(np.isnan(near), np.float32(mean), near)
+        known = np.where(np.isnan(near), np.float32(mean), near)
         order, scores = fusion.calibrated(
-            ties, bm25, near, mean=mean, deviation=deviation, w=parameter
+            ties, bm25, known, mean=mean, deviation=deviation, w=parameter
         )
     else:
         place = dict(zip(rows.tolist(), ties.tolist(), strict=True))

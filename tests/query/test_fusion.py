@@ -240,11 +240,22 @@ def test_no_row_below_the_least_dense_score_comes_among_the_k_best(both, scale, 
         assert (ranked[:k] < len(both)).all()
 
 
+def test_what_has_no_vector_counts_as_the_mean():
+    scale, rows = _core.Calibration(0.1, 0.25, 6), np.arange(2)
+    bm25, none = np.array([1, 2], np.float32), np.array([np.nan, 0.5], np.float32)
+    mean = np.array([np.float32(0.1), 0.5], np.float32)
+    for found, wanted in zip(
+        scale.rank(rows, bm25, none), scale.rank(rows, bm25, mean), strict=True
+    ):
+        assert found.tobytes() == wanted.tobytes()
+    assert scale.least(bm25, none, 1, 0.5) == scale.least(bm25, mean, 1, 0.5)
+
+
 def test_scores_that_are_not_finite_and_weights_that_are_not_positive_are_refused():
     scale, one = _core.Calibration(0.0, 1.0, 6), np.ones(1, np.float32)
+    with pytest.raises(ValueError, match="finite"):
+        scale.rank(np.zeros(1, np.int64), one, one * np.inf)
     for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="finite"):
-            scale.rank(np.zeros(1, np.int64), one, one * bad)
         with pytest.raises(ValueError, match="finite"):
             scale.least(one * bad, one, 1, 0.0)
     with pytest.raises(ValueError, match="both scores"):

@@ -178,3 +178,18 @@ def test_other_libraries_read_the_stream_without_pyarrow(path, package):
     code = f"import sys; {hidden}import ragfile; rf = ragfile.open(sys.argv[1]); {READERS[package]}"
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
     assert done.stdout.strip() == "49", done.stderr
+
+
+def test_a_chunk_without_a_vector_has_a_null(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    chunks = [{"doc_id": f"d{i}", "chunk_index": 0, "content": "text"} for i in range(10)]
+    vectors = [None if i in (0, 3, 9) else [float(i), 1.0] for i in range(10)]
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add(chunks, vectors)
+    rf = ragfile.open(tmp_path / "kb")
+    table = rf.to_arrow()
+    assert table.column("embedding").to_pylist() == vectors
+    assert table.schema.field("embedding").nullable
+    assert table.validate(full=True) is None
+    assert [line["embedding"] for line in arrow.records(rf)] == vectors
+    assert pyarrow.table(rf).column("embedding").null_count == 3

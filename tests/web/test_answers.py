@@ -9,6 +9,7 @@ import pytest
 from web.node import Reader
 
 import ragfile
+from ragfile.embedding.protocol import open_embedder
 
 QUESTIONS = int(os.environ.get("RAGFILE_QUESTIONS", "60"))
 WORDS = (  # noqa: SIM905
@@ -61,7 +62,27 @@ def files(tmp_path_factory):
         w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "ACEGZ"])
     half = make(folder / "half.ragfile", embedder="default", precision=16)
     words = make(folder / "words.ragfile")
-    return {"several": several, "half": half, "words": words}
+    return {"several": several, "half": half, "words": words, "mixed": mixed(folder)}
+
+
+def mixed(folder):
+    """A file in which every third chunk has no vector, and in one segment none has one."""
+    path, rng = folder / "mixed.ragfile", np.random.default_rng(8)
+    embedder = open_embedder("default")
+    for seed, has in ((1, True), (2, False), (3, True)):
+        chunks = [
+            {"doc_id": one["id"], "chunk_index": i, "content": text}
+            for one in documents(seed, 60)
+            for i, text in enumerate([one["text"][:200], one["text"][200:400]])
+        ]
+        vectors = [v if has and rng.random() < 0.7 else None
+                   for v in embedder.embed([chunk["content"] for chunk in chunks], "document")]  # fmt: skip
+        writer = ragfile.edit(path) if path.exists() else ragfile.create(path, embedder="default")
+        with writer as w:
+            w.add(chunks, vectors)
+    with ragfile.edit(path) as w:
+        w.delete(ragfile.open(path).document_ids()[::7])
+    return path
 
 
 FILTERS = [
@@ -97,7 +118,7 @@ def expected(hits):
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
-@pytest.mark.parametrize("name", ["several", "half", "words"])
+@pytest.mark.parametrize("name", ["several", "half", "words", "mixed"])
 def test_searches_give_the_same_passages_and_score_bits(files, name):
     rng = random.Random(name)
     with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
@@ -119,7 +140,7 @@ def test_searches_give_the_same_passages_and_score_bits(files, name):
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
-@pytest.mark.parametrize("name", ["several", "half"])
+@pytest.mark.parametrize("name", ["several", "half", "mixed"])
 def test_raw_searches_give_the_same_rows_and_bits(files, name):
     rng = random.Random(name)
     with ragfile.open(files[name]) as rf, Reader(files[name]) as there:

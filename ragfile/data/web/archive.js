@@ -19,6 +19,7 @@ const REQUIRES = {
   "rag.postings": ["rag.terms"],
   keyword: RECORDS,
   vector: RECORDS,
+  "rag.bare": RECORDS,
   ...Object.fromEntries(RECORDS.map((name) => [name, RECORDS])),
 };
 const KEPT_FIELDS = 4096;
@@ -501,10 +502,11 @@ export class Archive {
     if (this.hasLive("rag.terms")) await this.lexical();
     if (this.hasLive("vector")) {
       await this.core.withRoom([4], (at) => this.core.call("vectors_open", at));
-      for (const { i } of this.segments) {
-        await this.core.call("check_shadow", i);
-        await this.core.call("check_sample", i);
-      }
+      for (const { i } of this.segments) await this.core.call("check_shadow", i);
+    }
+    for (const { i } of this.segments) {
+      await this.core.call("check_bare", i);
+      await this.core.call("check_sample", i);
     }
   }
 

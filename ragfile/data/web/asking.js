@@ -93,7 +93,10 @@ export class Asking {
     if (row === null)
       throw new ArgumentError(`${file.name} has no chunk '${like}', which like names`);
     this.text ||= (await file.textsOf([row]))[0];
-    if (file.hasLive("vector")) this.vector ??= (await file.vectorsOf([row]))[0];
+    if (!this.vector && (await file.hasVectors())) {
+      const [stored] = await file.vectorsOf([row]);
+      if (!Number.isNaN(stored[0])) this.vector = stored;
+    }
     return row;
   }
 
@@ -113,7 +116,7 @@ export class Asking {
     let [vector, degraded] = [null, ""];
     if (!file.length) return { text, vector, hasWords: false, degraded };
     if (mode !== "bm25") {
-      if (!file.hasLive("vector")) degraded = "the file has no vectors";
+      if (!(await file.hasVectors())) degraded = "the file has no vectors";
       else if (given) vector = Float32Array.from(given);
       else [vector, degraded] = await file.vectorOf(text);
     }
@@ -140,11 +143,10 @@ export class Asking {
     const { file } = this;
     const [method, params] = this.fusion;
     const words = await file.matched(text, depth);
-    let known = await file.vectorScores(words.rows, vector);
+    const known = await file.vectorScores(words.rows, vector);
     let [by, least] = [null, -Infinity];
     if (method === "calibrated") {
       by = await this.scale(vector, params);
-      known = known.map((score) => (Number.isNaN(score) ? Math.fround(by.mean) : score));
       const rest = words.rows.length === depth && depth > 0 ? words.scores.at(-1) : 0;
       if (!beyond) least = await file.least(by, words.scores, known, wanted, rest);
     }
@@ -229,7 +231,7 @@ export class Asking {
   async placed(ranked) {
     const { file, wanted, diversity } = this;
     if (diversity) {
-      if (!file.hasLive("vector"))
+      if (!(await file.hasVectors()))
         throw new ArgumentError(`${file.name} has no vectors, which diversity compares`);
       const units = (await file.vectorsOf(ranked.rows)).map(unit);
       ranked = taken(ranked, spread(ranked.scores, units, wanted, diversity));
@@ -259,7 +261,8 @@ export class Asking {
   async sure({ scoreType, scores, parts }, { vector }, depth) {
     if (scoreType !== "calibrated" || this.boost.length || this.diversity) return scores.length;
     const by = await this.scale(vector, this.fusion[1]);
-    const last = (name) => parts.map((part) => part[name]).sort((a, b) => b - a)[depth - 1];
+    const known = (score) => (Number.isNaN(score) ? Math.fround(by.mean) : score); // without a vector
+    const last = (name) => parts.map((part) => known(part[name])).sort((a, b) => b - a)[depth - 1];
     const near = Math.max(last("vector"), Math.fround(by.mean));
     const best = parts.reduce((most, { bm25 }) => Math.max(most, bm25), 0);
     const one = (score) => Float32Array.of(score);
@@ -274,7 +277,7 @@ export class Asking {
     const PIECE = 32;
     for (let at = 0; at < rows.length && kept.length < limit; at += PIECE) {
       const piece = rows.slice(at, at + PIECE);
-      const marks = file.hasLive("vector")
+      const marks = (await file.hasVectors())
         ? (await file.vectorsOf(piece)).map(unit)
         : (await file.textsOf(piece)).map((text) => simhash(text, (one) => file.core.hash(one)));
       marks.forEach((mark, i) => {

@@ -88,6 +88,7 @@ export class RagFile extends Archive {
   /** Loads what questions by meaning need, with progress(received, of all); false where there are none. */
   async prepare(progress) {
     if (!this.hasLive("vector") || !this.recordsModel()) return false;
+    if (!(await this.core.alone(() => this.hasVectors()))) return false;
     await this.embedder(progress);
     return this.core.alone(async () => {
       this.core.progress = progress ?? null;
@@ -112,7 +113,7 @@ export class RagFile extends Archive {
     await this.ready(rows);
     const hits = [];
     for (const [i, row] of rows.entries())
-      hits.push(await this.hitOf(row, scores[i], scoreType, parts[i]));
+      hits.push(await this.hitOf(row, scores[i], scoreType, known(parts[i])));
     return { hits, degraded, generation: this.generation, rows };
   }
 
@@ -159,7 +160,12 @@ export class RagFile extends Archive {
   // --------------------------------------------------------------------------------------- words ---
 
   need(name) {
-    const lacking = this.segments.find((one) => one.live && !this.has(name, one.number));
+    const lacking = this.segments.find(
+      (one) =>
+        one.live &&
+        !this.has(name, one.number) &&
+        !(name === "vector" && this.has("rag.bare", one.number)),
+    );
     if (lacking) throw new ArgumentError(`${this.name} has no section ${name}`);
   }
 
@@ -230,6 +236,14 @@ export class RagFile extends Archive {
     });
   }
 
+  /** Whether a live row has a vector; rag.bare says which have none. */
+  async hasVectors() {
+    if (!this.hasLive("vector")) return false;
+    if (!this.has("rag.bare")) return true;
+    await this.openVectors();
+    return this.core.exports.vectors_segments() > 0;
+  }
+
   /** Why vectors are not searched here, or "". */
   tooLarge() {
     const size = this.core.exports.vectors_size();
@@ -243,6 +257,7 @@ export class RagFile extends Archive {
     await this.openVectors();
     const { core } = this;
     const room = k * core.exports.vectors_segments();
+    if (room === 0) return { rows: [], scores: new Float32Array(0) };
     return this.withVector(vector, (at, size) =>
       core.withRoom([8 * room, 4 * room, 8], async (rows, scores, kept) => {
         await core.call("vectors_nearest", at, size, k, least, rows, scores, kept);
@@ -406,7 +421,7 @@ export class RagFile extends Archive {
       found.push(
         await core.withRoom([4 * this.dim], async (at) => {
           const { segment } = this.place(row);
-          if (!this.has("vector", segment.number)) return new Float32Array(this.dim);
+          if (!this.has("vector", segment.number)) return new Float32Array(this.dim).fill(NaN);
           await core.call("vectors_row", row, at);
           return new Float32Array(core.exports.memory.buffer, at, this.dim).slice();
         }),
@@ -503,4 +518,9 @@ function found(core, rows, scores, count) {
     rows: rowsAt(core, rows, count),
     scores: new Float32Array(core.exports.memory.buffer, scores, count).slice(),
   };
+}
+
+/** The scores that a passage has: of one without a vector, that by words. */
+function known(scores) {
+  return Object.fromEntries(Object.entries(scores).filter(([, score]) => !Number.isNaN(score)));
 }

@@ -203,17 +203,23 @@ def _from_records(archive):
                 stacklevel=4,
             )
     documents, refs, vectors = {}, [], []
+    _warn_of_bare(archive)
     for segment in archive.segments:
-        stored = segment.stored_vectors(0, segment.rows)
         for there in segment.live_documents():
-            name, document, rows = there.id, _document(there, len(refs)), there.rows
+            stored, bare = there.vectors
+            name, document, rows = there.id, _document(there, len(refs), bare), there.rows
             if not name or name in documents or len(document["chunks"]) != len(rows):
                 raise CorruptError(
                     f"document {name!r} of {archive.path}, or one of its chunks, appears twice or has no name"
                 )
             documents[name] = document
-            refs.extend({"document_id": name, "chunk_key": key} for key in document["chunks"])
-            vectors.append(np.asarray(stored[rows.start : rows.stop], dtype=np.float32))
+            refs.extend(
+                {"document_id": name, "chunk_key": key}
+                for key, entry in document["chunks"].items()
+                if entry["faiss_id"] is not None
+            )
+            if stored is not None:
+                vectors.append(np.asarray(stored[~bare], dtype=np.float32))
     config = archive.config
     matrix = np.concatenate(vectors) if vectors else np.empty((0, archive.dim or 1), np.float32)
     index = Index.of(matrix, METRICS[config.get("metric", "cosine")])
@@ -224,8 +230,15 @@ def _from_records(archive):
     return Collection(index, refs, documents, model, front=front)
 
 
-def _document(there, first_row):
-    """A stored document as a dict."""
+def _warn_of_bare(archive):
+    if archive.has_bare_rows:
+        count = len(archive) - int(archive.vector_mask().sum())
+        what = "in the other format they are chunks of their documents, and no rows of its index"
+        warnings.warn(f"{count} chunks have no vector: {what}", UserWarning, stacklevel=5)
+
+
+def _document(there, first_row, bare):
+    """A stored document as a dict. A chunk without a vector has no row."""
     made, record, segment = there.read(), there.record, there.segment
     full_text = made.text if record.has_text else None
     document = {"id": made.id, "source": made.source, "content": {}, "full_text": full_text}
@@ -233,11 +246,12 @@ def _document(there, first_row):
     document |= {
         name: value for name, value in (("original", made.edits), ("body", made.body)) if value
     }
-    for faiss_id, row in enumerate(record.rows, first_row):
+    numbers = iter(range(first_row, first_row + len(record.rows)))
+    for row, is_bare in zip(record.rows, bare.tolist(), strict=True):
         chunk = segment.records.chunk(row)
         key, own = f"chunk-{chunk.index}", segment.fields(chunk.meta_at, chunk.meta_size)
         entry, has_span = (
-            {"i_start": None, "i_end": None, "faiss_id": faiss_id},
+            {"i_start": None, "i_end": None, "faiss_id": None if is_bare else next(numbers)},
             chunk.char_start is not None,
         )
         if chunk.start + chunk.size <= record.text_size:
@@ -292,7 +306,7 @@ def _write_records(collection, path):
                 way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
                 made, held = (
                     Document(doc_id, text or "", source, metadata, tags, **way_back),
-                    vectors[rows],
+                    [None if row is None else vectors[row] for row in rows],
                 )
                 w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
