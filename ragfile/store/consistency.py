@@ -204,9 +204,8 @@ def _between(segments):
     """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
     filled = [segment for segment in segments if segment.live]
     for leg in LEGS:
-        having = (segment for segment in filled if leg != "vector" or not segment.has("rag.bare"))
-        without = [segment.number for segment in having if segment.section(leg) is None]
-        if 0 < len(without) < len(filled):
+        without = [s.number for s in filled if not s.has(leg) and not _may_lack(s, leg)]
+        if without and any(s.has(leg) and _has_rows(s, leg) for s in filled):
             yield _fault(
                 f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg
             )
@@ -218,6 +217,15 @@ def _between(segments):
                 f"document {there.id!r} lives in segments {homes[there.id]} and {segment.number}",
                 "rag.ids",
             )
+
+
+def _may_lack(segment, leg):
+    """Whether a segment says itself that its rows have no vectors."""
+    return leg == "vector" and segment.has("rag.bare")
+
+
+def _has_rows(segment, leg):
+    return leg != "vector" or segment.vector_count > 0
 
 
 def _in_several(segments):

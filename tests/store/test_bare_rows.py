@@ -182,6 +182,21 @@ def test_vectors_can_come_to_a_file_that_has_none(tmp_path):
     assert ragfile.verify(path)[0] == []
 
 
+def test_vectors_can_go_and_come_again(tmp_path):
+    chunks, vectors = rows_of(0, 8, 1)
+    path = tmp_path / "kb"
+    made(path, chunks[:2], [None, None]).close()
+    for i in range(2, 8, 2):
+        with ragfile.edit(path) as w:
+            w.add(chunks[i : i + 2], vectors[i : i + 2])
+        assert ragfile.verify(path)[0] == []
+        with ragfile.edit(path) as w:
+            w.delete([chunks[i]["doc_id"]])
+            w.add([{"doc_id": f"late{i}", "chunk_index": 0, "content": "pod"}], [None])
+        assert ragfile.verify(path)[0] == []
+    assert not ragfile.open(path).has_vectors
+
+
 def test_forgotten_vectors_are_still_an_error(tmp_path):
     chunks, vectors = rows_of(0, 4, 1)
     w = ragfile.create(tmp_path / "kb")
