@@ -1,6 +1,8 @@
-"""What do shards cost: planning and merging beside the shards' own search, workers, a build, requests of an opening?
+"""What do shards cost: planning and merging beside the shards' own search, workers, a build, a million questions on Ray?
 
     python bench/dataset.py --passages passages.jsonl --questions questions.txt [--shards 12] [--rows 100000]
+    python bench/dataset.py --passages passages.jsonl --builds                  two builders beside one, alone
+    python bench/dataset.py --passages passages.jsonl --ray 1000000             questions through Ray Data
 
 Builds a dataset of the passages with the embedded model, and one file of the same. Prints CPU or wall seconds, the best of
 several rounds that take turns: the sum of what each shard takes to answer by itself, the dataset in this process, one and two
@@ -11,14 +13,20 @@ import argparse
 import itertools
 import json
 import platform
+import random
+import re
 import resource
+import shutil
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 import ragfile
 from ragfile import dataset
 from ragfile.sharding.executors.processes import Processes
+from ragfile.sharding.flowing import Asking
 
 ROUNDS, K = 5, 12
 
@@ -96,16 +104,21 @@ def pools(path, questions):
         rf.close()
 
 
-def builds(folder, work, shards):
-    """Seconds of the clock, and CPU seconds of all workers: on a busy machine only those tell something."""
-    print("\n| build by | seconds | CPU seconds of the workers |\n|---|---|---|")
+def builds(folder, work, shards, rounds=3):
+    """Seconds of the clock and CPU seconds, the best of several rounds that take turns: on a busy machine only CPU tells."""
+    walls, spent = {1: float("inf"), 2: float("inf")}, {1: float("inf"), 2: float("inf")}
+    for turn, count in itertools.product(range(rounds), (1, 2)):
+        before, own, began = _spent_by_children(), time.process_time(), time.perf_counter()
+        out = work / f"built-{turn}-{count}"
+        dataset.build(folder, out, shards=shards, executor="process", workers=count)
+        walls[count] = min(walls[count], time.perf_counter() - began)
+        alone = time.process_time() - own  # of this process, while the workers wait
+        spent[count] = min(spent[count], alone + (_spent_by_children() - before) / count)
+        shutil.rmtree(out)
+    print("\n| build by | seconds | CPU seconds one after the other |\n|---|---|---|")
     for count in (1, 2):
-        before, began = _spent_by_children(), time.perf_counter()
-        dataset.build(
-            folder, work / f"built-{count}", shards=shards, executor="process", workers=count
-        )
-        wall = time.perf_counter() - began
-        print(f"| {count} | {wall:.1f} | {_spent_by_children() - before:.1f} |", flush=True)
+        print(f"| {count} | {walls[count]:.2f} | {spent[count]:.2f} |")
+    print(f"| gain | {walls[1] / walls[2]:.2f} | {spent[1] / spent[2]:.2f} |", flush=True)
 
 
 def _spent_by_children():
@@ -113,19 +126,78 @@ def _spent_by_children():
     return used.ru_utime + used.ru_stime
 
 
+def invented(passages, count, seed=1):
+    """Questions of two to six words that stand in the passages."""
+    rng, words = random.Random(seed), set()
+    with open(passages, encoding="utf-8") as lines:
+        for line in itertools.islice(lines, 2000):
+            words.update(re.findall(r"[A-Za-z]{3,}", json.loads(line)["text"]))
+    listed = sorted(words)
+    for _ in range(count):
+        yield " ".join(rng.choices(listed, k=rng.randint(2, 6)))
+
+
+class Timed(Asking):
+    """An actor that says how long it searched, and how long its process has worked since it was there."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._began, self._told = time.process_time(), 0.0
+
+    def _ids(self, asked):
+        before = time.process_time()
+        found = super()._ids(asked)
+        now = time.process_time()
+        lived, self._told = now - self._began - self._told, now - self._began
+        share = np.full(len(asked), 1 / len(asked))
+        return {**found, "searched": share * (now - before), "lived": share * lived}
+
+
+def million(passages, path, count, workers):
+    """Questions through Ray Data over actors that keep the shards open; answers are ids and scores."""
+    import ray
+
+    ray.init(num_cpus=workers + 1, object_store_memory=400 << 20, include_dashboard=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    rows = ray.data.from_items([{"question": text} for text in invented(passages, count)])
+    began, searched, lived, answers = time.perf_counter(), 0.0, 0.0, 0
+    asked = rows.map_batches(
+        Timed, fn_constructor_args=(str(path), K, False, {}, {}), batch_size=1024,
+        batch_format="numpy", concurrency=workers, num_cpus=1, memory=512 << 20,
+    )  # fmt: skip
+    for batch in asked.iter_batches(batch_size=4096, batch_format="numpy"):
+        searched, lived = searched + batch["searched"].sum(), lived + batch["lived"].sum()
+        answers += sum(map(len, batch["ids"]))
+    wall = time.perf_counter() - began
+    print(f"\n{count:,} questions on Ray by {workers} actors: {wall:.0f} s, {answers:,} passages")
+    print(
+        f"{searched:.0f} s of the actors' {lived:.0f} s of CPU are search: {searched / lived:.0%}"
+    )
+    print(f"{searched / count * 1e3:.3f} ms of CPU a question")
+    ray.shutdown()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--passages", required=True)
-    parser.add_argument("--questions", required=True)
+    parser.add_argument("--questions")
+    parser.add_argument("--builds", action="store_true")
+    parser.add_argument("--ray", type=int, metavar="QUESTIONS")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--shards", type=int, default=12)
     parser.add_argument("--rows", type=int, default=100_000)
     options = parser.parse_args()
-    with open(options.questions, encoding="utf-8") as lines:
-        questions = [line.strip() for line in lines if line.strip()][:200]
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
         (work / "sources").mkdir()
         sources(options.passages, options.rows, work / "sources")
+        if options.builds:
+            return builds(work / "sources", work, options.shards)
+        if options.ray:
+            dataset.build(work / "sources", work / "kb", shards=options.shards)
+            return million(options.passages, work / "kb", options.ray, options.workers)
+        with open(options.questions, encoding="utf-8") as lines:
+            questions = [line.strip() for line in lines if line.strip()][:200]
         dataset.build(work / "sources", work / "kb", shards=options.shards)
         ragfile.build(work / "sources", work / "one.ragfile")
         print(

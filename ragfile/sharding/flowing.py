@@ -42,13 +42,27 @@ ROWS = 4096  # of a block
 class Asking:
     """An actor of Ray Data that keeps a dataset open and answers batches of questions."""
 
-    def __init__(self, path: str, k: int, options: dict[str, Any], opening: dict[str, Any]) -> None:
-        self._rf, self._k, self._options = Dataset(path, **opening), k, options
+    def __init__(
+        self, path: str, k: int, texts: bool, options: dict[str, Any], opening: dict[str, Any]
+    ) -> None:
+        self._rf, self._k, self._texts = Dataset(path, **opening), k, texts
+        self._options = options
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        texts = [str(text) for text in batch["question"]]
-        found = self._rf.search_batch(texts, self._k, threads=1, **self._options)
-        answers = np.empty(len(texts), dtype=object)
+        asked = [str(text) for text in batch["question"]]
+        return {**batch, **(self._hits(asked) if self._texts else self._ids(asked))}
+
+    def _ids(self, asked):
+        """Who was found, without a look at what the passages say."""
+        found = self._rf.search_batch(asked, self._k, threads=1, columns=True, **self._options)
+        ids, scores = np.empty(len(asked), object), np.empty(len(asked), object)
+        ids[:] = found.ids
+        scores[:] = [row[: len(of)] for row, of in zip(found.scores, found.ids, strict=True)]
+        return {"ids": ids, "scores": scores}
+
+    def _hits(self, asked):
+        found = self._rf.search_batch(asked, self._k, threads=1, **self._options)
+        answers = np.empty(len(asked), dtype=object)
         answers[:] = [
             [
                 {
@@ -57,19 +71,20 @@ class Asking:
                 } for hit in hits
             ] for hits in found
         ]  # fmt: skip
-        return {**batch, "hits": answers}
+        return {"hits": answers}
 
 
 def ask(
     questions: Any, path: StrPath, *, k: int = 12, batch: int = BATCH, workers: int | None = None,
-    memory: int = MEMORY, opening: dict[str, Any] | None = None, **options: Any,
+    memory: int = MEMORY, texts: bool = True, opening: dict[str, Any] | None = None, **options: Any,
 ) -> Any:  # fmt: skip
     """A Ray Dataset with a column `question`, with a column `hits` more: a list of passages for each question.
 
-    options are those of search_batch, opening those of ragfile.open.
+    With texts=False there are columns `ids` and `scores` in its place, and no passage is read. options are those of
+    search_batch, opening those of ragfile.open.
     """
     return questions.map_batches(
-        Asking, fn_constructor_args=(os.fspath(path), k, options, opening or {}), batch_size=batch,
+        Asking, fn_constructor_args=(os.fspath(path), k, texts, options, opening or {}), batch_size=batch,
         batch_format="numpy", concurrency=workers or 1, num_cpus=1, memory=memory,
         runtime_env={"env_vars": environment()},
     )  # fmt: skip
