@@ -60,6 +60,9 @@ sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorS
 	cd tests && LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 		../.venv-sanitize/bin/python -m pytest -q -p no:cacheprovider
 
+stress-datasets:      ## ten thousand questions to datasets with a history, in every mode and fusion
+	$(PY) -m pytest -q -m stress tests/sharding
+
 engines:              ## datasets on Ray, Dask and S3, installed here: about 600 MB
 	$(PY) -m pip install -q -e ".[ray,dask,s3,arrow]" "moto[server]" boto3
 	$(PY) -m pytest -q tests/sharding

@@ -1,5 +1,6 @@
 """Datasets that change: whatever the history, the answers are the bits of a fresh build; writers that race lose nothing."""
 
+import itertools
 import os
 import random
 import shutil
@@ -12,10 +13,13 @@ from sharding import collections
 
 import ragfile
 from ragfile import dataset
+from ragfile.commit.building import PAGES
 from ragfile.errors import ConflictError
 from ragfile.sharding import committing, manifest, places
+from ragfile.sharding.history import log
 
 QUESTIONS, told = collections.QUESTIONS, collections.told
+MODES = ["hybrid", "vector", "bm25"]
 
 
 def documents(numbers, seed=1):
@@ -47,8 +51,6 @@ def same(tmp_path):
     count = iter(range(1000))
 
     def check(folder, kept):
-        from ragfile.commit.building import PAGES
-
         path = tmp_path / f"one-{next(count)}.ragfile"
         with ragfile.create(path, embedder="default", chunking="markdown", analysis=PAGES) as w:
             w.add_documents(kept.values())
@@ -309,3 +311,51 @@ def test_everything_can_be_deleted(tmp_path):
     assert ragfile.verify(folder)[0] == []
     with pytest.raises(ValueError, match="empty"):
         dataset.add(folder, documents=kept.values())
+
+
+def test_a_writer_whose_clock_is_wrong_commits_in_order(tmp_path, monkeypatch, same):
+    """Generations are counted. The clock is only told, and vacuum asks the store's."""
+    kept = documents(range(6))
+    folder = built(tmp_path / "kb", kept)
+    clock, real = [0], time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() + clock[0])
+    year = 365 * 86400 * 10**9
+    for number, skew in enumerate((40 * year, -20 * year, 0), 30):
+        clock[0] = skew
+        new = documents([number])
+        dataset.add(folder, documents=new.values())
+        kept |= new
+        same(folder, kept)
+    assert [one["generation"] for one in log(folder)] == [6, 5, 4, 3, 2, 1]
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+    assert dataset.vacuum(folder) == []
+    same(folder, kept)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("fusion", ["calibrated", "rrf", "blend"])
+def test_ten_thousand_questions_after_a_history_have_the_bits_of_one_file(tmp_path, fusion):
+    """Documents come, change and go, shards are dealt out again; then each mode, with filters."""
+    rng, kept = random.Random(fusion), documents(range(0, 200, 2))
+    folder = built(tmp_path / "kb", kept)
+    for step in range(8):
+        new = documents(rng.sample(range(300), 20), seed=500 + step)
+        dataset.add(folder, documents=new.values())
+        kept |= new
+        gone = rng.sample(sorted(kept), 15)
+        dataset.delete(folder, gone)
+        kept = {name: one for name, one in kept.items() if name not in gone}
+        if step % 3 == 2:
+            dataset.compact(folder, shards=rng.randint(2, 12), by=rng.choice(["range", "hash"]))
+    one = tmp_path / "one.ragfile"
+    with ragfile.create(one, embedder="default", chunking="markdown", analysis=PAGES) as writer:
+        writer.add_documents(kept.values())
+    words = collections.WORDS
+    asked = [" ".join(rng.choices(words, k=rng.randint(1, 6))) for _ in range(10_000)]
+    with ragfile.open(folder) as rf, ragfile.open(one) as whole:
+        for mode, where in itertools.product(MODES, collections.FILTERS[:4]):
+            options = {"mode": mode, "fusion": fusion, "where": where, "pool": 20}
+            mine = rf.search_batch(asked, 8, columns=True, **options)
+            theirs = whole.search_batch(asked, 8, columns=True, **options)
+            assert mine.scores.tobytes() == theirs.scores.tobytes()
+            assert mine.ids == theirs.ids
