@@ -17,6 +17,7 @@
 #define RAG_FORMAT_H
 
 enum {
+    VERSION_AT = 7, /* three bytes, after the magic */
     HEADER_SIZE = 11,
     FRONT_SIZE = 4096,
     SECTION_ALIGN = 64,

@@ -181,16 +181,20 @@ uint64_t rag_hash(const void *bytes, size_t size) {
     return hash_long(in, size);
 }
 
+void rag_sum_blocks(const uint8_t *bytes, uint64_t size, uint8_t *sums) {
+    for (uint64_t at = 0; at < size; at += RAG_BLOCK, sums += 8) {
+        const uint64_t rest = size - at;
+        store_u64(sums, rag_hash(bytes + at, rest < RAG_BLOCK ? (size_t)rest : RAG_BLOCK));
+    }
+}
+
 enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
                                 struct rag_fault *fault) {
-    const size_t count = (size + RAG_BLOCK - 1) / RAG_BLOCK;
-    uint64_t *sums = malloc(count * sizeof *sums + 1);
+    const size_t sums_size = 8 * ((size + RAG_BLOCK - 1) / RAG_BLOCK);
+    uint8_t *sums = malloc(sums_size + 1);
     if (!sums) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    for (size_t i = 0; i < count; i++) {
-        const size_t rest = size - i * RAG_BLOCK;
-        sums[i] = rag_hash(bytes + i * RAG_BLOCK, rest < RAG_BLOCK ? rest : RAG_BLOCK);
-    }
-    *hash = rag_hash(sums, count * sizeof *sums);
+    rag_sum_blocks(bytes, size, sums);
+    *hash = rag_hash(sums, sums_size);
     free(sums);
     return RAG_OK;
 }

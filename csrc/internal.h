@@ -46,7 +46,6 @@ enum rag_status rag_wants_ready(struct rag_wants *wants, struct rag_fault *fault
 
 /* ----------------------------------------------------------------------- files to write (map.c) */
 
-enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
 const char *rag_file_path(const struct rag_file *file);
 
 /* Tells readers that bytes from `end` on are not committed, so that they need not look there; 0:
@@ -70,6 +69,9 @@ uint64_t rag_extent(uint64_t size);
 enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
                                 struct rag_fault *fault);
 
+/* The hashes of the blocks alone, eight bytes each, as they follow a section. */
+void rag_sum_blocks(const uint8_t *bytes, uint64_t size, uint8_t *sums);
+
 /* The characters of names of sections and strategies, in 0.1.0 and in 1.0: [A-Za-z0-9_.+@/] */
 static inline bool is_name_byte(uint8_t c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -82,5 +84,14 @@ bool rag_name_valid(const char *name, size_t size);
 /* The directory of the front page: as many entries, in file order, as fit. Returns its size. */
 size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t count,
                            uint64_t toc_at, uint64_t footer_at);
+
+/* All of the front page, from what it says: FRONT_SIZE bytes. */
+struct front_page {
+    const uint8_t *version; /* major, minor, patch */
+    uint64_t write_features, toc_at, toc_size, toc_hash, footer_at, created;
+    const struct rag_entry *entries;
+    size_t count;
+};
+void rag_front_page(uint8_t *out, const struct front_page *page);
 
 #endif

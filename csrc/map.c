@@ -88,6 +88,34 @@ enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_f
     return RAG_OK;
 }
 
+/* Memory of which the first part is the file's pages: written ones become the process's own. */
+static enum rag_status map_copy(int fd, uint64_t room, struct rag_map *map,
+                                struct rag_fault *fault) {
+    enum rag_status status = map_fd(fd, UINT64_MAX, map, fault);
+    if (status != RAG_OK) return status;
+    const size_t file = map->size, size = room > file ? (size_t)room : file;
+    rag_map_close(map);
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+    void *bytes = size ? mmap(NULL, size, access, how, -1, 0) : NULL;
+    if (bytes == MAP_FAILED) return os_fail(fault, "map");
+    *map = (struct rag_map){.bytes = bytes, .size = size};
+    if (file && mmap(bytes, file, access, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        status = os_fail(fault, "map");
+        rag_map_close(map);
+    }
+    return status;
+}
+
+enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *map,
+                             struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return os_fail(fault, "open");
+    const enum rag_status status = map_copy(fd, room, map, fault);
+    close_beside(fd);
+    return status;
+}
+
 void rag_map_close(struct rag_map *map) {
     if (map->bytes) munmap((void *)(uintptr_t)map->bytes, map->size);
     memset(map, 0, sizeof *map);

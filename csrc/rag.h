@@ -165,6 +165,11 @@ enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
 
+/* A copy of a file in memory that can be written to, of at least `room` bytes, zero after the
+ * file's end. Only pages that are written take memory. map->bytes may be written through. */
+enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *map,
+                             struct rag_fault *fault);
+
 /* A file that is made beside `path` and takes its name when it is whole. Until then it is the lock
  * of that name: a second writer fails with RAG_LOCKED. It has the owner, group and mode of the file
  * that it will replace before the first byte is written to it. Only a regular file is replaced. */
@@ -178,6 +183,9 @@ enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct 
 /* Makes it durable under its final name. replace_own: the caller holds the lock of the file that is
  * replaced. */
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
+
+/* An old file, held by its writer's lock; nothing of it is read. */
+enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
 
 /* Closes the file, and removes it unless it was published. */
 void rag_file_discard(struct rag_file *file);
@@ -314,11 +322,39 @@ void rag_writer_grain(struct rag_writer *writer, uint32_t grain);
 enum rag_status rag_writer_fine(struct rag_writer *writer, uint32_t segment,
                                 struct rag_fault *fault);
 
+/* The commit protects its bytes by so many per cent of parity (spec/parts/parity.md), 1 … 100; 0:
+ * it does not. What an older parity section protects is left to it, unless anew. */
+void rag_writer_parity(struct rag_writer *writer, unsigned percent, bool anew);
+
 /* Makes everything durable and visible, all or nothing. The writer is spent afterwards: discard
  * it. */
 enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message,
                                   size_t message_size, struct rag_fault *fault);
 void rag_writer_discard(struct rag_writer *writer);
+
+/* --------------------------------------------------------------------------------------- repair */
+
+/* What the parity sections of a damaged file can do (one thread). open looks for them in the bytes
+ * and fails with RAG_CORRUPT where there are none. */
+struct rag_repair;
+enum rag_status rag_repair_open(const uint8_t *bytes, uint64_t size, struct rag_repair **repair,
+                                struct rag_fault *fault);
+
+/* The size of the file when it is whole, and the number of parity sections that are used. */
+uint64_t rag_repair_size(const struct rag_repair *repair);
+uint32_t rag_repair_sections(const struct rag_repair *repair);
+
+/* Puts right what can be put right, in a copy of the file with room for that size, zero after the
+ * file's own. Each stretch that is changed, or that stays damaged, goes to report. With check,
+ * parity that looks good is compared with what it protects, too. */
+struct rag_mended {
+    uint64_t at, size;
+    bool lost; /* it stays damaged */
+};
+enum rag_status rag_repair_run(struct rag_repair *repair, uint8_t *bytes, bool check,
+                               void (*report)(void *context, const struct rag_mended *mended),
+                               void *context, struct rag_fault *fault);
+void rag_repair_close(struct rag_repair *repair);
 
 /* -------------------------------------------------------------------------------------- records */
 

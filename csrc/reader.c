@@ -15,6 +15,7 @@
 #include "format.h"
 #include "internal.h"
 #include "reader.h"
+#include "share.h"
 
 static const uint8_t magic[7] = {'R', 'A', 'G', 'F', 'I', 'L', 'E'};
 
@@ -114,6 +115,18 @@ bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct fo
     return footer->previous % FOOTER_SIZE == 0 && footer->previous < footer->toc_at;
 }
 
+void rag_footer_write(uint8_t *f, const struct rag_footing *footing) {
+    memcpy(f, FOOTER_MAGIC, 8);
+    store_u64(f + FOOTER_GENERATION, footing->generation);
+    store_u64(f + FOOTER_TOC_AT, footing->toc_at);
+    store_u64(f + FOOTER_TOC_SIZE, footing->toc_size);
+    store_u64(f + FOOTER_TOC_HASH, footing->toc_hash);
+    store_u64(f + FOOTER_PREVIOUS, footing->previous);
+    store_u64(f + FOOTER_IDENTITY,
+              footing->generation == 1 ? footing->toc_hash : footing->identity);
+    store_u64(f + FOOTER_HASH, rag_hash(f, FOOTER_HASH));
+}
+
 /* Whether a footer's table is the one that it was written for. */
 static enum rag_status check_toc(const struct rag_reader *r, const struct footer *footer,
                                  bool *holds, struct rag_fault *fault) {
@@ -136,6 +149,17 @@ struct window {
     const uint8_t *bytes;
 };
 
+/* The head of a share of parity that a commit after the found one wrote, where the file goes on to
+ * the end of that commit: its footer was there. */
+static bool share_remains(const struct rag_reader *r, const uint8_t *bytes, uint64_t at,
+                          const struct footer *found) {
+    struct share share;
+    const struct parity *p = &share.parity;
+    return at + SHARE_HEAD_SIZE <= r->size && memcmp(bytes, SHARE_MAGIC, 8) == 0 &&
+           rag_share_read(bytes, at, &share) && p->generation > found->generation &&
+           p->previous >= found->at && p->end <= r->size;
+}
+
 /* Whether the bytes after the found footer hold the remains of one that followed it. */
 static bool is_followed(const struct rag_reader *r, const struct window *window,
                         const struct front *front, const struct footer *found) {
@@ -145,6 +169,7 @@ static bool is_followed(const struct rag_reader *r, const struct window *window,
             (load_u64(f + FOOTER_PREVIOUS) == found->at ||
              load_u64(f + FOOTER_GENERATION) == found->generation + 1))
             return true;
+        if (share_remains(r, f, at, found)) return true;
     }
     return false;
 }
@@ -331,7 +356,7 @@ static bool name_known(const char *name) {
                                         "rag.planes", "rag.chunks", "rag.documents", "rag.ids",
                                         "rag.text",   "rag.meta",   "rag.terms",     "rag.postings",
                                         "rag.tombs",  "rag.gone",   "rag.config",    "rag.origin",
-                                        "rag.stale",  "rag.fine",   "rag.bare"};
+                                        "rag.stale",  "rag.fine",   "rag.bare",      "rag.parity"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;
@@ -497,13 +522,17 @@ enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t
     return open_bytes(source->bytes, size, source, generation, out, fault);
 }
 
-void rag_reader_close(struct rag_reader *r) {
-    if (!r) return;
+void rag_reader_clear(struct rag_reader *r) {
     free(r->own_toc);
     free(r->order);
     free(r->seen_at);
     free(r->leaves);
     free(r->seen);
+}
+
+void rag_reader_close(struct rag_reader *r) {
+    if (!r) return;
+    rag_reader_clear(r);
     free(r);
 }
 

@@ -25,6 +25,12 @@ struct footer {
     uint64_t at, generation, toc_at, toc_size, toc_hash, previous;
 };
 
+/* A footer to be written; generation 1 has the table's hash as its identity. */
+struct rag_footing {
+    uint64_t generation, toc_at, toc_size, toc_hash, previous, identity;
+};
+void rag_footer_write(uint8_t *f, const struct rag_footing *footing);
+
 /* True when the 64 bytes f, which lie at `at` of the file, are a footer of this file that holds by
  * itself; its table is not looked at. */
 bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct footer *footer);
@@ -32,6 +38,9 @@ bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct fo
 /* Checks the table of a commit whose hash holds and fills the reader from it. */
 enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer,
                              struct rag_fault *fault);
+
+/* Frees what reading a table reserved. */
+void rag_reader_clear(struct rag_reader *reader);
 
 /* Index of a segment's record, or -1. */
 int64_t rag_segment_index(const struct rag_reader *reader, uint32_t number);

@@ -87,6 +87,23 @@ size_t rag_front_directory(uint8_t *out, const struct rag_entry *entries, size_t
     return at;
 }
 
+void rag_front_page(uint8_t *out, const struct front_page *page) {
+    uint8_t *super = out + SUPER_AT;
+    memset(out, 0, FRONT_SIZE);
+    memcpy(out, "RAGFILE", VERSION_AT);
+    memcpy(out + VERSION_AT, page->version, 3);
+    rag_front_directory(out + HEADER_SIZE, page->entries, page->count, page->toc_at,
+                        page->footer_at);
+    memcpy(super, SUPER_MAGIC, 8);
+    store_u64(super + SUPER_WRITE_FEATURES, page->write_features);
+    store_u64(super + SUPER_TOC_AT, page->toc_at);
+    store_u64(super + SUPER_TOC_SIZE, page->toc_size);
+    store_u64(super + SUPER_TOC_HASH, page->toc_hash);
+    store_u64(super + SUPER_FOOTER_AT, page->footer_at);
+    store_u64(super + SUPER_CREATED, page->created);
+    store_u64(super + SUPER_HASH, rag_hash(out, SUPER_AT + SUPER_HASH));
+}
+
 /* The front page agrees with the first commit. */
 static void check_front(struct walk *walk, const struct rag_reader *first, uint64_t footer_at) {
     const uint8_t *bytes = walk->reader->bytes, *super = bytes + SUPER_AT;

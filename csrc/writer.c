@@ -12,6 +12,7 @@
 #include "bytes.h"
 #include "array.h"
 #include "format.h"
+#include "parity.h"
 #include "reader.h"
 
 enum { BUFFER_SIZE = 16 * 65536 };
@@ -50,6 +51,10 @@ struct rag_writer {
         uint64_t at, size, first;
     } *parts;
     size_t part_count, part_room;
+    unsigned percent;   /* of parity, or 0 */
+    bool anew;          /* the parity is of everything, not only of what has none */
+    uint8_t version[3]; /* of the front page, and what it asks of writers */
+    uint64_t write_features;
 };
 
 /* ----------------------------------------------------------------------------------- begin, end */
@@ -63,6 +68,7 @@ static enum rag_status writer_new(struct rag_writer **out, struct rag_fault *fau
     }
     w->generation = 1;
     w->next_segment = 1;
+    w->version[0] = 1;
     w->start = w->end = FRONT_SIZE;
     *out = w;
     return RAG_OK;
@@ -109,6 +115,18 @@ static bool ends_in_half_a_footer(const struct rag_reader *r, uint64_t boundary)
     return r->size - boundary >= 8 && memcmp(r->bytes + boundary, FOOTER_MAGIC, 8) == 0;
 }
 
+/* A writer that died before its footer leaves shares of parity. Once the file has grown past the
+ * end of that commit, they would be taken for one that was made, so they become no shares. */
+static enum rag_status disown_shares(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
+    const uint8_t zero[8] = {0};
+    const struct rag_reader *r = w->reader;
+    enum rag_status status = RAG_OK;
+    for (uint64_t at = from; status == RAG_OK && at + 8 <= r->size; at += SECTION_ALIGN)
+        if (memcmp(r->bytes + at, SHARE_MAGIC, 8) == 0)
+            status = rag_file_write(w->file, at, zero, sizeof zero, fault);
+    return status;
+}
+
 /* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over;
  * half a footer becomes zero. */
 static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
@@ -118,6 +136,7 @@ static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
     const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
     const uint64_t at = ends_in_half_a_footer(w->reader, boundary) ? boundary : w->reader->size;
     enum rag_status status = rag_file_write(w->file, at, zero, w->start - at, fault);
+    if (status == RAG_OK) status = disown_shares(w, from, fault);
     if (status == RAG_OK) status = rag_file_map(w->file, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
@@ -150,6 +169,8 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
     w->generation = c->generation + 1;
     w->previous = c->end - FOOTER_SIZE;
     w->next_segment = c->next_segment;
+    memcpy(w->version, w->reader->bytes + VERSION_AT, sizeof w->version);
+    w->write_features = load_u64(w->reader->bytes + SUPER_AT + SUPER_WRITE_FEATURES);
     w->start = w->end = align_up(w->reader->size, SECTION_ALIGN);
     return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
 }
@@ -468,20 +489,14 @@ static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const cha
 
 static void put_footer(const struct rag_writer *w, uint8_t *footer, uint64_t toc_size,
                        uint64_t toc_hash) {
-    memcpy(footer, FOOTER_MAGIC, 8);
-    store_u64(footer + FOOTER_GENERATION, w->generation);
-    store_u64(footer + FOOTER_TOC_AT, w->end);
-    store_u64(footer + FOOTER_TOC_SIZE, toc_size);
-    store_u64(footer + FOOTER_TOC_HASH, toc_hash);
-    store_u64(footer + FOOTER_PREVIOUS, w->previous);
-    store_u64(footer + FOOTER_IDENTITY, w->generation == 1 ? toc_hash : w->identity);
-    store_u64(footer + FOOTER_HASH, rag_hash(footer, FOOTER_HASH));
+    const struct rag_footing footing = {w->generation, w->end,      toc_size,
+                                        toc_hash,      w->previous, w->identity};
+    rag_footer_write(footer, &footing);
 }
 
 static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint64_t toc_size,
                                    uint64_t toc_hash, uint64_t footer_at, struct rag_fault *fault) {
-    uint8_t front[FRONT_SIZE] = {'R', 'A', 'G', 'F', 'I', 'L', 'E', 1, 0, 0, 0};
-    uint8_t *super = front + SUPER_AT;
+    uint8_t front[FRONT_SIZE];
     struct rag_entry *entries = calloc(w->count + 1, sizeof *entries);
     if (!entries) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     for (size_t i = 0; i < w->count; i++) {
@@ -489,15 +504,10 @@ static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint6
         entries[i] = (struct rag_entry){
             .name = p->name, .at = p->at, .size = p->size, .extent = rag_extent(p->size)};
     }
-    rag_front_directory(front + HEADER_SIZE, entries, w->count, w->end, footer_at);
+    const struct front_page page = {w->version, w->write_features, w->end,  toc_size, toc_hash,
+                                    footer_at,  created,           entries, w->count};
+    rag_front_page(front, &page);
     free(entries);
-    memcpy(super, SUPER_MAGIC, 8);
-    store_u64(super + SUPER_TOC_AT, w->end);
-    store_u64(super + SUPER_TOC_SIZE, toc_size);
-    store_u64(super + SUPER_TOC_HASH, toc_hash);
-    store_u64(super + SUPER_FOOTER_AT, footer_at);
-    store_u64(super + SUPER_CREATED, created);
-    store_u64(super + SUPER_HASH, rag_hash(front, SUPER_AT + SUPER_HASH));
     return rag_file_write(w->file, 0, front, sizeof front, fault);
 }
 
@@ -523,6 +533,81 @@ static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *
                             "a segment's deletions do not add up");
     }
     return RAG_OK;
+}
+
+/* --------------------------------------------------------------------------------------- parity */
+
+void rag_writer_parity(struct rag_writer *w, unsigned percent, bool anew) {
+    w->percent = percent;
+    w->anew = anew;
+}
+
+/* A place for the new section in the table, after everything else; what is to be protected begins
+ * where the section before ends, if there is one. */
+static enum rag_status plan_parity(struct rag_writer *w, struct parity *p,
+                                   struct rag_fault *fault) {
+    uint64_t at;
+    p->from = FRONT_SIZE;
+    for (size_t i = 0; i < w->count && !w->anew; i++)
+        if (w->entries[i].segment == 0 && strcmp(w->entries[i].name, PARITY_NAME) == 0) {
+            p->before = w->entries[i].at;
+            p->from = p->before + rag_extent(w->entries[i].size);
+        }
+    const enum rag_status status = rag_section_begin(w, PARITY_NAME, 0, 0, &at, fault);
+    w->open = false; /* its bytes go to their places by themselves */
+    p->generation = w->generation;
+    p->at = w->end;
+    p->previous = w->previous;
+    p->identity = w->identity;
+    p->write_features = w->write_features;
+    memcpy(p->version, w->version, sizeof p->version);
+    return status;
+}
+
+/* The block hashes and the padding of a section whose bytes are written. */
+static enum rag_status end_parity(struct rag_writer *w, const struct parity *p,
+                                  struct rag_fault *fault) {
+    const uint64_t size = rag_parity_size(p), extent = rag_extent(size);
+    const size_t blocks = (size_t)((size + RAG_BLOCK - 1) / RAG_BLOCK),
+                 rest = (size_t)(extent - size);
+    struct rag_map map;
+    uint8_t *sums = calloc(rest, 1);
+    if (!sums) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    enum rag_status status = rag_file_map(w->file, &map, fault);
+    if (status == RAG_OK) {
+        rag_sum_blocks(map.bytes + p->at, size, sums);
+        rag_map_close(&map);
+        w->entries[w->count - 1].hash = rag_hash(sums, 8 * blocks);
+        status = rag_file_write(w->file, p->at + size, sums, rest, fault);
+    }
+    free(sums);
+    w->end += extent;
+    return status;
+}
+
+/* Parity is of everything else in the commit, so it comes last. */
+static enum rag_status write_parity(struct rag_writer *w, uint64_t created, const char *message,
+                                    size_t message_size, struct rag_fault *fault) {
+    struct parity p = {0};
+    uint64_t toc_size;
+    enum rag_status status = plan_parity(w, &p, fault);
+    if (status != RAG_OK) return status;
+    w->count++;
+    uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
+    p.toc_size = toc_size > TOC_SIZE_MAX ? 0 : (uint32_t)toc_size;
+    if (!toc || !rag_parity_plan(&p, w->percent)) {
+        free(toc);
+        return toc ? rag_fail(fault, RAG_LIMIT, w->end, "the file is too large for parity")
+                   : rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    }
+    free(toc);
+    w->entries[w->count - 1].size = rag_parity_size(&p);
+    w->entries[w->count - 1].items = (uint64_t)p.groups * p.rows;
+    toc = make_toc(w, created, message, message_size, &toc_size);
+    status = toc ? rag_parity_write(w->file, &p, toc, fault)
+                 : rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    free(toc);
+    return status == RAG_OK ? end_parity(w, &p, fault) : status;
 }
 
 /* The footer alone, once all it stands on is durable; a new file becomes durable as a whole and
@@ -554,7 +639,9 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
         return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
+    if (w->percent) status = write_parity(w, created, message, message_size, fault);
     w->spoilt = true; /* from here on there is one try */
+    if (status != RAG_OK) return status;
     uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
     if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN);

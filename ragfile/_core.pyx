@@ -134,6 +134,7 @@ cdef class Bare:
 
 include "pxi/remote.pxi"
 include "pxi/file.pxi"
+include "pxi/repair.pxi"
 include "pxi/records.pxi"
 
 # (pairs)

@@ -66,6 +66,7 @@ cdef extern from "rag.h" nogil:
     rag_status rag_map_stat(const char *path, rag_map *map, rag_fault *fault)
     rag_status rag_map_descriptor(int fd, rag_map *map, rag_fault *fault)
     rag_status rag_map_exchange(int fd, const rag_map *map, rag_fault *fault)
+    rag_status rag_map_copy(const char *path, uint64_t room, rag_map *map, rag_fault *fault)
     void rag_map_close(rag_map *map)
     int64_t rag_writer_pid(const char *path)
 
@@ -73,6 +74,7 @@ cdef extern from "rag.h" nogil:
         pass
 
     rag_status rag_file_create(const char *path, rag_file **file, rag_fault *fault)
+    rag_status rag_file_edit(const char *path, rag_file **file, rag_fault *fault)
     rag_status rag_file_write(rag_file *file, uint64_t at, const void *bytes, size_t size,
                               rag_fault *fault)
     rag_status rag_file_truncate(rag_file *file, uint64_t size, rag_fault *fault)
@@ -155,9 +157,28 @@ cdef extern from "rag.h" nogil:
     rag_status rag_section_end(rag_writer *writer, uint64_t items, rag_fault *fault)
     rag_status rag_section_drop(rag_writer *writer, const char *name, uint32_t segment,
                                 rag_fault *fault)
+    void rag_writer_parity(rag_writer *writer, unsigned percent, cbool anew)
     rag_status rag_writer_commit(rag_writer *writer, uint64_t created, const char *message,
                                  size_t message_size, rag_fault *fault)
     void rag_writer_discard(rag_writer *writer)
+
+    # repair
+    struct rag_repair:
+        pass
+
+    struct rag_mended:
+        uint64_t at, size
+        cbool lost
+
+    rag_status rag_repair_open(const uint8_t *bytes, uint64_t size, rag_repair **repair,
+                               rag_fault *fault)
+    uint64_t rag_repair_size(const rag_repair *repair)
+    uint32_t rag_repair_sections(const rag_repair *repair)
+    rag_status rag_repair_run(rag_repair *repair, uint8_t *bytes, cbool check,
+                              void (*report)(void *context,
+                                             const rag_mended *mended) noexcept nogil,
+                              void *context, rag_fault *fault)
+    void rag_repair_close(rag_repair *repair)
 
     # records
     struct rag_records:

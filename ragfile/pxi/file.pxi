@@ -121,13 +121,14 @@ cdef class Replacement:
         """What was written so far, as a buffer."""
         return Map(self.path, self)
 
-    def publish(self):
-        """Makes the file durable under its final name, and closes."""
+    def publish(self, bint is_held=False):
+        """Makes the file durable under its final name, and closes. is_held: the caller holds the
+        lock of the file that is replaced."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_file *file = self.alive()
         with nogil:
-            status = rag_file_publish(file, False, &fault)
+            status = rag_file_publish(file, is_held, &fault)
         check(status, &fault, self.path)
         self.close()
 
@@ -419,6 +420,13 @@ cdef class Writer:
         """Writes those that were taken as a segment's rag.fine."""
         cdef rag_fault fault
         check(rag_writer_fine(self.alive(), segment, &fault), &fault, self.path)
+
+    def parity(self, unsigned percent, bint anew=False):
+        """The commit protects its bytes by so many per cent of parity; with anew, all bytes of the
+        file."""
+        if percent > 100:
+            raise ValueError(f"parity is 1 to 100 per cent, not {percent}")
+        rag_writer_parity(self.alive(), percent, anew)
 
     def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):
         """A whole section from one buffer."""

@@ -1,0 +1,102 @@
+# Parity in Python's hands: Held, Copy, Repair.
+
+
+cdef class Held:
+    """A file that nobody else writes to until close()."""
+
+    cdef rag_file *file
+    cdef readonly str path
+
+    def __cinit__(self, path):
+        cdef rag_fault fault
+        cdef rag_status status
+        self.path = os.fspath(path)
+        name = path_bytes(os.path.realpath(path))
+        cdef const char *raw = name
+        with nogil:
+            status = rag_file_edit(raw, &self.file, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        self.close()
+
+    def close(self):
+        """Lets the lock go."""
+        rag_file_discard(self.file)
+        self.file = NULL
+
+
+cdef class Copy:
+    """A file's bytes in memory, to be changed there, with room after the end; a buffer."""
+
+    cdef rag_map map
+    cdef readonly str path
+
+    def __cinit__(self, path, uint64_t room=0):
+        cdef rag_fault fault
+        cdef rag_status status
+        self.path = os.fspath(path)
+        name = path_bytes(path)
+        cdef const char *raw = name
+        with nogil:
+            status = rag_map_copy(raw, room, &self.map, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        rag_map_close(&self.map)
+
+    def __len__(self):
+        return self.map.size
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("only a repair changes this copy")
+        PyBuffer_FillInfo(buffer, self, <void *>self.map.bytes, self.map.size, 1, flags)
+
+
+cdef class Repair:
+    """What the parity in a file's bytes can put right. CorruptError where there is none."""
+
+    cdef rag_repair *repair
+    cdef readonly str path
+
+    def __cinit__(self, Map mapped not None):
+        cdef rag_fault fault
+        cdef rag_status status
+        self.path = mapped.path
+        with nogil:
+            status = rag_repair_open(mapped.map.bytes, mapped.map.size, &self.repair, &fault)
+        check(status, &fault, self.path)
+
+    def __dealloc__(self):
+        rag_repair_close(self.repair)
+
+    @property
+    def size(self):
+        """The file's, when it is whole."""
+        return rag_repair_size(self.repair)
+
+    @property
+    def sections(self):
+        """How many parity sections were used."""
+        return rag_repair_sections(self.repair)
+
+    def run(self, Copy copy not None, bint check_all=False):
+        """Puts a copy of the file right: (stretches that were restored, stretches that stay
+        damaged), each as (at, size). check_all compares parity that looks good, too."""
+        cdef rag_fault fault
+        cdef rag_status status
+        if copy.map.size < self.size:
+            raise ValueError(f"{self.path}: changed while it was repaired")
+        found = ([], [])
+        cdef void *context = <void *>found
+        with nogil:
+            status = rag_repair_run(self.repair, <uint8_t *>copy.map.bytes, check_all,
+                                    collect_mended, context, &fault)
+        check(status, &fault, self.path)
+        return found
+
+
+cdef void collect_mended(void *context, const rag_mended *mended) noexcept nogil:
+    with gil:
+        (<tuple>context)[mended.lost].append((mended.at, mended.size))
