@@ -171,7 +171,8 @@ static uint16_t distances(uint32_t at, const uint32_t *others, uint32_t count) {
     return product;
 }
 
-/* The inverse of the matrix 1 / (row j + point i) is of_row[j] * of_point[i] / (row j + point i). */
+/* The inverse of the matrix 1 / (row j + point i) is
+ * of_row[j] * of_point[i] / (row j + point i). */
 static void invert(struct matrix *m) {
     for (uint32_t i = 0; i < m->count; i++) {
         const uint32_t row = m->rows[i], point = m->points[i];

@@ -232,6 +232,7 @@ static void make_record(struct group *g) {
         TOC_HEAD_SIZE + (uint64_t)entries * ENTRY_SIZE - ENTRY_SIZE + ENTRY_HASH;
     if (p->toc_at + p->toc_size > g->repair->size || entries == 0 || hash_at + 8 > p->toc_size)
         return;
+    memset(g->record, 0, (size_t)rag_parity_room(p));
     rag_parity_record(p, g->repair->bytes, g->number, toc, g->record);
     store_u64(g->record + hash_at, 0);
 }
@@ -304,9 +305,12 @@ static enum rag_status mend_group(struct group *g, bool *whole, struct rag_fault
     enum rag_status status = RAG_OK;
     look_at_shares(g);
     if (g->good >= g->parity->quorum) status = read_record(g, fault);
-    else if (g->known) make_record(g);
+    if (status == RAG_OK && g->known && !is_record(g)) make_record(g);
     *whole = status == RAG_OK && is_record(g);
-    if (!*whole) return status;
+    if (!*whole) {
+        tell(g->repair, g->parity->at, rag_parity_size(g->parity), true);
+        return status;
+    }
     look_at_blocks(g);
     if (g->damaged > g->good) {
         tell_lost(g);

@@ -30,6 +30,7 @@ struct rag_writer {
     bool replaces; /* publishes over a file whose lock another writer object of ours holds */
     uint64_t identity, generation, previous, start, end;
     uint64_t abandoned; /* hash of the bytes between previous and start */
+    bool loses;         /* they hold a commit that was made and is damaged */
     uint32_t next_segment;
     struct planned *entries;
     size_t count, room;
@@ -117,31 +118,50 @@ static bool ends_in_half_a_footer(const struct rag_reader *r, uint64_t boundary)
 
 /* A writer that died before its footer leaves shares of parity. Once the file has grown past the
  * end of that commit, they would be taken for one that was made, so they become no shares. */
-static enum rag_status disown_shares(struct rag_writer *w, uint64_t from, struct rag_fault *fault) {
+static enum rag_status disown_shares(struct rag_file *file, const uint8_t *bytes, uint64_t from,
+                                     uint64_t end, struct rag_fault *fault) {
     const uint8_t zero[8] = {0};
-    const struct rag_reader *r = w->reader;
     enum rag_status status = RAG_OK;
-    for (uint64_t at = from; status == RAG_OK && at + 8 <= r->size; at += SECTION_ALIGN)
-        if (memcmp(r->bytes + at, SHARE_MAGIC, 8) == 0)
-            status = rag_file_write(w->file, at, zero, sizeof zero, fault);
+    for (uint64_t at = from; status == RAG_OK && at + 8 <= end; at += SECTION_ALIGN)
+        if (memcmp(bytes + at, SHARE_MAGIC, 8) == 0)
+            status = rag_file_write(file, at, zero, sizeof zero, fault);
     return status;
 }
 
-/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over;
- * half a footer becomes zero. */
-static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
+static enum rag_status hash_abandoned(struct rag_writer *w, uint64_t from,
                                       struct rag_fault *fault) {
-    const uint8_t zero[SECTION_ALIGN] = {0};
     struct rag_map filled;
-    const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
-    const uint64_t at = ends_in_half_a_footer(w->reader, boundary) ? boundary : w->reader->size;
-    enum rag_status status = rag_file_write(w->file, at, zero, w->start - at, fault);
-    if (status == RAG_OK) status = disown_shares(w, from, fault);
-    if (status == RAG_OK) status = rag_file_map(w->file, &filled, fault);
+    enum rag_status status = rag_file_map(w->file, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
     rag_map_close(&filled);
     return status;
+}
+
+/* A writer died here: its bytes stay, filled up to the next section boundary, and are stepped over;
+ * half a footer becomes zero. What is left of a commit that was made stays as it is until there is
+ * another: whoever began this one might give it up and repair that. */
+static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
+                                      struct rag_fault *fault) {
+    const uint8_t zero[SECTION_ALIGN] = {0};
+    const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
+    const uint64_t at = ends_in_half_a_footer(w->reader, boundary) ? boundary : w->reader->size;
+    enum rag_status status = rag_file_write(w->file, at, zero, w->start - at, fault);
+    w->loses = w->reader->commit.lost_generation != 0;
+    if (status == RAG_OK && !w->loses)
+        status = disown_shares(w->file, w->reader->bytes, from, w->reader->size, fault);
+    return status == RAG_OK ? hash_abandoned(w, from, fault) : status;
+}
+
+/* The bytes of a commit that is given up now. */
+static enum rag_status give_up_lost(struct rag_writer *w, struct rag_fault *fault) {
+    const uint64_t from = w->previous + FOOTER_SIZE;
+    struct rag_map map;
+    enum rag_status status = rag_file_map(w->file, &map, fault);
+    if (status != RAG_OK) return status;
+    status = disown_shares(w->file, map.bytes, from, w->start, fault);
+    rag_map_close(&map);
+    return status == RAG_OK ? hash_abandoned(w, from, fault) : status;
 }
 
 static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) {
@@ -639,7 +659,9 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
         return rag_fail(fault, RAG_ARGUMENT, message_size, "a commit message holds 4096 bytes");
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
-    if (w->percent) status = write_parity(w, created, message, message_size, fault);
+    if (w->loses) status = give_up_lost(w, fault);
+    if (status == RAG_OK && w->percent)
+        status = write_parity(w, created, message, message_size, fault);
     w->spoilt = true; /* from here on there is one try */
     if (status != RAG_OK) return status;
     uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);

@@ -34,6 +34,7 @@ _HOMES = {
     "RagfileError": "errors",
     "Ready": "answering",
     "RemoteError": "errors",
+    "RepairReport": "commit.repairing",
     "Signature": "store.signatures",
     "SignatureError": "errors",
     "Span": "records",
@@ -55,6 +56,7 @@ _HOMES = {
     "open": "opening",
     "register": "store.custom_sections",
     "reindex": "commit.reindexing",
+    "repair": "commit.repairing",
     "rerank": "canonical",
     "retrieve": "canonical",
     "sign": "opening",
@@ -86,6 +88,8 @@ if TYPE_CHECKING:
     from ragfile.commit.history import log as log
     from ragfile.commit.history import stale as stale
     from ragfile.commit.reindexing import reindex as reindex
+    from ragfile.commit.repairing import RepairReport as RepairReport
+    from ragfile.commit.repairing import repair as repair
     from ragfile.commit.syncing import SyncReport as SyncReport
     from ragfile.commit.syncing import add as add
     from ragfile.commit.syncing import sync as sync

@@ -354,6 +354,8 @@ def verify(
     With keys (public ones: files, or their text), one of them must have signed the file as it is,
     and every block must be the one that was signed.
 
+    Damage in a file with parity can be repaired: repair(path, dry_run=True) says what comes back.
+
     Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
     """
     if is_dataset(path):
@@ -379,6 +381,10 @@ def verify(
     faults, counts = _core.Reader(mapped).verify(full)
     if not faults:
         faults = _disagreements(path, mapped)
+    if full and not faults and isinstance(mapped, _core.Map):
+        from ragfile.commit.repairing import parity_faults
+
+        faults = parity_faults(mapped)
     if keys is not None:
         faults += _forgeries(path, mapped, keys)
     counts["faults"] = max(counts["faults"], len(faults))

@@ -44,7 +44,11 @@ KNOWN = (
     "rag.sample",
     "rag.fine",
     "rag.columns",
+<<<<<<< HEAD
     "rag.bare",
+=======
+    "rag.parity",
+>>>>>>> 9f0bf80 (Parity and repair: build --parity, ragfile repair, part 11 of the specification with a second reader and vectors)
 )
 
 
@@ -530,7 +534,57 @@ def newest(data, head):
             number(data, tail + 40) == at or number(data, tail + 8) == found["generation"] + 1
         ):
             return found, found["generation"] + 1
+        share = share_head(data, tail)
+        if (
+            share
+            and share["generation"] > found["generation"]
+            and share["previous"] >= at
+            and share["end"] <= len(data)
+        ):
+            return found, found["generation"] + 1
     return found, None
+
+
+HEAD = ("generation", "at", "from", "before", "end", "previous", "identity", "write_features")
+SMALL = ("toc_size", "version", "block", "groups", "rows", "quorum", "number", "zero")
+
+
+def share_head(data, at):
+    """The head of a share of parity at `at`, with what follows from it, or None where there is none (11.3)."""
+    if data[at : at + 8] != b"RAGPAR01" or len(data) < at + 128:
+        return None
+    if number(data, at + 120) != xxh3(data[at : at + 120]):
+        return None
+    head = {key: number(data, at + 8 + 8 * i) for i, key in enumerate(HEAD)}
+    head |= {key: number(data, at + 72 + 4 * i, 4) for i, key in enumerate(SMALL)}
+    head |= {"record_hash": number(data, at + 104), "body_hash": number(data, at + 112)}
+    return head if measure(head) and at == head["at"] + head["number"] * head["size"] else None
+
+
+def measure(head):
+    """Adds what follows from the fields of a head; false where they cannot be."""
+    block, groups, rows, toc_size = (head[key] for key in ("block", "groups", "rows", "toc_size"))
+    sane = (
+        block in (4096, 8192, 16384, 32768, 65536)
+        and 1 <= head["quorum"] <= rows <= 1024
+        and 64 <= toc_size <= 64 * MIB
+        and 4096 <= head["from"] <= head["at"] <= 1 << 60
+        and head["from"] % 64 == head["at"] % 64 == head["zero"] == head["version"] >> 24 == 0
+        and head["generation"] > 0
+        and (head["generation"] == 1) == (head["previous"] == 0)
+        and max(head["before"], head["previous"]) < head["at"]
+    )
+    blocks = -(-(head["at"] - head["from"]) // block) if sane else 0
+    if not sane or not 1 <= groups <= max(blocks, 1) or head["number"] >= groups * rows:
+        return False
+    head["count"] = -(-blocks // groups)
+    head["record"] = align(toc_size, 8) + 8 * head["count"]
+    head["part"] = align(-(-head["record"] // head["quorum"]), 64)
+    head["size"] = 128 + head["part"] + block
+    size = groups * rows * head["size"]
+    head["toc_at"] = head["at"] + extent(size)
+    fits = head["count"] <= 32768 and groups * rows < 1 << 32 and size <= 1 << 60
+    return fits and head["end"] == head["toc_at"] + align(toc_size + 1, 64) + 64
 
 
 def table(data, found):

@@ -197,12 +197,16 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
     help="web: let browsers, and other readers behind URLs, fetch less. Otherwise as it is.",
 )
 @click.option(
+    "--parity", type=click.IntRange(0, 100), metavar="N",
+    help="Hold N per cent of extra blocks for `ragfile repair`; 0: none. Otherwise as it is.",
+)  # fmt: skip
+@click.option(
     "--shards", type=click.IntRange(min=1), help="Deal a dataset out again into so many files."
 )
 @click.option("--by", type=click.Choice(["range", "hash"]), help="Which documents share a file.")
 @executor_option
 @json_option
-def compact(file, renumber, layout, shards, by, executor, workers, as_json):
+def compact(file, renumber, layout, parity, shards, by, executor, workers, as_json):
     """Rewrite a file without what was deleted. A dataset is dealt out again."""
     from ragfile.commit.compacting import compact as compact_file
 
@@ -210,7 +214,7 @@ def compact(file, renumber, layout, shards, by, executor, workers, as_json):
         return _deal_again(file, shards, by, executor, workers, as_json)
 
     before = os.path.getsize(file)
-    compact_file(file, renumber=renumber, layout=layout)
+    compact_file(file, renumber=renumber, layout=layout, parity=parity)
     after = os.path.getsize(file)
     if as_json:
         return emit({"before": before, "after": after})

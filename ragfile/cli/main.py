@@ -37,6 +37,7 @@ class Doors(click.Group):
         "export": ("ragfile.cli.export", "export_command"),
         "keys": ("ragfile.cli.keys", "keys_command"),
         "mcp": ("ragfile.cli.mcp", "mcp_command"),
+        "repair": ("ragfile.cli.repair", "repair_command"),
         "serve": ("ragfile.cli.serve", "serve_command"),
         "show": ("ragfile.cli.show", "show_command"),
         "sign": ("ragfile.cli.sign", "sign"),
@@ -376,9 +377,15 @@ def verify(file, full, keys, as_json):
     """Check every byte of a file against its checksums."""
     from ragfile.opening import verify as verify_file
 
-    with Progress().ticking(f"verifying {file}"):
-        faults, counts = verify_file(file, full=full, keys=keys or None)
+    try:
+        with Progress().ticking(f"verifying {file}"):
+            faults, counts = verify_file(file, full=full, keys=keys or None)
+    except FormatError:
+        if not as_json:
+            _tell_repair(file, _is_repairable(file))
+        raise
     damaged = any(fault[0] != UNSIGNED for fault in faults)
+    can_be = _is_repairable(file) if damaged else None
     if as_json:
         emit(
             {
@@ -386,6 +393,7 @@ def verify(file, full, keys, as_json):
                     dict(zip(("kind", "at", "what", "section"), f, strict=True)) for f in faults
                 ],
                 **counts,
+                "is_repairable": can_be,
             }
         )
     else:
@@ -397,7 +405,31 @@ def verify(file, full, keys, as_json):
             f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
             f"{counted(counts['commits'], 'commit')} checked"
         )
+        _tell_repair(file, can_be)
     sys.exit(DAMAGED if damaged else WRONG if faults else 0)
+
+
+def _is_repairable(file):
+    """Whether the parity of a damaged file brings all of it back; None where there is none."""
+    from ragfile.commit.repairing import repair
+
+    if is_remote(file) or not os.path.isfile(file):
+        return None
+    try:
+        report = repair(file, dry_run=True)
+    except FormatError:
+        return None
+    return report.is_repairable if report.is_damaged else None
+
+
+def _tell_repair(file, can_be):
+    if can_be:
+        click.echo(f"ragfile: `ragfile repair {file}` brings all of it back", err=True)
+    elif can_be is not None:
+        click.echo(
+            f"ragfile: more is damaged than the file's parity brings back: `ragfile repair -n {file}` "
+            "says what is lost", err=True,
+        )  # fmt: skip
 
 
 @ragfile.command()
@@ -430,6 +462,10 @@ def verify(file, full, keys, as_json):
     default="default",
     help="web: let browsers, and other readers behind URLs, fetch less.",
 )
+@click.option(
+    "--parity", type=click.IntRange(0, 100), default=0, metavar="N",
+    help="Hold N per cent of extra blocks, with which `ragfile repair` brings damaged ones back.",
+)  # fmt: skip
 @click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
@@ -467,6 +503,7 @@ def build(
     tags,
     precision,
     layout,
+    parity,
     dedupe,
     jobs,
     no_resume,
@@ -489,7 +526,7 @@ def build(
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
-    build_file, more = _builder(out, layout, shards, by, executor, workers, jobs)
+    build_file, more = _builder(out, layout, parity, shards, by, executor, workers, jobs)
     report = build_file(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -512,14 +549,16 @@ def build(
     exit_incomplete(report)
 
 
-def _builder(out, layout, shards, by, executor, workers, jobs):
+def _builder(out, layout, parity, shards, by, executor, workers, jobs):
     """(the function that builds a file or a dataset, its own options)."""
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.commit.building import build
 
-        return build, {"layout": layout, "jobs": jobs}
+        return build, {"layout": layout, "jobs": jobs, "parity": parity}
     if layout != "default":
         raise click.UsageError(f"--for {layout} goes with a single file")
+    if parity:
+        raise click.UsageError("--parity goes with a single file")
     if jobs > 1:
         raise click.UsageError("--jobs is for one file; a dataset takes --workers")
     from ragfile.sharding.building import build

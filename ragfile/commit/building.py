@@ -20,7 +20,7 @@ import numpy as np
 
 from ragfile.commit.reading_ahead import ReadingAhead
 from ragfile.commit.reading_worker import Order, Part, with_labels
-from ragfile.commit.writing import Writer, check_layout, layout_record
+from ragfile.commit.writing import Writer, check_layout, layout_record, parity_record
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest import loaders
@@ -80,7 +80,7 @@ def build(
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
-    ignore: bool = True, jobs: int = 1,
+    ignore: bool = True, jobs: int = 1, parity: int = 0,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files. Returns a BuildReport.
 
@@ -98,6 +98,7 @@ def build(
     readers behind URLs, fetch less.
     include and exclude are globs as in a .gitignore, for the files of folders. ignore=False also reads what a .gitignore names,
     and what programs installed (node_modules, virtual environments).
+    parity is how many per cent of extra blocks the file holds, with which ragfile.repair() brings damaged ones back.
     jobs is a number of processes that load, cut and (with the embedded model) embed; the file is the same for any.
     """
     check_layout(layout)
@@ -117,7 +118,7 @@ def build(
         report = build_from(
             _Sources(loading, tags, metadata, jobs), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
             portable=portable, resume=resume, progress=progress, created=created,
-            config={**(labels_record(tags, metadata, selection) or {}), **layout_record(layout)},
+            config={**(labels_record(tags, metadata, selection) or {}), **layout_record(layout), **parity_record(parity)},
             embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from ragfile import _core
 from ragfile.commit.draft import Draft
 from ragfile.commit.editing import recorded_analysis
 from ragfile.commit.stale_documents import packed
-from ragfile.commit.writing import check_layout, layout_record
+from ragfile.commit.writing import check_layout, layout_record, parity_record
 from ragfile.ground.urls import refuse_remote
 from ragfile.store.archive import Archive
 
@@ -28,7 +28,7 @@ MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag
 
 def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
-    renumber: bool = False, layout: Layout | None = None,
+    renumber: bool = False, layout: Layout | None = None, parity: int | None = None,
 ) -> None:  # fmt: skip
     """Writes the live documents as a new first generation, in the file's place.
 
@@ -36,27 +36,29 @@ def compact(
     numbers are refused instead of finding other content; with renumber it is generation 1 again, and
     the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
     accept_loss the one before is compacted. layout="web" adds what lets readers behind URLs fetch
-    less, "default" leaves it out; without it the file keeps its own.
+    less, "default" leaves it out; parity is how many per cent of extra blocks repair() has, 0 none.
+    Without them the file keeps its own.
     """
     check_layout(layout)
+    changes = {} if parity is None else {"parity": None, **parity_record(parity)}
+    if layout is not None:
+        changes |= {"layout": None, **layout_record(layout)}
     refuse_remote(path)
     file = _core.Writer.edit(path)
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation
-            _rewrite(archive, file.replacement(), created, generation, layout)
+            _rewrite(archive, file.replacement(), created, generation, changes)
     finally:
         file.close()
 
 
 def _rewrite(
     archive: Archive, file: _core.Writer, created: int | None, generation: int,
-    layout: Layout | None,
+    changes: dict[str, Any],
 ) -> None:  # fmt: skip
-    record = {"precision": 32, "metric": "cosine", **archive.config}
-    if layout is not None:
-        record.pop("layout", None)
-        record |= layout_record(layout)
+    record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
+    record = {name: value for name, value in record.items() if name not in changes or value}
     record.pop("first_generation", None)
     if generation > 1:
         record["first_generation"] = generation

@@ -68,6 +68,7 @@ class Draft:
         self.created, self.is_over = creation_time() if created is None else created, False
         self.sections: list[tuple[str, bytes, int, int]] = []
         self.others_have_vectors = False  # rows of segments that the commit keeps
+        self.is_parity_new = False  # of all bytes, not only of those that have none
         try:
             self.staging = Staging(
                 os.path.dirname(os.path.abspath(file.path)),
@@ -158,6 +159,7 @@ class Draft:
 
     def commit(self, message: str = "") -> None:
         """Makes what was written durable and visible."""
+        self.file.parity(self.record.get("parity", 0), self.is_parity_new)
         self.file.commit(self.created, message)
 
     def discard(self) -> None:

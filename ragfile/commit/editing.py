@@ -27,7 +27,7 @@ from ragfile.commit.file_vectors import FileVectors
 from ragfile.commit.removals import Removals
 from ragfile.commit.staging import StagedDocument
 from ragfile.commit.stale_documents import StaleDocuments
-from ragfile.commit.writing import DEFAULT
+from ragfile.commit.writing import DEFAULT, parity_record
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.
 OF_THE_PAST = ("rag.origin", "rag.seal", "rag.signatures")
+PARITY = "rag.parity"
 POLL = 0.05  # seconds between two looks at a lock
 
 
@@ -71,8 +72,10 @@ class Editor(Transaction):
         chunking: Policy | str | Fields | None = None, created: int | None = None,
         message: str = "", accept_loss: bool = False,
         embedding_cache: StrPath | bool | None = None, wait: float = 0,
+        parity: int | None = None,
     ) -> None:  # fmt: skip
         """See edit()."""
+        wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
         file = _opened(path, wait)
         try:
             self.archive = Archive.over(file.take_reader(), path, strict=not accept_loss)
@@ -83,6 +86,7 @@ class Editor(Transaction):
             record = {"precision": 32, "metric": "cosine", **self.archive.config}
             if chunking is not None:
                 record["chunking"] = self.policy.record()
+            record = {name: v for name, v in (record | wanted).items() if name != "parity" or v}
             dim, analysis = record.pop("dim", None), recorded_analysis(self.archive)
             self._forgetting = Forgetting(embedding_cache)
         except BaseException:
@@ -93,6 +97,7 @@ class Editor(Transaction):
             file, record, dim=dim, analysis=analysis, created=created, embed=self.vectors.embed
         )
         self.draft.staging.is_dim_free = self._is_dim_free
+        self.draft.is_parity_new = record.get("parity") != self.archive.config.get("parity")
         self.message, self.removals = message, Removals(self.archive)
         self.stale = StaleDocuments(self.archive, record.get("chunking"))
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
@@ -364,7 +369,8 @@ class Editor(Transaction):
             self.removals.mark_bare(self.draft.file)
         self.draft.write_rest()
         self.stale.write(self.draft.file, stale)
-        for name in OF_THE_PAST:
+        gone = OF_THE_PAST if "parity" in self.draft.record else (*OF_THE_PAST, PARITY)
+        for name in gone:
             if self.archive.reader.has(name):
                 self.draft.file.drop(name)
 
@@ -483,17 +489,19 @@ def edit(
     path: StrPath, *, embedder: str | Embedder | None = None,
     chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
     accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float = 0,
+    parity: int | None = None,
 ) -> Editor:  # fmt: skip
     """Starts the next commit of a file; it takes effect when the `with` block ends without an error.
 
     If the file's newest commit is damaged, the edit is refused, because it would continue from the
     commit before; accept_loss=True does that. message and created (ns since 1970) are for the log.
-    If another writer holds the file, LockedError names it, after `wait` seconds.
+    If another writer holds the file, LockedError names it, after `wait` seconds. parity gives the
+    file so many per cent of extra blocks from this commit on, of all its bytes; 0 leaves them out.
 
         with ragfile.edit("kb.ragfile", message="one page less") as writer:
             writer.delete(["old.md"])
     """
     return Editor(
         path, embedder=embedder, chunking=chunking, created=created, message=message,
-        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait,
+        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait, parity=parity,
     )  # fmt: skip

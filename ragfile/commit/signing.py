@@ -12,6 +12,7 @@ from ragfile.commit.draft import creation_time
 from ragfile.ground.signing_keys import PrivateKey
 from ragfile.ground.urls import refuse_remote
 from ragfile.store import signatures
+from ragfile.store.config import config_of
 from ragfile.store.signatures import SEAL, SIGNATURES, Content, Signature
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def sign(
         made = envelope(opened, signatures.statement(digest, signer, when))
         others = signatures.of_digest(reader, digest, but=opened.public.id)
         _write(file, seal, [*others, made])
+        file.parity(config_of(reader, str(path)).get("parity", 0))
         file.commit(creation_time(), f"signed by {signer or opened.public.id[:16]}")
     finally:
         file.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class Writer(Transaction):
         chunking: Policy | str | Fields | None = None, analysis: Analysis | None = DEFAULT,
         portable: bool = False, spec: str | None = None, created: int | None = None,
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
+        parity: int = 0,
     ) -> None:  # fmt: skip
         """See create()."""
         refuse_remote(path)
@@ -63,6 +65,7 @@ class Writer(Transaction):
             "portable": portable, "bm25": analysis is not None,
             "model": model_record(self.embedder, spec), "fusion": fusion_record(self.embedder),
             **Context.for_embedder(self.embedder).record(), **(config or {}),
+            **parity_record(parity),
         }  # fmt: skip
         if dim is None and self.embedder is not None:
             dim = self.embedder.model.dims
@@ -127,19 +130,27 @@ def layout_record(layout: str | None) -> dict[str, str]:
     return {"layout": layout} if layout == "web" else {}
 
 
+def parity_record(parity: int) -> dict[str, int]:
+    """What a file records of its parity, in per cent; 0 is none."""
+    if not 0 <= index(parity) <= 100:
+        raise ValueError(f"parity is 1 to 100 per cent, or 0 for none, not {parity}")
+    return {"parity": index(parity)} if parity else {}
+
+
 def create(
     path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
     analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None,
     created: int | None = None, config: Metadata | None = None,
-    embedding_cache: StrPath | bool | None = None,
+    embedding_cache: StrPath | bool | None = None, parity: int = 0,
 ) -> Writer:  # fmt: skip
     """Starts a new file; it appears under its name when the `with` block ends without an error.
 
     Chunks come with vectors of your own (`dim` is their length if there are none to see it by), or
     `embedder` makes them, with a cache if there is one. spec is the name to record for an embedder
     that is an object, config what else the file is to record. analysis=None leaves out BM25;
-    created is a time in ns since 1970.
+    created is a time in ns since 1970. parity is how many per cent of extra blocks the file holds,
+    with which ragfile.repair() brings damaged ones back.
 
         with ragfile.create("kb.ragfile", dim=2) as writer:
             writer.add([{"doc_id": "a", "chunk_index": 0, "content": "Pods live long."}], [[0.6, 0.8]])
@@ -147,5 +158,5 @@ def create(
     return Writer(
         path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking,
         analysis=analysis, portable=portable, spec=spec, created=created, config=config,
-        embedding_cache=embedding_cache,
+        embedding_cache=embedding_cache, parity=parity,
     )  # fmt: skip

@@ -476,6 +476,7 @@ class Archive:
             "recovered": commit["lost_generation"] != 0,
             "lost_generation": self._numbered(commit["lost_generation"]) if commit["lost_generation"] else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
+            "parity": self.config.get("parity", 0) if self.reader.has("rag.parity") else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
         }  # fmt: skip
 

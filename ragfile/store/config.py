@@ -139,13 +139,18 @@ def _is_selection(value):
     return all(isinstance(some, list) and all(isinstance(g, str) for g in some) for some in globs)
 
 
-def first_generation(reader: _core.Reader, path: str) -> int:
-    """The number of a file's first commit: 1, or more where a compaction counted on."""
+def config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
+    """What an open generation says of how it was made."""
     section = reader.section("rag.config")
     if section is None:
-        return 1
+        return {}
     section.check()
-    return read_config(bytes(section), path).get("first_generation", 1)
+    return read_config(bytes(section), path)
+
+
+def first_generation(reader: _core.Reader, path: str) -> int:
+    """The number of a file's first commit: 1, or more where a compaction counted on."""
+    return config_of(reader, path).get("first_generation", 1)
 
 
 FIELDS = {
@@ -153,6 +158,7 @@ FIELDS = {
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
     "precision": lambda value: _is_whole(value, 16, 16) or _is_whole(value, 32, 32),
+    "parity": lambda value: _is_whole(value, 1, 100),
     "layout": lambda value: isinstance(value, str),
     "portable": lambda value: isinstance(value, bool),
     "bm25": lambda value: isinstance(value, bool),

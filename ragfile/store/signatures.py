@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ragfile.types import SectionEntry
 
 SEAL, SIGNATURES = "rag.seal", "rag.signatures"
-OWN = (SEAL, SIGNATURES)
+# What is no content: what signs it, and what follows from all bytes, which signing changes too.
+NO_CONTENT = (SEAL, SIGNATURES, "rag.parity")
 BLOCK, LEAF = 1 << 16, 32
 JSON_MAX, ENVELOPES_MAX = 1 << 20, 64
 TYPE = "application/vnd.in-toto+json"
@@ -53,7 +54,7 @@ class Content:
 
     def __init__(self, reader: _core.Reader) -> None:
         self.entries: list[SectionEntry] = sorted(
-            (e for e in reader.entries if e["name"] not in OWN),
+            (e for e in reader.entries if e["name"] not in NO_CONTENT),
             key=lambda e: (e["name"].encode(), e["segment"]),
         )
         self.segments = reader.segments

@@ -64,6 +64,27 @@ OFFSETS = {
         "IDENTITY": "8 +u64 identity",
         "HASH": "8 +u64 xxh3 of bytes",
     }),
+    "SHARE": ("share.h", "parity.md", "RAGPAR01", {
+        "GENERATION": "8 +u64 generation of the commit",
+        "AT": "8 +u64 offset of the section",
+        "FROM": "8 +u64 from",
+        "BEFORE": "8 +u64 offset of the parity section before",
+        "END": "8 +u64 end of the commit",
+        "PREVIOUS": "8 +u64 offset of the footer before",
+        "IDENTITY": "8 +u64 identity of the file",
+        "WRITE_FEATURES": "8 +u64 write features",
+        "TOC_SIZE": "4 +u32 size T",
+        "VERSION": "3 +u8 major",
+        "BLOCK": "4 +u32 B",
+        "GROUPS": "4 +u32 G",
+        "ROWS": "4 +u32 m",
+        "QUORUM": "4 +u32 h",
+        "NUMBER": "4 +u32 number of this share",
+        "ZERO": "4 +zero",
+        "RECORD_HASH": "8 +u64 xxh3 of the group's record",
+        "BODY_HASH": "8 +u64 xxh3 of the share's bytes",
+        "HASH": "8 +u64 xxh3 of bytes 0",
+    }),
     "CHUNK": ("format.h", "container.md", "chunk, 32 bytes", {
         "DOCUMENT": "u32 document",
         "INDEX": "u32 chunk index",
@@ -129,7 +150,7 @@ OFFSETS = {
 # Numbers of the same prefixes that are no offsets.
 OTHERS = {
     "SUPER_AT", "SUPER_SIZE", "TOC_HEAD_SIZE", "ENTRY_SIZE", "SEGMENT_SIZE", "FOOTER_SIZE",
-    "DOCUMENT_HAS_TEXT", "STREAM_ALIGN",
+    "DOCUMENT_HAS_TEXT", "STREAM_ALIGN", "SHARE_HEAD_SIZE",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 out=${1:-fuzz-build}
 mkdir -p "$out"
 ${FUZZ_CC:-clang} -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-    -Wall -Wextra -Icsrc tests/fuzz/container.c tests/fuzz/mutate.c csrc/array.c csrc/reader.c csrc/verify.c csrc/guard.c csrc/hash.c csrc/sha256.c csrc/cpu.c \
+    -Wall -Wextra -Icsrc tests/fuzz/container.c tests/fuzz/mutate.c csrc/array.c csrc/reader.c csrc/share.c csrc/verify.c csrc/guard.c csrc/hash.c csrc/sha256.c csrc/cpu.c \
     -o "$out/container"
 ${FUZZ_CC:-clang} -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
     -Wall -Wextra -Icsrc tests/fuzz/fuzz_pairs.c csrc/*.c -lm -lpthread -o "$out/pairs"

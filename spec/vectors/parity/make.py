@@ -1,0 +1,190 @@
+"""Makes the files of this folder: `python spec/vectors/parity/make.py`.
+
+Two files are kept whole, the others as changes of them. They are put together by hand (tests/oracles/handmade.py), with the parity of the second reader
+(spec/parity.py); nothing here is the package's. What comes back is said here, and the second reader
+must agree.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path[:0] = [str(ROOT / "spec"), str(ROOT / "tests")]
+
+import parity  # noqa: E402
+import reader  # noqa: E402
+from oracles.handmade import Entry, Image, Table  # noqa: E402
+
+TEXT = hashlib.shake_256(b"ragfile").digest(9000)
+FOO = ("foo", b"hello")
+BAR = ("bar", TEXT)
+CHANGED = ("foo", b"hello again")
+
+
+def built(*commits, lie=None, **numbers):
+    """The file of these lists of sections; lie(head, section) changes a parity section, numbers
+    are fields of its head that differ from those that a writer should choose.
+    """
+    image, kept, before = Image(), [], None
+    for generation, sections in enumerate(commits, 1):
+        table = Table(generation, len(image.data))
+        for name, content in sections:
+            at, size, digest = image.put(content)
+            kept = [e for e in kept if e.name != name]
+            kept.append(Entry(name, at, size, digest, generation=generation))
+        at = len(image.data)
+        entry = Entry("rag.parity", at, 0, 0, generation=generation)
+        kept = [*(e for e in kept if e.name != "rag.parity"), entry]
+        table.entries = kept
+        start = before["toc_at"] if before else 4096
+        head = parity.planned(
+            at, start, len(table.pack()), 2, generation=generation, previous=image.previous,
+            identity=image.identity, before=before["at"] if before else 0, **numbers,
+        )  # fmt: skip
+        entry.items = head["groups"] * head["rows"]
+        entry.size = entry.items * head["size"]
+        raw = parity.section(bytes(image.data), head, table.pack())
+        _, _, entry.hash = image.put(lie(head, raw) if lie else raw)
+        image.seal(table)
+        before = head
+    return image.bytes()
+
+
+def damaged(data, *places):
+    """data with zeros or ones in these (offset, size)."""
+    found = bytearray(data)
+    for at, size in places:
+        found[at : at + size] = bytes(255 - b for b in found[at : at + size])
+    return bytes(found)
+
+
+def swapped(head, raw):
+    """Two shares with each other's rows, their hashes right."""
+    first, second = raw[: head["size"]], raw[head["size"] : 2 * head["size"]]
+    record_hash = reader.number(first, 104)
+    return (
+        parity.share(head, 0, record_hash, second[128:])
+        + parity.share(head, 1, record_hash, first[128:])
+        + raw[2 * head["size"] :]
+    )
+
+
+def reheaded(**lies):
+    """Every head with a lie in it, its own hash right."""
+
+    def lie(head, raw):
+        size, found = head["size"], b""
+        for i in range(head["rows"]):
+            share = raw[i * size : (i + 1) * size]
+            found += parity.share(head | lies, i, reader.number(share, 104), share[128:])
+        return found
+
+    return lie
+
+
+def cases():
+    """{name: (bytes, the name of the file that comes back or None, note)}"""
+    one, three = (
+        built([FOO, BAR]),
+        built([FOO, BAR], [CHANGED], [("more", TEXT[:5000])], rows=4, quorum=2),
+    )
+    end, share = len(three), parity.heads(three)[-1]
+    return {
+        "one": (one, "one", "one commit"),
+        "three": (three, "three", "three commits"),
+        "one-front": (damaged(one, (0, 4096)), "one", "no front page"),
+        "one-footer": (damaged(one, (len(one) - 64, 64)), "one", "no footer"),
+        "one-data": (damaged(one, (4096, 9100)), "one", "all bytes of all sections but the parity's"),
+        "one-cut": (one[:-20000], "one", "the end is missing"),
+        "three-footer": (damaged(three, (end - 64, 64)), "three", "the newest footer, all of it"),
+        "three-end": (damaged(three, (end - 8192, 8192)), "three", "the last 8 KiB"),
+        "three-bits": (
+            damaged(three, *((at, 1) for at in range(5000, end, 15000))), "three",
+            "a byte every 15,000",
+        ),
+        "three-shares": (
+            damaged(three, (share["at"], 2 * share["size"])), "three", "two of four shares",
+        ),
+        "one-beyond": (
+            damaged(one, (4096, 9100), (parity.heads(one)[0]["at"], 18 * 4096)), None,
+            "three blocks, and all but two shares",
+        ),
+        "without": (
+            built([FOO, BAR], lie=lambda head, raw: bytes(len(raw)), rows=1, quorum=1), None,
+            "a parity section without a share",
+        ),
+        "swapped": (built([FOO, BAR], lie=swapped), None, "two rows swapped, all hashes right"),
+        "range": (
+            built([FOO, BAR], lie=reheaded(**{"from": 8192})), None, "heads with another range",
+        ),
+        "rows": (built([FOO, BAR], lie=reheaded(rows=1024)), None, "heads with more rows than there are"),
+        "groups": (
+            built([FOO, BAR], lie=reheaded(groups=4294967295)), None, "heads with four billion groups",
+        ),
+    }  # fmt: skip
+
+
+def change(data, base):
+    """[offset, hex] of what differs."""
+    patches, at = [], 0
+    while at < len(data):
+        end = at
+        while data[end : end + 1] != base[end : end + 1] and end < len(data):
+            end += 1
+        if end > at:
+            patches.append([at, data[at:end].hex()])
+        at = end + 1
+    return patches
+
+
+def inverted(data, base):
+    """[offset, size] of the bytes that are another, or None where they are not the inverse."""
+    other = [i for i in range(len(data)) if data[i] != base[i]]
+    if any(data[i] != 255 - base[i] for i in other):
+        return None
+    runs = []
+    for i in other:
+        if runs and sum(runs[-1]) == i:
+            runs[-1][1] += 1
+        else:
+            runs.append([i, 1])
+    return runs
+
+
+def files():
+    """{file name: bytes} of the folder."""
+    made, expected, all_of = {}, {}, cases()
+    for name, (data, back, note) in all_of.items():
+        try:
+            found = parity.repaired(data)
+        except reader.Refused:
+            found = None
+        assert found == all_of[back][0] if back else found != data, name
+        expected[name] = {"note": note, "repaired": back}
+        if name in WHOLE:
+            made[f"{name}.ragfile"] = data
+            continue
+        of = next(kept for kept in WHOLE if name.startswith(kept) or kept == "one")
+        base = all_of[of][0]
+        expected[name] |= {"of": of, "size": len(data)}
+        runs = inverted(data, base)
+        expected[name] |= (
+            {"inverted": runs} if runs is not None else {"patches": change(data, base)}
+        )
+    made["expected.json"] = (
+        json.dumps(expected, indent=None).replace("}, ", "},\n") + "\n"
+    ).encode()
+    return made
+
+
+WHOLE = ("three", "one")
+
+if __name__ == "__main__":
+    for name, data in files().items():
+        there = HERE / name
+        if there.exists() and there.read_bytes() != data:
+            sys.exit(f"{name} would change: a vector never does while part 11 stays as it is")
+        there.write_bytes(data)

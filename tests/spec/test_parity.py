@@ -1,0 +1,110 @@
+"""Parity as the specification says it: its vectors, its second reader, and the field's own laws."""
+
+import importlib.util
+import json
+import random
+
+import pytest
+from places import ROOT
+
+import ragfile
+from ragfile import _core
+
+FOLDER = ROOT / "spec" / "vectors" / "parity"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SLOW = load(ROOT / "spec" / "parity.py")
+
+
+def vector(name):
+    """The bytes of a vector, by the README of its folder."""
+    expected = EXPECTED[name]
+    data = bytearray((FOLDER / f"{expected.get('of', name)}.ragfile").read_bytes())
+    del data[expected.get("size", len(data)) :]
+    for at, size in expected.get("inverted", []):
+        data[at : at + size] = bytes(255 - byte for byte in data[at : at + size])
+    for at, raw in expected.get("patches", []):
+        data[at : at + len(raw) // 2] = bytes.fromhex(raw)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_package_repairs_what_the_vector_says(name, tmp_path):
+    path, back = tmp_path / "kb.ragfile", EXPECTED[name]["repaired"]
+    path.write_bytes(vector(name))
+    if back:
+        ragfile.repair(path)
+        assert path.read_bytes() == vector(back)
+        assert ragfile.verify(path)[0] == []
+        return
+    faults = "CorruptError"
+    try:
+        faults = {fault[0] for fault in ragfile.verify(path)[0]}
+        ragfile.repair(path)
+    except ragfile.CorruptError:
+        pass
+    assert "CorruptError" in faults
+    assert path.read_bytes() == vector(name)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_second_reader_repairs_what_the_vector_says(name):
+    back = EXPECTED[name]["repaired"]
+    if back:
+        assert SLOW.repaired(vector(name)) == vector(back)
+        return
+    with pytest.raises(SLOW.Refused):
+        SLOW.check(vector(name))
+
+
+def test_the_vectors_are_what_their_script_makes():
+    for name, data in load(FOLDER / "make.py").files().items():
+        assert (FOLDER / name).read_bytes() == data, name
+
+
+def test_the_package_writes_the_bytes_of_the_first_vector(tmp_path):
+    make = load(FOLDER / "make.py")
+    writer = _core.Writer.create(tmp_path / "kb.ragfile")
+    writer.parity(2)
+    for name, content in (make.FOO, make.BAR):
+        writer.add(name, content)
+    writer.commit()
+    assert (tmp_path / "kb.ragfile").read_bytes() == vector("one")
+
+
+def test_the_second_reader_repairs_files_that_the_package_made(tmp_path):
+    path, rng = tmp_path / "kb.ragfile", random.Random(5)
+    for generation in range(3):
+        writer = _core.Writer.edit(path) if generation else _core.Writer.create(path)
+        writer.parity(3)
+        writer.add(f"part{generation}", rng.randbytes(rng.randrange(20000)))
+        writer.commit(generation, f"commit {generation}")
+    whole = path.read_bytes()
+    assert SLOW.check(whole)
+    for at in rng.sample(range(len(whole)), 4):
+        data = bytearray(whole)
+        data[at : at + 30000] = rng.randbytes(len(data[at : at + 30000]))
+        assert SLOW.repaired(bytes(data)) == whole, at
+
+
+def test_the_field_is_a_field():
+    rng = random.Random(1)
+    for _ in range(1000):
+        a, b, c = (rng.randrange(1, 65536) for _ in range(3))
+        assert SLOW.product(a, SLOW.product(b, c)) == SLOW.product(SLOW.product(a, b), c)
+        assert SLOW.product(a, b ^ c) == SLOW.product(a, b) ^ SLOW.product(a, c)
+        assert SLOW.product(a, SLOW.inverse(a)) == 1
+    assert len(SLOW.LOGS) == 65535
+
+
+def test_the_worked_product_of_the_specification_holds():
+    """x^15 times x is x^12 + x^3 + x + 1, by the polynomial that part 11 names."""
+    assert SLOW.product(1 << 15, 2) == 1 << 12 | 1 << 3 | 1 << 1 | 1
