@@ -18,9 +18,9 @@ SHOWN = 20  # documents
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would come back; write nothing.")
 @json_option
 def repair_command(file, out, dry_run, as_json):
-    """Bring damaged bytes back, bit for bit, in a file that was built with --parity.
+    """Bring damaged bytes back, bit for bit.
 
-    The file is replaced in one step, or left as it is where more is damaged than parity brings back
+    The file must have parity: `build --parity` and `compact --parity` give it. It is replaced in one step, or left as it is where more is damaged than parity brings back
     (exit code 2).
 
     \b
