@@ -44,11 +44,8 @@ KNOWN = (
     "rag.sample",
     "rag.fine",
     "rag.columns",
-<<<<<<< HEAD
     "rag.bare",
-=======
     "rag.parity",
->>>>>>> 9f0bf80 (Parity and repair: build --parity, ragfile repair, part 11 of the specification with a second reader and vectors)
 )
 
 
