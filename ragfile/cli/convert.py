@@ -61,7 +61,7 @@ def convert_command(
     """Convert IN to OUT, or between the stores that options name. An OUT that ends with "/" is a dataset."""
     source, target, named = _ends(paths, sides)
     options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
-    if is_one_of(source, target, shards):
+    if is_one_of(source, target, shards, to or named):
         return _convert_dataset(
             source, target, to or named, options, as_json,
             shards=shards, executor=executor, workers=workers,

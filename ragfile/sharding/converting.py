@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from ragfile.types import Assigning, StrPath
 
 
-def is_one_of(src: Any, dst: Any, shards: int | None = None) -> bool:
-    """Whether one of two ends is a dataset: one that is there, or one to make."""
-    return not isinstance(src, tuple) and (is_dataset(src) or _is_to_be(dst, shards))
+def is_one_of(src: Any, dst: Any, shards: int | None = None, to: str | None = None) -> bool:
+    """Whether one of two ends is a dataset: one that is there, or one to make unless another format is named."""
+    is_wanted = _is_to_be(dst, shards) and (to is None or shards is not None)
+    return not isinstance(src, tuple) and (is_dataset(src) or is_wanted)
 
 
 def _is_to_be(dst, shards):
@@ -58,6 +59,8 @@ def convert(
                     f"{src} is a dataset already: compact deals it out into other shards"
                 )
             report = _joined(src, dst, folder, options)
+        elif not _is_to_be(dst, shards):
+            raise ValueError(f'neither {src} nor {dst} is a dataset: end its name with "/"')
         else:
             report = _dealt_out(src, dst, folder, shards or 12, by, executor, workers, options,
                                 created, message)  # fmt: skip

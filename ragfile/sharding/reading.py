@@ -106,20 +106,20 @@ class Dataset(KnowledgeBase):
 
     def _open(self):
         raw, generation = committing.raw(self.store, self._options["generation"])
-        self._contents = None
+        self._contents, self._hash = None, sha256(raw)
         if self._options["trusted"] is not None:
-            self._contents = self._signed_contents(raw, generation)
+            self._contents = self._signed_contents(generation)
         name = manifests.name_of(generation)
         self._read_manifest(manifests.parse(raw, f"{self.store.root}: {name}", generation))
         super()._open()
 
-    def _signed_contents(self, raw, generation):
+    def _signed_contents(self, generation):
         """What a trusted key says of the generation's objects; or it is refused."""
         from ragfile.ground.signing_keys import PublicKey
         from ragfile.sharding import signing
 
         keys = [PublicKey.of(key) for key in self._options["trusted"]]
-        return signing.required(self.store, raw, generation, keys, self.store.root)
+        return signing.required(self.store, self._hash, generation, keys, self.store.root)
 
     def _content(self, path):
         """What an object must contain, "" where everything is good."""
@@ -343,8 +343,7 @@ class Dataset(KnowledgeBase):
         """Who signed this generation, as far as they say so: `trusted=` of open() checks it."""
         from ragfile.sharding.signing import signatures_of
 
-        raw, generation = committing.raw(self.store, self.generation)
-        return signatures_of(self.store, raw, generation)
+        return signatures_of(self.store, self._hash, self.generation)
 
     @property
     def footer(self) -> tuple[int, int]:

@@ -152,16 +152,15 @@ def _statement(stated: Stated) -> bytes:
 
 
 def required(
-    store: Place, raw: bytes, generation: int, keys: Sequence[PublicKey], path: str
+    store: Place, digest: str, generation: int, keys: Sequence[PublicKey], path: str
 ) -> Contents:
-    """What the objects of a manifest contain, by the word of one of the keys; or the manifest is refused."""
-    digest = manifests.sha256(raw)
+    """What the objects of the manifest with a hash contain, by the word of one of the keys; or it is refused."""
     for key in keys:
         name = f"{folder_of(generation)}{key.id}.json"
         stated = _held(_loaded(store, name), key)
         if stated is not None and stated.manifest == digest:
             return stated.contents
-    there = signatures_of(store, raw, generation)
+    there = signatures_of(store, digest, generation)
     if not there:
         why = "nobody signed this generation: `ragfile sign` does, or open it without trusted keys"
     else:
@@ -202,9 +201,9 @@ def _stated(payload) -> Stated | None:
     return Stated(digest, contents, predicate)
 
 
-def signatures_of(store: Place, raw: bytes, generation: int) -> list[Signature]:
-    """What the signatures of a generation say. No key is needed, and none is checked."""
-    digest, found = manifests.sha256(raw), []
+def signatures_of(store: Place, digest: str, generation: int) -> list[Signature]:
+    """What the signatures of a generation say, whose manifest has a hash. No key is needed, and none is checked."""
+    found = []
     for listed in sorted(store.names(folder_of(generation))):
         loaded = _loaded(store, listed.name)
         parts = signatures.parts_of(loaded)

@@ -79,7 +79,8 @@ class _Checking:
         trusted = [PublicKey.of(key) for key in keys]
         try:
             number = self.manifest.generation
-            self.contents = signing.required(self.store, raw, number, trusted, self.store.root)
+            digest = manifest.sha256(raw)
+            self.contents = signing.required(self.store, digest, number, trusted, self.store.root)
         except SignatureError as error:
             self.faults.append(("SignatureError", 0, str(error), ""))
 

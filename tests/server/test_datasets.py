@@ -28,6 +28,13 @@ def test_a_dataset_is_a_collection_named_or_in_a_folder(kb):
         ]
 
 
+def test_facets_of_a_dataset_are_those_of_one_file(kb):
+    from ragfile.server.facets import facets_of
+
+    with ragfile.open(kb) as rf, ragfile.open(kb.parent / "one.ragfile") as one:
+        assert facets_of(rf) == facets_of(one)
+
+
 def test_a_commit_is_seen_at_once_and_an_older_one_stays(kb):
     found = Collections([str(kb)])
     before = found.at_commit("kb")

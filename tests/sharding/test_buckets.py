@@ -182,6 +182,29 @@ def test_the_first_question_brings_each_small_object_in_one_request(bucket, sour
     assert len(requests) == 2 + 1 + 3  # a listing, a manifest, statistics, shards
 
 
+def test_a_dataset_in_a_bucket_is_signed_converted_and_reindexed(bucket, sources, one, tmp_path):
+    signing_keys = pytest.importorskip("ragfile.ground.signing_keys")
+    pytest.importorskip("cryptography", reason="the extra sign is not installed")
+    signing_keys.new_key(tmp_path / "key")
+    url, keys = f"{bucket}/kb/", [f"{tmp_path}/key.pub"]
+    dataset.convert(one.path, url, shards=3)
+    ragfile.sign(url, tmp_path / "key", signer="Ada")
+    with ragfile.open(url, trusted=keys) as rf:
+        same(rf, one)
+        assert rf.signatures[0].signer == "Ada"
+    assert dataset.verify(url, keys=keys)[0] == []
+    seal = next(found.name for found in places.place(url).names("seals/"))
+    places.place(url).delete(seal)
+    shards.forget()
+    with ragfile.open(url, trusted=keys) as rf, pytest.raises(ragfile.SignatureError):
+        rf.search("pod", 100)
+    dataset.convert(url, tmp_path / "back.ragfile")
+    with open(one.path, "rb") as file:
+        assert (tmp_path / "back.ragfile").read_bytes() == file.read()
+    assert dataset.reindex(url, chunking="words:9/2")["recut"] > 0
+    assert dataset.verify(url)[0] == []
+
+
 def test_what_a_first_request_brings():
     from ragfile.net.fetcher import WINDOW
     from ragfile.sharding.manifest import ShardRecord

@@ -12,6 +12,7 @@ from ragfile import dataset
 from ragfile.cli.main import ragfile as command
 from ragfile.errors import ConflictError
 from ragfile.sharding import shards as open_shards
+from ragfile.sharding.converting import is_one_of
 
 QUESTIONS, told = collections.QUESTIONS, collections.told
 
@@ -94,6 +95,11 @@ def test_what_cannot_be_converted_is_refused_in_words(kb, one, tmp_path):
         dataset.convert(kb, f"{tmp_path}/other/")
     with pytest.raises(FileExistsError):
         dataset.convert(one, kb, shards=2)
+    with pytest.raises(ValueError, match="neither"):
+        dataset.convert(one, tmp_path / "two.ragfile")
+    assert is_one_of(one, f"{tmp_path}/x/")
+    assert not is_one_of(one, f"{tmp_path}/x/", to="npy+jsonl")
+    assert not is_one_of(one, tmp_path / "x")
     ragfile.create(tmp_path / "empty.ragfile").__enter__().__exit__(None, None, None)
     with pytest.raises(ValueError, match="has no document"):
         dataset.convert(tmp_path / "empty.ragfile", f"{tmp_path}/none/")
