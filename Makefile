@@ -198,6 +198,9 @@ bench-vectors:
 bench-vectors-own:
 	$(PY) bench/vectors_own.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
 
+bench-filters:        ## filters by share, and a filter for each question of a batch
+	$(PY) bench/filters.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
+
 bench-bm25:
 	$(PY) bench/bm25.py build --passages $(PASSAGES)
 	$(PY) bench/bm25.py query --short $(SHORT) --long $(LONG)

@@ -48,9 +48,30 @@ void rag_bitmap_rest(const uint8_t *bitmap, uint64_t count, uint64_t *words) {
     }
 }
 
-uint64_t rag_bits_count(const uint64_t *words, uint64_t count) {
+static inline __attribute__((always_inline)) uint64_t count_whole(const uint64_t *words,
+                                                                  uint64_t count) {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < count / 64; i++) sum += (uint64_t)__builtin_popcountll(words[i]);
+    for (uint64_t i = 0; i < count; i++) sum += (uint64_t)__builtin_popcountll(words[i]);
+    return sum;
+}
+
+#if defined __x86_64__
+/* The instruction is younger than the baseline, and without it a count takes ten times as long. */
+__attribute__((target("popcnt"))) static uint64_t count_popcnt(const uint64_t *words,
+                                                               uint64_t count) {
+    return count_whole(words, count);
+}
+#endif
+
+static uint64_t count_words(const uint64_t *words, uint64_t count) {
+#if defined __x86_64__
+    if (rag_cpu & RAG_CPU_AVX2) return count_popcnt(words, count);
+#endif
+    return count_whole(words, count);
+}
+
+uint64_t rag_bits_count(const uint64_t *words, uint64_t count) {
+    uint64_t sum = count_words(words, count / 64);
     if (count % 64)
         sum +=
             (uint64_t)__builtin_popcountll(words[count / 64] & (~UINT64_C(0) >> (64 - count % 64)));

@@ -188,6 +188,7 @@ struct batch {
     const struct rag_queries *queries;
     const struct rag_lexical_stats *stats;
     const uint64_t *where;
+    const struct rag_filters *filters;
     size_t k;
     int64_t *rows;
     float *scores;
@@ -213,8 +214,10 @@ static void search_one(void *context, size_t i) {
     struct rag_fault fault;
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(batch->queries, i, &count);
+    const uint64_t *where =
+        batch->filters ? batch->filters->sets[batch->filters->of[i]] : batch->where;
     const enum rag_status status =
-        rag_lexicon_search(batch->lexicon, terms, count, batch->stats, batch->where, batch->k,
+        rag_lexicon_search(batch->lexicon, terms, count, batch->stats, where, batch->k,
                            batch->rows + i * batch->k, batch->scores + i * batch->k, &fault);
     if (status) note_failure(batch, i, status, &fault);
 }
@@ -222,12 +225,14 @@ static void search_one(void *context, size_t i) {
 enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon,
                                          const struct rag_queries *queries, size_t count,
                                          const struct rag_lexical_stats *stats,
-                                         const uint64_t *where, size_t k, int threads,
-                                         int64_t *rows, float *scores, struct rag_fault *fault) {
+                                         const uint64_t *where, const struct rag_filters *filters,
+                                         size_t k, int threads, int64_t *rows, float *scores,
+                                         struct rag_fault *fault) {
     struct batch batch = {.lexicon = lexicon,
                           .queries = queries,
                           .stats = stats,
                           .where = where,
+                          .filters = filters,
                           .k = k,
                           .rows = rows,
                           .scores = scores,

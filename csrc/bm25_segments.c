@@ -67,6 +67,7 @@ struct several {
     size_t leg_count, largest;
     const struct rag_queries *queries;
     const struct rag_lexical_stats *stats;
+    const struct rag_filters *filters;
     size_t k;
     int64_t *rows;
     float *scores;
@@ -83,8 +84,11 @@ static enum rag_status search_leg(const struct several *all, size_t s, size_t i,
     const float least = floor->count == all->k ? floor->best[all->k - 1] : 0;
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(all->queries, i, &count);
+    const struct rag_filters *filters = all->filters;
+    const uint64_t *where =
+        filters ? filters->sets[filters->of[i] * all->leg_count + s] : leg->where;
     const enum rag_status status =
-        rag_bm25_search(leg->lexicon, scratch, terms, count, all->stats, leg->where, all->k, least,
+        rag_bm25_search(leg->lexicon, scratch, terms, count, all->stats, where, all->k, least,
                         all->rows + at, all->scores + at, fault);
     if (status) return status;
     raise_floor(floor, all->rows + at, all->scores + at);
@@ -125,12 +129,14 @@ static void search_one(void *context, size_t i) {
 
 enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count,
                                     const struct rag_queries *queries, size_t count,
-                                    const struct rag_lexical_stats *stats, size_t k, int threads,
+                                    const struct rag_lexical_stats *stats,
+                                    const struct rag_filters *filters, size_t k, int threads,
                                     int64_t *rows, float *scores, struct rag_fault *fault) {
     struct several all = {.legs = legs,
                           .leg_count = leg_count,
                           .queries = queries,
                           .stats = stats,
+                          .filters = filters,
                           .k = k,
                           .rows = rows,
                           .scores = scores,

@@ -68,9 +68,8 @@ static uint64_t codes_at(const struct pursuit *on, uint32_t row) {
 
 /* ------------------------------------------------------------------------------------ refining */
 
-/* Offers a row to the sieve with the bounds of its 8-bit codes. */
-static void refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
-                       struct sieve *sieve) {
+void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
+                    struct sieve *sieve) {
     const double scale = load_f32(codes), rest = load_f32(codes + 4), norm = load_f32(codes + 8);
     int64_t sums[2];
     float upper, lower;
@@ -90,8 +89,8 @@ static void refine_hit(const struct pursuit *on, size_t place, uint32_t row) {
     struct rag_fault fault;
     if (rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault),
                         &fault))
-        refine_row(&on->search->queries[q], on->shadow->dim, rag_guard_at(&on->shadow->guard, at),
-                   row, &on->slice->hunts[q].sieve);
+        rag_refine_row(&on->search->queries[q], on->shadow->dim,
+                       rag_guard_at(&on->shadow->guard, at), row, &on->slice->hunts[q].sieve);
 }
 
 static void start_loads(const struct pursuit *on, uint32_t row) {

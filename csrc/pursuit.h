@@ -34,6 +34,10 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found);
 /* Takes all hits that wait to the sieve, or drops them. The end of a scan needs it. */
 void rag_pursuit_flush(struct pursuit *on, size_t place);
 
+/* Offers a row to the sieve with the bounds of its 8-bit codes. */
+void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
+                    struct sieve *sieve);
+
 /* A stretch of one group: its blocks, of planes with the group's head and the rows' norms; or its
  * rows of codes. */
 struct stretch {

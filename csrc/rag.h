@@ -885,6 +885,14 @@ enum rag_status rag_shadow_open(struct rag_shadow *shadow, const struct rag_guar
 enum rag_status rag_shadow_check(const struct rag_shadow *shadow, const struct rag_matrix *matrix,
                                  struct rag_fault *fault);
 
+/* Filters of the questions of one search: question i has number of[i], below count, whose rows of
+ * segment s are sets[number * segments + s]: bits as in where of a segment, NULL for all rows. */
+struct rag_filters {
+    const uint64_t *const *sets;
+    const uint32_t *of;
+    size_t count;
+};
+
 /* One matrix of a search: its shadow (or NULL) and the rows that it searches (or NULL for all): bit
  * i % 64 of word i / 64. */
 struct rag_segment {
@@ -895,7 +903,8 @@ struct rag_segment {
 
 /* The queries of a search: count times dim finite floats. A row that scores less than its query's
  * least (a number below infinity; NULL for none) is not found. A caller that knows such a limit
- * saves most of the work. */
+ * saves most of the work. Queries can have filters of their own, in the place of where of the
+ * segments. */
 struct rag_question {
     const float *queries;
     size_t count;
@@ -904,6 +913,7 @@ struct rag_question {
     uint64_t k;
     int threads;
     const float *least;
+    const struct rag_filters *filters;
 };
 
 /* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each
@@ -1247,12 +1257,14 @@ enum rag_status rag_queries_finish(struct rag_queries *queries,
 struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,
                                          size_t *count);
 
-/* All queries over one lexicon on up to `threads` threads; rows and scores are [queries][k]. */
+/* All queries over one lexicon on up to `threads` threads; rows and scores are [queries][k]. A
+ * query finds the rows of where, or with filters those of its own. */
 enum rag_status rag_lexicon_search_batch(struct rag_lexicon *lexicon,
                                          const struct rag_queries *queries, size_t count,
                                          const struct rag_lexical_stats *stats,
-                                         const uint64_t *where, size_t k, int threads,
-                                         int64_t *rows, float *scores, struct rag_fault *fault);
+                                         const uint64_t *where, const struct rag_filters *filters,
+                                         size_t k, int threads, int64_t *rows, float *scores,
+                                         struct rag_fault *fault);
 
 /* The lexicon of one segment of a file: its live rows, those of them that a search can return (both
  * NULL for all), and the number in the file of its first row. Legs lie in order of base. */
@@ -1276,7 +1288,8 @@ enum rag_status rag_lexicons_count_fields(const struct rag_lexical_leg *legs, si
  * best first; the rest is row -1 and score NaN. */
 enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t leg_count,
                                     const struct rag_queries *queries, size_t count,
-                                    const struct rag_lexical_stats *stats, size_t k, int threads,
+                                    const struct rag_lexical_stats *stats,
+                                    const struct rag_filters *filters, size_t k, int threads,
                                     int64_t *rows, float *scores, struct rag_fault *fault);
 /* The scores of given rows of the file, in ascending order; 0 for one that holds no term or is not
  * in these segments. */

@@ -2,13 +2,15 @@
  *
  * rag_nearest takes the queries in chunks, whose candidates fit into CHUNK_BYTES, and cuts the
  * segments into slices of rows, about two for each thread. Slices are scanned in parallel; then the
- * queries are finished in parallel (finish.c). For each slice one of five ways is chosen:
+ * queries are finished in parallel (finish.c). Where questions have filters of their own, a slice
+ * is scanned once for each filter (scan_parts.c). For each slice one of six ways is chosen:
  *
  *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
  *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
  *                estimate rules out most rows
  *    products    the same for many queries: a matrix product in binary32 (scan_products.c)
  *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_sweep.c)
+ *    gather      few queries, and few of the slice's rows pass: their 8-bit rows (scan_gather.c)
  *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
  *                (scan_tiles.c)
  *
@@ -149,15 +151,6 @@ static void learn(struct search *search, const struct slice *slice, const uint32
 
 /* ------------------------------------------------------------------------------------- scanning */
 
-static uint64_t passing_rows(const struct rag_segment *segment, const struct slice *slice) {
-    const uint64_t *words = segment->where + slice->first / 64;
-    uint64_t sum = 0;
-    if (!segment->where) return slice->end - slice->first;
-    if (slice->first % 64 == 0) return rag_bits_count(words, slice->end - slice->first);
-    for (uint64_t row = slice->first; row < slice->end; row++) sum += has_row(segment->where, row);
-    return sum;
-}
-
 /* Where one query meets few rows, most would be refined: reading the rows themselves takes less. */
 static bool shadow_pays(const struct search *search, const struct rag_segment *segment) {
     return segment->shadow &&
@@ -166,13 +159,14 @@ static bool shadow_pays(const struct search *search, const struct rag_segment *s
 
 /* Fetches the bytes that a scan of the slice reads, where they are elsewhere: the rows that pass,
  * when they are few; the whole shadow; or all rows. */
-static bool bring(struct search *search, const struct slice *slice, bool few, bool shadow) {
+static bool bring(struct search *search, const struct slice *slice, const uint64_t *where, bool few,
+                  bool shadow) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     struct rag_wants wants = {0};
     struct rag_fault fault;
     if (!segment->matrix->guard.source) return true;
     for (uint64_t row = slice->first; few && row < slice->end; row++)
-        if (has_row(segment->where, row)) rag_matrix_want(segment->matrix, row, 1, &wants);
+        if (has_row(where, row)) rag_matrix_want(segment->matrix, row, 1, &wants);
     if (!few && shadow)
         rag_wants_add(&wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
     else if (!few)
@@ -185,12 +179,26 @@ static bool is_few(const struct search *search, uint64_t passing) {
     return passing <= 4 * (uint64_t)search->k + 32;
 }
 
+/* Where few of a slice's rows pass, codes are gathered: what is read for one of them takes as long
+ * as sweeping over GATHER_SHARE. */
+enum { GATHER_SHARE = 8 };
+
+static void scan_shadow(struct search *search, const struct slice *slice, const uint32_t *which,
+                        size_t count, bool mixed, uint64_t passing) {
+    if (mixed || (rag_kernels()->tile && count >= TILE_QUERIES / 2))
+        rag_scan_tiles(search, slice, which, count);
+    else if (passing * GATHER_SHARE <= slice->end - slice->first)
+        rag_scan_gather(search, slice, which, count);
+    else rag_scan_sweep(search, slice, which, count);
+}
+
 static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which,
-                         size_t count) {
+                         size_t count, bool mixed) {
     const struct rag_segment *segment = &search->segments[slice->segment];
-    const uint64_t passing = passing_rows(segment, slice);
-    const bool few = is_few(search, passing);
-    if (!bring(search, slice, few, shadow_pays(search, segment))) return;
+    const uint64_t *where = mixed ? NULL : rag_where(search, slice, which[0]);
+    const uint64_t passing = rag_passing_count(where, slice->first, slice->end);
+    const bool few = !mixed && is_few(search, passing);
+    if (passing == 0 || !bring(search, slice, where, few, shadow_pays(search, segment))) return;
     if (few) {
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
@@ -198,40 +206,50 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
                4 * passing >= slice->end - slice->first)
         rag_scan_products(search, slice, which, count);
     else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
-    else if (rag_kernels()->tile && count >= TILE_QUERIES / 2)
-        rag_scan_tiles(search, slice, which, count);
-    else rag_scan_sweep(search, slice, which, count);
+    else scan_shadow(search, slice, which, count, mixed, passing);
 }
 
-static void scan_slice(struct search *search, const struct slice *slice) {
+/* Queries without bounds, each alone where their filters differ. */
+static void scan_plain(struct search *search, const struct slice *slice, const uint32_t *which,
+                       size_t count, bool mixed) {
+    const size_t step = mixed ? 1 : count;
+    for (size_t i = 0; i < count; i += step) {
+        const uint64_t *where = rag_where(search, slice, which[i]);
+        const bool few = is_few(search, rag_passing_count(where, slice->first, slice->end));
+        if (!bring(search, slice, where, few, false)) return;
+        rag_scan_exhaustive(search, slice, which + i, step);
+    }
+}
+
+static void scan_slice(struct search *search, const struct slice *slice, const struct part *part) {
     uint32_t which[CHUNK_QUERIES], plain[CHUNK_QUERIES];
+    const uint32_t *order = search->order + part->first;
     size_t count = 0, plain_count = 0;
-    for (size_t q = 0; q < search->query_count; q++) {
-        if (search->queries[q].plain) plain[plain_count++] = (uint32_t)q;
+    for (size_t i = 0; i < part->count; i++) {
+        const uint32_t q = order[i];
+        if (search->queries[q].plain) plain[plain_count++] = q;
         else if (rag_sieve_open(&slice->hunts[q].sieve, search->k, &search->queries[q],
                                 &search->floors[q]))
-            which[count++] = (uint32_t)q;
+            which[count++] = q;
         else rag_search_note(search, RAG_MEMORY, NULL);
     }
     if (rag_search_failed(search)) return;
-    if (plain_count &&
-        bring(search, slice, is_few(search, passing_rows(&search->segments[slice->segment], slice)),
-              false))
-        rag_scan_exhaustive(search, slice, plain, plain_count);
+    if (plain_count) scan_plain(search, slice, plain, plain_count, part->mixed);
     if (count) {
         recall(search, slice, which, count);
-        scan_as_fits(search, slice, which, count);
+        scan_as_fits(search, slice, which, count, part->mixed);
         learn(search, slice, which, count);
     }
-    for (size_t q = 0; q < search->query_count; q++)
-        if (slice->hunts[q].sieve.failed) rag_search_note(search, RAG_MEMORY, NULL);
+    for (size_t i = 0; i < part->count; i++)
+        if (slice->hunts[order[i]].sieve.failed) rag_search_note(search, RAG_MEMORY, NULL);
 }
 
 static void scan_task(void *context, size_t i) {
     struct search *search = context;
     rag_float_mode before;
     rag_float_plain(&before);
-    scan_slice(search, &search->slices[i]);
+    scan_slice(search, &search->slices[i / search->part_count],
+               &search->parts[i % search->part_count]);
     rag_float_back(&before);
 }
 
@@ -273,7 +291,8 @@ static void run_chunk(struct search *search, int threads) {
     }
     for (size_t s = 0; s < search->slice_count; s++)
         search->slices[s].hunts = hunts + s * search->query_count;
-    rag_parallel(search->slice_count, threads, scan_task, search);
+    if (rag_search_divide(search))
+        rag_parallel(search->slice_count * search->part_count, threads, scan_task, search);
     if (!rag_search_failed(search)) rag_search_bring(search);
     if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_task, search);
     for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
@@ -320,6 +339,7 @@ static void run(struct search *search, const struct rag_question *question, uint
         }
         run_chunk(search, threads);
         if (search->least) search->least += search->query_count;
+        if (search->filter_of) search->filter_of += search->query_count;
         search->rows += search->query_count * stride;
         search->scores += search->query_count * stride;
     }
@@ -343,6 +363,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             .width = question->k,
                             .dim = question->dim,
                             .least = question->least,
+                            .filters = question->filters,
+                            .filter_of = question->filters ? question->filters->of : NULL,
                             .rows = rows,
                             .scores = scores,
                             .fault = fault,
@@ -364,8 +386,11 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.queries = malloc(chunk * sizeof *search.queries);
     search.floors = malloc(chunk * sizeof *search.floors);
     search.known = malloc(chunk * sizeof *search.known);
+    search.parts = malloc(chunk * sizeof *search.parts);
+    search.order = malloc(chunk * sizeof *search.order);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
-    if (search.slices && search.queries && search.floors && search.known && memory) {
+    if (search.slices && search.queries && search.floors && search.known && search.parts &&
+        search.order && memory) {
         rag_float_mode before;
         rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
@@ -375,6 +400,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
         rag_search_note(&search, RAG_MEMORY, NULL);
     }
     free(memory);
+    free(search.order);
+    free(search.parts);
     free(search.known);
     free(search.floors);
     free(search.queries);

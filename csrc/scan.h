@@ -22,6 +22,12 @@ struct slice {
     struct hunt *hunts;  /* one per query of the chunk */
 };
 
+/* Questions that are scanned together: they share a filter, or (mixed) each has its own. */
+struct part {
+    size_t first, count; /* in the search's order */
+    bool mixed;
+};
+
 struct search {
     const struct rag_segment *segments;
     size_t segment_count, query_count, slice_count;
@@ -30,6 +36,11 @@ struct search {
     struct query *queries;
     float *floors;      /* per query, shared by all slices */
     const float *least; /* of this chunk: the score that a row needs to be found; or NULL */
+    const struct rag_filters *filters; /* or NULL: where of each segment */
+    const uint32_t *filter_of;         /* of each query of this chunk */
+    size_t part_count;
+    struct part *parts;
+    uint32_t *order;    /* the queries of this chunk, part by part */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
                            the lock */
     pthread_mutex_t lock;
@@ -72,7 +83,26 @@ static inline bool has_row(const uint64_t *where, uint64_t row) {
     return !where || (where[row / 64] >> row % 64 & 1);
 }
 
-/* The ways to scan a slice for the queries listed in which. */
+/* The rows of a segment that query q can find; NULL for all. */
+static inline const uint64_t *rag_where(const struct search *search, const struct slice *slice,
+                                        size_t q) {
+    if (!search->filters) return search->segments[slice->segment].where;
+    return search->filters->sets[search->filter_of[q] * search->segment_count + slice->segment];
+}
+
+/* Divides the chunk's queries into parts; false (noted) without memory. */
+bool rag_search_divide(struct search *search);
+
+/* The rows from first to end that pass, one after the other. */
+struct passing {
+    const uint64_t *where;
+    uint64_t next, end, word;
+};
+struct passing rag_passing(const uint64_t *where, uint64_t first, uint64_t end);
+size_t rag_passing_take(struct passing *passing, uint32_t *rows, size_t most);
+uint64_t rag_passing_count(const uint64_t *where, uint64_t first, uint64_t end);
+
+/* The ways to scan a slice for the queries listed in which. They share a filter, but for tiles. */
 void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which,
                          size_t count);
 void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which,
@@ -81,6 +111,8 @@ void rag_scan_products(struct search *search, const struct slice *slice, const u
                        size_t count);
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count);
+void rag_scan_gather(struct search *search, const struct slice *slice, const uint32_t *which,
+                     size_t count);
 void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count);
 

@@ -150,7 +150,7 @@ static void score_row(struct products *on, size_t g, const struct strip *strip, 
 }
 
 static void scan_group(struct products *on, size_t g, const struct strip *strip) {
-    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
     float dots[PANEL_ROWS * PANEL_QUERIES];
     for (size_t r = 0; r < strip->count; r += PANEL_ROWS) {
         rag_kernels()->multiply(strip->rows + r * strip->stride, strip->stride, on->groups[g].panel,
@@ -182,7 +182,7 @@ static void scan_strips(struct products *on) {
     for (uint64_t row = on->slice->first; row < on->slice->end && !rag_search_failed(on->search);
          row += STRIP_ROWS) {
         const uint64_t left = on->slice->end - row, rows = left < STRIP_ROWS ? left : STRIP_ROWS;
-        if (!is_wanted(segment->where, row)) continue;
+        if (!is_wanted(rag_where(on->search, on->slice, on->which[0]), row)) continue;
         if (!rag_search_note(on->search, rag_matrix_touch(segment->matrix, row, rows, &fault),
                              &fault))
             break;

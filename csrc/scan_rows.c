@@ -20,18 +20,29 @@
 
 #include "scan.h"
 
+enum { ROWS_AT_A_TIME = 64, AHEAD = 4 };
+
+static void start_load(const struct rag_matrix *matrix, uint32_t row) {
+    const uint8_t *at = rag_matrix_row(matrix, row);
+    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64)
+        __builtin_prefetch(at + i);
+}
+
 void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which,
                          size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
+    struct passing passing =
+        rag_passing(rag_where(search, slice, which[0]), slice->first, slice->end);
+    uint32_t rows[ROWS_AT_A_TIME];
+    size_t found;
     float *scratch = malloc((size_t)search->dim * sizeof *scratch);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
-    for (uint64_t row = slice->first; scratch && row < slice->end; row++) {
-        if (segment->where && row % 64 == 0 && segment->where[row / 64] == 0) {
-            row += 63;
-            continue;
+    while (scratch && (found = rag_passing_take(&passing, rows, ROWS_AT_A_TIME)) > 0) {
+        for (size_t i = 0; i < found + AHEAD && !rag_search_failed(search); i++) {
+            if (i < found && segment->matrix->guard.bytes) start_load(segment->matrix, rows[i]);
+            for (size_t q = 0; i >= AHEAD && q < count; q++)
+                rag_search_offer(search, slice, which[q], rows[i - AHEAD], scratch);
         }
-        if (!has_row(segment->where, row)) continue;
-        for (size_t q = 0; q < count; q++) rag_search_offer(search, slice, which[q], row, scratch);
         if (rag_search_failed(search)) break;
     }
     free(scratch);
@@ -95,7 +106,7 @@ static void offer_row(struct search *search, const struct slice *slice, uint32_t
 static void scan_strip(struct search *search, const struct slice *slice, uint32_t q,
                        const struct strip *strip, float *scratch) {
     const struct query *query = &search->queries[q];
-    const uint64_t *where = search->segments[slice->segment].where;
+    const uint64_t *where = rag_where(search, slice, q);
     const struct sieve *sieve = &slice->hunts[q].sieve;
     float dots[BLOCK_ROWS] = {0}, squares[BLOCK_ROWS] = {0}, upper[BLOCK_ROWS];
     rag_kernels()->estimate(strip->rows, strip->stride, strip->count, query->unit, search->dim,
@@ -125,7 +136,7 @@ void rag_scan_estimates(struct search *search, const struct slice *slice, const 
     float *scratch = strip.scratch + (size_t)search->dim * BLOCK_ROWS;
     for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
          row += BLOCK_ROWS) {
-        if (!strip_wanted(segment->where, row)) continue;
+        if (!strip_wanted(rag_where(search, slice, which[0]), row)) continue;
         const uint64_t rows = slice->end - row < BLOCK_ROWS ? slice->end - row : BLOCK_ROWS;
         if (!rag_search_note(search, rag_matrix_touch(segment->matrix, row, rows, &fault), &fault))
             break;

@@ -48,7 +48,7 @@ static size_t sweep_planes(const struct pursuit *on, const struct sight *sight,
 }
 
 static void sweep_stretch(struct pursuit *on, const struct stretch *stretch) {
-    const uint64_t *where = on->search->segments[on->slice->segment].where;
+    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
     const uint8_t *bits = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
     for (size_t i = 0; i < on->count; i++) {
         const struct query *query = &on->search->queries[on->which[i]];

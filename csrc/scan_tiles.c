@@ -1,7 +1,8 @@
 /* scan_tiles.c - scanning a shadow's 8-bit rows for many queries.
  *
  * Tiles read six rows at a time, for 64 queries each time. The queries are packed once for each
- * slice. Six rows must be readable, so the last few are copied to a buffer of that size. What
+ * slice. Where the queries share a filter, the codes of the rows that pass are put side by side first,
+ * so that a tile is full; where each has its own, a pair that reaches the floor is asked. Six rows must be readable, so the last few are copied to a buffer of that size. What
  * reaches the floor goes to the sieve, with bounds that hold for the row itself and not only for
  * its codes: the stored residual norm is part of the error. */
 #include <math.h>
@@ -29,7 +30,8 @@ struct tiling {
     const uint32_t *which;
     size_t count, group_count, row_size;
     struct tile_query *groups;
-    uint8_t *panels, *tail;
+    uint8_t *panels, *tail, *gathered;
+    uint32_t rows[TILE_STRETCH]; /* of what was gathered */
     float *scratch;
 };
 
@@ -60,22 +62,23 @@ static void tiling_close(struct tiling *on) {
     free(on->groups);
     free(on->panels);
     free(on->tail);
+    free(on->gathered);
     free(on->scratch);
 }
 
 /* Bounds in binary32: the slack has room for that. */
 static void offer_tile(const struct tiling *on, struct tile_query *tile, const uint32_t *which,
-                       const uint8_t *codes, uint64_t first, const struct tile_hit *hits,
-                       size_t count) {
-    const uint64_t *where = on->search->segments[on->slice->segment].where;
+                       const uint8_t *codes, const uint32_t *rows, uint64_t first,
+                       const struct tile_hit *hits, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t row = first + hits[i].row;
+        const uint64_t row = rows ? rows[hits[i].row] : first + hits[i].row;
         const size_t u = hits[i].query;
         const uint8_t *head = codes + hits[i].row * on->row_size;
         const float rest = load_f32(head + 4), weight = tile->unit ? 1.0f : load_f32(head + 8);
         const float error = rest * tile->spread[u] + tile->slack[u], bend = tile->curve[u] * weight;
         struct sieve *sieve = &on->slice->hunts[which[u]].sieve;
-        if (rest == -INFINITY || !has_row(where, row)) continue;
+        if (rest == -INFINITY || !has_row(rag_where(on->search, on->slice, which[u]), row))
+            continue;
         rag_sieve_offer(sieve, weight * (hits[i].score + error - bend),
                         weight * (hits[i].score - error - bend * (1 + 4e-6f)), (uint32_t)row);
         if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
@@ -91,8 +94,9 @@ static void scan_tile(struct tiling *on, const struct stretch *stretch, size_t g
     if (rows < TILE_ROWS) codes = memcpy(on->tail, codes, rows * on->row_size);
     const size_t found = rag_kernels()->tile(codes, on->row_size, rows, &on->groups[g], hits);
     if (found)
-        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes, stretch->first + at,
-                   hits, found);
+        offer_tile(on, &on->groups[g], on->which + g * TILE_QUERIES, codes,
+                   stretch->codes == on->gathered ? on->rows + at : NULL, stretch->first + at, hits,
+                   found);
 }
 
 static void refresh_floors(const struct tiling *on, size_t g) {
@@ -105,20 +109,65 @@ static void refresh_floors(const struct tiling *on, size_t g) {
     }
 }
 
+static void scan_stretch(struct tiling *on, const struct stretch *stretch) {
+    for (size_t g = 0; g < on->group_count; g++) {
+        refresh_floors(on, g);
+        for (size_t at = 0; at < stretch->rows; at += TILE_ROWS) scan_tile(on, stretch, g, at);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- filters */
+
+/* The filter that all queries share, if it leaves rows out; NULL where tiles look at every row. */
+static const uint64_t *shared_filter(const struct tiling *on) {
+    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
+    for (size_t i = 1; i < on->count; i++)
+        if (rag_where(on->search, on->slice, on->which[i]) != where) return NULL;
+    return where;
+}
+
+/* Puts the codes of the next rows side by side; false at the end, and after a failure (noted). */
+static bool gather(struct tiling *on, struct passing *passing, struct stretch *stretch) {
+    const struct rag_shadow *shadow = on->search->segments[on->slice->segment].shadow;
+    const size_t count = rag_passing_take(passing, on->rows, TILE_STRETCH);
+    struct rag_fault fault;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t at = rag_shadow_row_at(shadow, on->rows[i]);
+        if (!rag_search_note(on->search, rag_guard_check(&shadow->guard, at, on->row_size, &fault),
+                             &fault))
+            return false;
+        memcpy(on->gathered + i * on->row_size, rag_guard_at(&shadow->guard, at), on->row_size);
+    }
+    *stretch = (struct stretch){.codes = on->gathered, .rows = count};
+    return count > 0;
+}
+
+static void scan_passing(struct tiling *on, const uint64_t *where) {
+    struct passing passing = rag_passing(where, on->slice->first, on->slice->end);
+    struct stretch stretch;
+    on->gathered = malloc(TILE_STRETCH * on->row_size);
+    if (!on->gathered) rag_search_note(on->search, RAG_MEMORY, NULL);
+    while (!rag_search_failed(on->search) && gather(on, &passing, &stretch))
+        scan_stretch(on, &stretch);
+}
+
+static void scan_every_row(struct tiling *on) {
+    struct stretch stretch;
+    for (uint64_t row = on->slice->first; row < on->slice->end && !rag_search_failed(on->search);
+         row += stretch.rows) {
+        if (!rag_stretch_at(on->search, on->slice, row, TILE_STRETCH, true, &stretch)) break;
+        scan_stretch(on, &stretch);
+    }
+}
+
 void rag_scan_tiles(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count) {
     struct tiling on = {.search = search, .slice = slice, .which = which, .count = count};
-    struct stretch stretch;
     on.row_size = rag_shadow_row_size(search->segments[slice->segment].shadow);
-    if (tiling_open(&on))
-        for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
-             row += stretch.rows) {
-            if (!rag_stretch_at(search, slice, row, TILE_STRETCH, true, &stretch)) break;
-            for (size_t g = 0; g < on.group_count; g++) {
-                refresh_floors(&on, g);
-                for (size_t at = 0; at < stretch.rows; at += TILE_ROWS)
-                    scan_tile(&on, &stretch, g, at);
-            }
-        }
+    if (tiling_open(&on)) {
+        const uint64_t *where = shared_filter(&on);
+        if (where) scan_passing(&on, where);
+        else scan_every_row(&on);
+    }
     tiling_close(&on);
 }

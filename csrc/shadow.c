@@ -113,6 +113,11 @@ uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group) {
            (shadow->kept ? NORMS_SIZE * group_blocks(shadow, group) : 0);
 }
 
+uint64_t rag_shadow_row_at(const struct rag_shadow *shadow, uint64_t row) {
+    return rag_shadow_codes_at(shadow, row / shadow->group_rows) +
+           row % shadow->group_rows * rag_shadow_row_size(shadow);
+}
+
 void rag_shadow_put_head(const struct rag_shadow *shadow, uint8_t *head) {
     memset(head, 0, SHADOW_HEAD);
     memcpy(head, shadow->kept ? planes_magic : plain_magic, 8);

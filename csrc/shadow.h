@@ -31,6 +31,9 @@ uint64_t rag_shadow_blocks_at(const struct rag_shadow *shadow, uint64_t group);
 uint64_t rag_shadow_norms_at(const struct rag_shadow *shadow, uint64_t group);
 uint64_t rag_shadow_codes_at(const struct rag_shadow *shadow, uint64_t group);
 
+/* Where a row's codes start. */
+uint64_t rag_shadow_row_at(const struct rag_shadow *shadow, uint64_t row);
+
 /* Of planes, once the section is checked up to groups_at: mean, steps and axes as they lie. */
 struct axes {
     const uint8_t *mean, *steps, *axes;

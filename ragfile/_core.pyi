@@ -453,6 +453,13 @@ WIDTHS: Final[dict[str, int]]
 
 def row_set(rows: ArrayLike, count: int) -> _Words: ...
 
+class Filters:
+    numbers: Final[NDArray[np.uint32]]
+    sets: Final[list[list[_Words | None]]]
+    def __init__(self, numbers: ArrayLike, sets: Iterable[Iterable[_Words | None]]) -> None: ...
+    def __len__(self) -> int: ...
+    def part(self, first: int, end: int) -> Filters: ...
+
 class Matrix:
     metric: Final[str]
     def __init__(
@@ -469,7 +476,7 @@ class Matrix:
     def group_rows(self) -> int: ...
     def check_shadow(self) -> None: ...
     def nearest(
-        self, queries: ArrayLike | Sequence[Any], k: int, where: ArrayLike | None = None, threads: int | None = None,
+        self, queries: ArrayLike | Sequence[Any], k: int, where: ArrayLike | Filters | None = None, threads: int | None = None,
         least: ArrayLike | None = None,
     ) -> _Found: ...  # fmt: skip
     def scores(self, rows: ArrayLike, query: ArrayLike) -> NDArray[np.float32]: ...
@@ -529,7 +536,7 @@ class StoredSample:
 
 def stored_sample(pairs: Sequence[tuple[int, int]], vectors: NDArray[np.floating]) -> bytes: ...
 def nearest(
-    segments: Sequence[Matrix], queries: ArrayLike | Sequence[Any], k: int, where: Sequence[ArrayLike | None] | None = None,
+    segments: Sequence[Matrix], queries: ArrayLike | Sequence[Any], k: int, where: Sequence[ArrayLike | None] | Filters | None = None,
     threads: int | None = None, least: ArrayLike | None = None,
 ) -> _Found: ...  # fmt: skip
 
@@ -662,7 +669,7 @@ class Lexicon:
     def live(self, where: _Words | None = None) -> tuple[int, int]: ...
     def attach(self, fields: Sequence[Lexicon], weights: Sequence[int]) -> None: ...
     def match(
-        self, texts: Sequence[str] | Queries, k: int = 10, *, where: _Words | None = None, threads: int | None = None,
+        self, texts: Sequence[str] | Queries, k: int = 10, *, where: _Words | Filters | None = None, threads: int | None = None,
         stats: Statistics | None = None, k1: float | None = None, b: float | None = None,
     ) -> _Found: ...  # fmt: skip
     def score(
@@ -679,7 +686,7 @@ class Lexicons:
     def field_lengths(self) -> list[int]: ...
     def count(self, queries: Queries) -> None: ...
     def match(
-        self, queries: Queries, k: int, wheres: Sequence[_Words | None], *, threads: int | None = None,
+        self, queries: Queries, k: int, wheres: Sequence[_Words | None] | Filters, *, threads: int | None = None,
         k1: float | None = None, b: float | None = None, stats: Statistics | None = None,
     ) -> _Found: ...  # fmt: skip
     def score(

@@ -480,6 +480,11 @@ cdef extern from "rag.h" nogil:
         const rag_shadow *shadow
         const uint64_t *where
 
+    struct rag_filters:
+        const uint64_t **sets
+        const uint32_t *of_ "of"
+        size_t count
+
     struct rag_question:
         const float *queries
         size_t count
@@ -488,6 +493,7 @@ cdef extern from "rag.h" nogil:
         uint64_t k
         int threads
         const float *least
+        const rag_filters *filters
 
     ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     rag_status rag_matrix_check(const rag_matrix *matrix, rag_fault *fault)
@@ -707,8 +713,8 @@ cdef extern from "rag.h" nogil:
     rag_query_term *rag_queries_terms(const rag_queries *queries, size_t i, size_t *count)
     rag_status rag_lexicon_search_batch(rag_lexicon *lexicon, const rag_queries *queries,
                                         size_t count, const rag_lexical_stats *stats,
-                                        const uint64_t *where, size_t k, int threads, int64_t *rows,
-                                        float *scores, rag_fault *fault)
+                                        const uint64_t *where, const rag_filters *filters, size_t k,
+                                        int threads, int64_t *rows, float *scores, rag_fault *fault)
 
     struct rag_lexical_leg:
         rag_lexicon *lexicon
@@ -722,8 +728,8 @@ cdef extern from "rag.h" nogil:
                                          const rag_lexical_stats *stats, rag_fault *fault)
     rag_status rag_lexicons_search(const rag_lexical_leg *legs, size_t leg_count,
                                    const rag_queries *queries, size_t count,
-                                   const rag_lexical_stats *stats, size_t k, int threads,
-                                   int64_t *rows, float *scores, rag_fault *fault)
+                                   const rag_lexical_stats *stats, const rag_filters *filters,
+                                   size_t k, int threads, int64_t *rows, float *scores, rag_fault *fault)
     rag_status rag_lexicons_score(const rag_lexical_leg *legs, size_t leg_count,
                                   const rag_query_term *terms, size_t count,
                                   const rag_lexical_stats *stats, const int64_t *rows,

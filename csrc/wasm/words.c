@@ -193,8 +193,8 @@ EXPORT(words_match) int words_match(size_t k, int64_t *rows, float *scores, size
     for (size_t s = 0; s < leg_count; s++) legs[s].where = searched[s]->where;
     if (status == RAG_OK) status = rag_lexicons_count(legs, leg_count, queries, 1, &fault);
     if (status == RAG_OK)
-        status =
-            rag_lexicons_search(legs, leg_count, queries, 1, &stats, k, 1, rows, scores, &fault);
+        status = rag_lexicons_search(legs, leg_count, queries, 1, &stats, NULL, k, 1, rows, scores,
+                                     &fault);
     if (status == RAG_OK) status = rag_rank(rows, scores, k * leg_count, k, kept, &fault);
     if (status == RAG_OK && leg_count > 1) status = order_ties(rows, scores, *kept);
     if (status == RAG_OK && *kept > k) *kept = k;

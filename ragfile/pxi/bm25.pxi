@@ -708,7 +708,7 @@ cdef class Lexicon:
         float32[m, k].
 
         Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64
-        words with a bit for each row that may be found. `stats` are a
+        words with a bit for each row that may be found, or the queries' own Filters. `stats` are a
         ragfile.ingest.analysis.Statistics of the whole file where this is one of several segments,
         or has deleted rows; without df there, each term of the Queries has its own.
         """
@@ -724,7 +724,12 @@ cdef class Lexicon:
             raise ValueError(f"k is at least 0 and threads at least 1, not {k} and {thread_count}")
         cdef Queries queries = texts if isinstance(texts, Queries) else self.asker.queries(texts)
         cdef rag_lexical_stats numbers = self.statistics(queries, stats, k1, b)
-        cdef const uint64_t *filter = self.bits(where, kept)
+        cdef const uint64_t *filter = NULL
+        cdef const rag_filters *filters = NULL
+        if isinstance(where, Filters):
+            filters = (<Filters>where).fitting([self], queries.count)
+        else:
+            filter = self.bits(where, kept)
         found = numpy.empty((queries.count, k), numpy.int64)
         scores = numpy.empty((queries.count, k), numpy.float32)
         cdef int64_t[:, ::1] rows_view = found
@@ -733,8 +738,8 @@ cdef class Lexicon:
             return found, scores
         with nogil:
             status = rag_lexicon_search_batch(self.lexicon, queries.queries, queries.count,
-                                              &numbers, filter, k,
-                                              thread_count, &rows_view[0, 0], &scores_view[0, 0],
+                                              &numbers, filter, filters, k, thread_count,
+                                              &rows_view[0, 0], &scores_view[0, 0],
                                               &fault)
         check(status, &fault)
         return found, scores
@@ -854,14 +859,18 @@ cdef class Lexicons:
               b=None, stats=None):
         """What Lexicon.match gives for each segment, as far as it may be among the k best of all or
         tie with the last of them: rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres
-        has a filter for each segment, stats the sizes of the whole where these segments are a part
-        of it; the queries' terms have their df."""
+        has a filter for each segment, or is the queries' own Filters; stats the sizes of the whole
+        where these segments are a part of it; the queries' terms have their df."""
         import numpy
 
         cdef rag_fault fault
         cdef rag_status status
         cdef list kept = []
         cdef int thread_count = rag_cpu_count() if threads is None else threads
+        cdef const rag_filters *filters = NULL
+        if isinstance(wheres, Filters):
+            filters = (<Filters>wheres).fitting(self.lexicons, queries.count)
+            wheres = [None] * self.leg_count
         if k < 0 or thread_count < 1 or len(wheres) != self.leg_count:
             raise ValueError("k is at least 0, threads at least 1, and there is a filter for each "
                              f"of {self.leg_count} segments")
@@ -880,7 +889,7 @@ cdef class Lexicons:
             if queries.count and k:
                 with nogil:
                     status = rag_lexicons_search(legs, self.leg_count, queries.queries, queries.count,
-                                                 &numbers, k, thread_count,
+                                                 &numbers, filters, k, thread_count,
                                                  &rows_view[0, 0, 0], &scores_view[0, 0, 0], &fault)
                 check(status, &fault)
         finally:

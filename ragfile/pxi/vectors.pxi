@@ -167,9 +167,10 @@ cdef class Matrix:
         first, ties by row.
 
         Those that score less than least, a number for each query, are left out. Where fewer than k
-        rows can be found, the rest is row -1 with score -inf.
+        rows can be found, the rest is row -1 with score -inf. `where` is a row set, or the
+        queries' own Filters.
         """
-        if where is not None:
+        if where is not None and not isinstance(where, Filters):
             where = row_set(where, self.matrix.count)
         return answer(self, None, queries, k, where, threads, least)
 
@@ -295,6 +296,76 @@ def stored_sample(pairs, vectors):
     return made.ljust(rag_stored_sample_vectors(count), b"\0") + vectors.tobytes()
 
 
+cdef class Filters:
+    """Filters of the questions of one search: question i has those of number numbers[i] in `sets`,
+    which have a row set (uint64 words, None for all rows) for each of the segments that are
+    asked."""
+
+    cdef rag_filters filters
+    cdef const uint64_t **pointers
+    cdef readonly object numbers, sets
+    cdef object widths
+
+    def __init__(self, numbers, sets):
+        import numpy
+
+        self.numbers = numpy.ascontiguousarray(numbers, numpy.uint32).reshape(-1)
+        self.sets = [list(one) for one in sets]
+        self.widths = [len(one) for one in self.sets]
+        if len(set(self.widths)) > 1 or not all(self.widths):
+            raise ValueError("each filter has a row set for each segment")
+        if len(self.numbers) and int(self.numbers.max()) >= len(self.sets):
+            raise ValueError(f"there are {len(self.sets)} filters, not {self.numbers.max() + 1}")
+        self.point()
+
+    cdef int point(self) except -1:
+        cdef size_t i = 0
+        self.pointers = <const uint64_t **>calloc(sum(self.widths) + 1, sizeof(uint64_t *))
+        if self.pointers == NULL:
+            raise MemoryError
+        for one in self.sets:
+            for words in one:
+                if words is not None:
+                    self.pointers[i] = words_of(words)
+                i += 1
+        self.filters.sets = self.pointers
+        self.filters.of_ = <const uint32_t *>address_of(self.numbers)
+        self.filters.count = len(self.sets)
+        return 0
+
+    def __dealloc__(self):
+        free(self.pointers)
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def part(self, first, end):
+        """Those of some of the questions, one after the other."""
+        return Filters(self.numbers[first:end], self.sets)
+
+    cdef const rag_filters *fitting(self, segments, size_t count) except NULL:
+        """Theirs, once they are known to be of so many questions, and as long as the segments."""
+        if len(self.numbers) != count:
+            raise ValueError(f"{len(self.numbers)} questions have a filter, and {count} are asked")
+        for one in self.sets:
+            if len(one) != len(segments):
+                raise ValueError(f"filters of {len(one)} segments, and {len(segments)} are asked")
+            for words, segment in zip(one, segments):
+                if words is not None and 64 * len(words) < len(segment):
+                    raise ValueError(f"a filter of {len(words)} words is too short for "
+                                     f"{len(segment)} rows")
+        return &self.filters
+
+
+cdef const uint64_t *words_of(words) except NULL:
+    """Where the words of a row set are; they must outlive what is made of it."""
+    cdef const uint64_t[::1] view = words
+    return &view[0] if view.shape[0] else &no_words
+
+
+cdef const uint64_t no_words = 0
+
+
 cdef Section as_section(source):
     if isinstance(source, Section):
         return source
@@ -352,8 +423,13 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
     question.metric = first.ranking
     question.k = k
     question.threads = 0 if threads is None else max(1, threads)
+    question.filters = NULL
     take_queries(queries, &question, &view)
     try:
+        if isinstance(wheres, Filters):
+            question.filters = (<Filters>wheres).fitting(
+                [first] if segments is None else segments, question.count)
+            wheres = None if segments is None else [None] * len(segments)
         least = None if least is None else least_scores(least, question.count)
         question.least = <const float *>address_of(least) if least is not None else NULL
         shape = (question.count, k) if segments is None else (question.count, len(segments), k)
@@ -385,14 +461,16 @@ def nearest(segments, queries, k, where=None, threads=None, least=None):
     Each segment's part lists its own rows among the k best of all, and those that tie with the last
     of them, best first and ties by row: merging the parts by score and by any key of the caller's
     own gives the exact answer. What is left over is row -1 with score -inf. `where` is a row set
-    (or None) for each segment.
+    (or None) for each segment, or the queries' own Filters.
     """
     cdef Matrix first = segments[0], matrix
     for matrix in segments:
         if matrix.ranking != first.ranking or matrix.matrix.dim != first.matrix.dim:
             raise ValueError("segments must have the same metric and dimensions")
     wheres = [None] * len(segments)
-    if where is not None:
+    if isinstance(where, Filters):
+        wheres = where
+    elif where is not None:
         wheres = [None if w is None else row_set(w, len(s))
                   for w, s in zip(where, segments, strict=True)]
     return answer(first, segments, queries, k, wheres, threads, least)

@@ -21,7 +21,7 @@ from ragfile.query import fusing_legs, operators, refining, repeats
 from ragfile.records import Hits
 from ragfile.store import filters, prefetch, sampling
 from ragfile.store.archive import Archive
-from ragfile.store.row_sets import RowSet
+from ragfile.store.row_sets import RowSet, RowSets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ class Retrieval(Archive):
             asked = [
                 (places, operators.applied(self, part)) for places, part in question.one_by_one()
             ]
-        elif question.has_filters:
+        elif question.has_filters and not self._are_together(question):
             asked = question.by_filter()
         ask = self._by_name if question.mode == "keyword" else self._by_content
         # A part is a question of its own, which wants more rows for a distinct answer again.
@@ -89,8 +89,19 @@ class Retrieval(Archive):
         mean, deviation = self.sample_statistics(vectors[0])
         return (max(near) - mean) / deviation if deviation > 0 else -np.inf
 
+    has_filters_apart = False  # whether questions with filters of their own are asked one by one
+
+    def _are_together(self, question):
+        """Whether questions with filters of their own are asked in one go."""
+        by_content = question.mode != "keyword" and not question.distinct
+        return by_content and question.without is None and not self.has_filters_apart
+
     def _rows_for(self, question):
-        """The rows that a question may find."""
+        """The rows that a question may find, or each of the questions."""
+        if question.has_filters:
+            return RowSets.of(
+                question.where, lambda one: self.row_set(one, question.tags_any, question.tags_all)
+            )
         if question.without is None:
             return self.row_set(question.where, question.tags_any, question.tags_all)
         return self.row_set(self._passing(question))

@@ -77,6 +77,7 @@ class Dataset(KnowledgeBase):
     """A dataset opened for asking; see the package's open()."""
 
     manifest: Manifest
+    has_filters_apart = True  # its files have no rows in common
 
     def __init__(
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,

@@ -33,7 +33,7 @@ from ragfile.store import (
 from ragfile.store.metadata_columns import Labels
 from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument
-from ragfile.store.row_sets import RowSet
+from ragfile.store.row_sets import RowSet, RowSets
 from ragfile.store.stored_columns import SegmentColumns
 
 if TYPE_CHECKING:
@@ -874,7 +874,7 @@ class Archive:
 
     @of_one_commit
     def nearest(
-        self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | None = None,
+        self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | RowSets | None = None,
         threads: int | None = None, least: Vector | float | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
@@ -893,18 +893,11 @@ class Archive:
                 len(self),
             )
         k = self._at_most(k)
-        if row_sets.is_one_each(where):
-            return self._one_each(
-                np.atleast_2d(queries), k, where,
-                lambda places, part, one: self.nearest(
-                    part, k, where=one, threads=threads, least=None if least is None else least[places]
-                ),
-            )  # fmt: skip
-        one: Any = where  # no list of filters any more, which type checkers cannot see
-        return self._near(queries, k, self.row_set(one), threads, least)
+        count = 1 if queries.ndim == 1 else len(queries)
+        return self._near(queries, k, self._sets_of(where, count), threads, least)
 
     def _near(self, queries, k, rows, threads, least):
-        """The same for one set of rows."""
+        """The same for one set of rows, or one for each query."""
         segments = self._searched("vector")
         if not segments:
             return exact.nothing(1 if queries.ndim == 1 else len(queries), k)
@@ -913,7 +906,7 @@ class Archive:
 
     @of_one_commit
     def match(
-        self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | None = None,
+        self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | RowSets | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
         least: Vector | float | None = None, fields: FieldWeights | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
@@ -933,15 +926,17 @@ class Archive:
                 len(self) if k is None else self._at_most(k),
             )
         k = self._at_most(k)
-        if row_sets.is_one_each(where):
-            return self._one_each(
-                np.array(texts, object), k, where,
-                lambda _, part, one: self.match(
-                    part.tolist(), k, where=one, threads=threads, k1=k1, b=b, fields=fields
-                ),
-            )  # fmt: skip
-        one: Any = where
-        return self._matched(texts, k, self.row_set(one), threads, k1=k1, b=b, fields=fields)
+        return self._matched(
+            texts, k, self._sets_of(where, len(texts)), threads, k1=k1, b=b, fields=fields
+        )
+
+    def _sets_of(self, where, count) -> Any:
+        """The rows that all of so many questions may find, or each of them."""
+        if isinstance(where, RowSets) or not row_sets.is_one_each(where):
+            return where if isinstance(where, RowSets) else self.row_set(where)
+        if len(where) != count:
+            raise ValueError(f"where has {len(where)} filters for {count} questions")
+        return RowSets.of(where, self.row_set)
 
     def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None, fields=None):
         """The same for one set of rows; queries are the texts as terms, where they are known."""

@@ -113,7 +113,8 @@ def nothing(count, k) -> Any:
 def nearest(segments, queries, k, sets, threads, least=None) -> Any:
     """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
     if len(segments) == 1:
-        found, scores = segments[0].matrix.nearest(queries, k, sets[0], threads, least)
+        one = sets if isinstance(sets, _core.Filters) else sets[0]
+        found, scores = segments[0].matrix.nearest(queries, k, one, threads, least)
         return numbered(segments[0], found), scores
     found, scores = _core.nearest(segments.matrices, queries, k, sets, threads, least)
     bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
@@ -159,7 +160,8 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) 
         some = queries if queries is not None and each >= len(texts) else None
         if some is None:
             some = segments.questions(texts[first : first + each], weights=weights)
-        found, scores = segments.lexicons.match(some, k, sets, threads=threads, k1=k1, b=b)
+        part = sets.part(first, first + each) if isinstance(sets, _core.Filters) else sets
+        found, scores = segments.lexicons.match(some, k, part, threads=threads, k1=k1, b=b)
         answers.append(segments.parts.merge(found, scores, k, _threads(threads)))
     return (
         answers[0]
@@ -169,8 +171,9 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) 
 
 
 def _match_one(segment, queries, k, sets, threads, k1, b, stats) -> Any:
+    one = sets if isinstance(sets, _core.Filters) else sets[0]
     found, scores = segment.lexicon.match(
-        queries, k, where=sets[0], threads=threads, k1=k1, b=b, stats=stats
+        queries, k, where=one, threads=threads, k1=k1, b=b, stats=stats
     )
     scores[found < 0] = NOTHING
     return numbered(segment, found), scores

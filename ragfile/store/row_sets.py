@@ -5,7 +5,7 @@ RowSet: one mask over the file, and the words of 64 bits that the core wants for
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,28 @@ class RowSet:
         if self._words is None:
             self._words = [_living(segment, self._mask) for segment in segments]
         return self._words
+
+
+class RowSets:
+    """The rows that each of some questions may find: which filter is whose, and a RowSet for each filter."""
+
+    __slots__ = ("numbers", "sets")
+
+    def __init__(self, numbers: np.ndarray, sets: Sequence[RowSet]):
+        self.numbers, self.sets = numbers, sets
+
+    @classmethod
+    def of(cls, wheres: Sequence, row_set: Callable[[Any], RowSet]) -> "RowSets":
+        """Filters that are spelled the same are made once."""
+        groups = grouped(wheres)
+        numbers = np.zeros(len(wheres), np.uint32)
+        for number, (places, _) in enumerate(groups):
+            numbers[places] = number
+        return cls(numbers, [row_set(where) for _, where in groups])
+
+    def words(self, segments: Sequence) -> "_core.Filters":
+        """As the core takes them; there is at least one segment."""
+        return _core.Filters(self.numbers, [one.words(segments) for one in self.sets])
 
 
 def _name_of(segment):

@@ -109,8 +109,8 @@ static void ask(const struct bytes *terms, const struct bytes *postings, struct 
     if (rag_queries_finish(queries, vocabulary, NULL)) exit(1);
     const struct rag_lexical_stats stats = {info.rows, info.total_length, 1.2, 0.75};
     for (size_t k = 1; k <= K; k *= 10) {
-        if (rag_lexicon_search_batch(lexicon, queries, QUERIES, &stats, NULL, k, 2, rows, scores,
-                                     NULL))
+        if (rag_lexicon_search_batch(lexicon, queries, QUERIES, &stats, NULL, NULL, k, 2, rows,
+                                     scores, NULL))
             exit(1);
         append(answers, rows, QUERIES * k * sizeof *rows);
         append(answers, scores, QUERIES * k * sizeof *scores);
