@@ -29,6 +29,14 @@ class Lock:
     def __exit__(self, kind, error, trace):
         self._lock.release()
 
+    def acquire(self):
+        """For compiled code, which must not say `with`: it packs the error for __exit__, and dies if memory has run out for that."""
+        self._lock.acquire()
+
+    def release(self):
+        """The other end of acquire."""
+        self._lock.release()
+
 
 def _open_all():
     for lock in _known:

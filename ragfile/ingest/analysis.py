@@ -45,9 +45,10 @@ def stemmer(name):
     try:
         return Stemmer.Stemmer(name, 0)
     except KeyError:
-        raise ValueError(
-            f"no stemmer {name!r}; there are none, {', '.join(Stemmer.algorithms())}"
-        ) from None
+        known = Stemmer.algorithms()
+        if name in known:  # what it says when it has no memory
+            raise MemoryError from None
+        raise ValueError(f"no stemmer {name!r}; there are none, {', '.join(known)}") from None
 
 
 @dataclass(frozen=True)

@@ -444,30 +444,51 @@ cdef class Asker:
 
     def queries(self, texts):
         """Queries from a list of str."""
-        with self.lock:
+        self.lock.acquire()
+        try:
             return self.analysed(texts)
+        finally:
+            self.lock.release()
 
     def queries_with(self, text, terms):
         """Queries of one text, with terms as they stand after its own."""
-        with self.lock:
+        self.lock.acquire()
+        try:
             return self.analysed([text], terms)
+        finally:
+            self.lock.release()
 
     def terms_of(self, words):
         """The terms of words that are parts, in their order; "" for a stop word."""
-        with self.lock:
+        self.lock.acquire()
+        try:
             return list(self.reduce(list(words)))
+        finally:
+            self.lock.release()
 
     cdef Queries analysed(self, texts, terms=()):
+        if self.vocabulary != NULL and rag_vocabulary_size(self.vocabulary) > CACHED_WORDS:
+            self.forget()
+        if self.vocabulary == NULL:
+            self.vocabulary = rag_vocabulary_new()
+            if self.vocabulary == NULL:
+                raise MemoryError
+        try:
+            return self.noted(texts, terms)
+        except:
+            self.forget()  # it may hold words without their terms
+            raise
+
+    cdef forget(self):
+        rag_vocabulary_free(self.vocabulary)
+        self.vocabulary = NULL
+
+    cdef Queries noted(self, texts, terms):
         cdef rag_fault fault
         cdef Queries queries = Queries()
         cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at
-        if rag_vocabulary_size(self.vocabulary) > CACHED_WORDS:
-            rag_vocabulary_free(self.vocabulary)
-            self.vocabulary = rag_vocabulary_new()
-            if self.vocabulary == NULL:
-                raise MemoryError
         for text in texts:
             at = utf8(text, &size, kept)
             check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents,

@@ -307,24 +307,45 @@ cdef class Reader:
         """Every byte against the format: (faults, counts). A fault is (status, at, what,
         section)."""
         cdef rag_verdict verdict
-        faults = []
+        cdef FaultList faults = FaultList()
         if isinstance(self.owner, Remote):
             (<Remote>self.owner).fetch_all()
-        cdef void *context = <void *>faults
         with nogil:
-            rag_reader_verify(self.reader, full, collect_fault, context, &verdict)
+            rag_reader_verify(self.reader, full, collect_fault, <void *>faults, &verdict)
+        if faults.is_short:  # which says nothing of the file
+            raise MemoryError
         counts = {
             "sections": verdict.sections, "blocks": verdict.blocks, "commits": verdict.commits,
             "abandoned": verdict.abandoned, "faults": verdict.faults,
         }
-        return faults, counts
+        return faults.found, counts
+
+
+cdef class FaultList:
+    """What a verification has found, and whether memory was short for any of it."""
+
+    cdef list found
+    cdef bint is_short
+
+    def __cinit__(self):
+        self.found = []
+
+    cdef int add(self, const rag_fault *fault) except -1:
+        if len(self.found) < 1000:
+            kind, section = STATUS[fault.status][0].__name__, <const char *>fault.section
+            self.found.append((kind, fault.at, fault.what.decode(), section.decode()))
+        return 0
 
 
 cdef void collect_fault(void *context, const rag_fault *fault) noexcept nogil:
     with gil:
-        if len(<list>context) < 1000:
-            kind, section = STATUS[fault.status][0].__name__, <const char *>fault.section
-            (<list>context).append((kind, fault.at, fault.what.decode(), section.decode()))
+        if fault.status == RAG_MEMORY:
+            (<FaultList>context).is_short = True
+            return
+        try:
+            (<FaultList>context).add(fault)
+        except MemoryError:
+            (<FaultList>context).is_short = True
 
 
 cdef section_name(str name):

@@ -404,13 +404,19 @@ cdef class Stream:
         raw = (<const char *>b.bytes)[:b.size]
         if b.compressed:
             raw = self.unpack(raw, b.raw_size)
-        with self.lock:
-            if i not in self.cache:
-                self.cache[i] = raw
-                self.kept += len(raw)
-            while self.kept > self.keep and len(self.cache) > 1:
-                self.kept -= len(self.cache.pop(next(iter(self.cache))))
+        self.lock.acquire()
+        try:
+            self.remember(i, raw)
+        finally:
+            self.lock.release()
         return raw
+
+    cdef remember(self, i, raw):
+        if i not in self.cache:
+            self.cache[i] = raw
+            self.kept += len(raw)
+        while self.kept > self.keep and len(self.cache) > 1:
+            self.kept -= len(self.cache.pop(next(iter(self.cache))))
 
     @property
     def table(self):

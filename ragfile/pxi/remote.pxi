@@ -13,17 +13,23 @@ _reasons_lock = Lock()
 
 def note_reason(error):
     """A number for an exception that C takes to where it is raised."""
-    with _reasons_lock:
+    _reasons_lock.acquire()
+    try:
         number = next(_reason_numbers)
         _reasons[number] = error
         if len(_reasons) > 64:
             _reasons.popitem(last=False)
-    return number
+        return number
+    finally:
+        _reasons_lock.release()
 
 
 cdef reason_of(uint64_t number):
-    with _reasons_lock:
+    _reasons_lock.acquire()
+    try:
         reason = _reasons.pop(number, None)
+    finally:
+        _reasons_lock.release()
     return reason or RemoteError("bytes that are elsewhere could not be had")
 
 

@@ -47,8 +47,12 @@ cdef plain_array(queries):
     if array.ndim not in (1, 2):
         raise ValueError("queries must be one vector or a matrix of them, "
                          f"not an array of {array.ndim} axes")
-    with numpy.errstate(over="ignore"):
+    state = numpy.errstate(over="ignore")
+    state.__enter__()
+    try:
         return numpy.ascontiguousarray(array, dtype=numpy.float32)
+    finally:
+        state.__exit__(None, None, None)
 
 
 cdef int take_queries(queries, rag_question *question, Py_buffer *view) except -1:

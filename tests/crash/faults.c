@@ -3,7 +3,7 @@
  *
  * fault_next("pwrite", 3, ENOSPC): the third pwrite from now fails, and so does every later one (a
  * full disk stays full); fault_next("short", 3, EIO): the third pwrite writes half of what it was
- * given, then they fail. fault_hits() says how many calls failed since; fault_next("", 0, 0) lets
+ * given, then they fail. EINTR interrupts that one call. fault_hits() says how many calls failed since; fault_next("", 0, 0) lets
  * everything through. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +29,7 @@ static int fails(const char *name) {
     if (strcmp(what, name) != 0 || --left > 0) return 0;
     hits++;
     errno = number;
+    if (number == EINTR) what[0] = 0;
     return 1;
 }
 

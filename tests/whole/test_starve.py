@@ -48,6 +48,30 @@ pytestmark = [
 ]
 
 
+def test_an_allocation_that_fails_is_one_error_in_every_public_call(tmp_path):
+    library = tmp_path / "starve_api.so"
+    source = ROOT / "tests/crash/starve_api.c"
+    compiler = [
+        os.environ.get("CC", "cc"),
+        "-shared",
+        "-fPIC",
+        "-O1",
+        source,
+        "-o",
+        library,
+        "-ldl",
+    ]
+    subprocess.run(compiler, check=True)
+    preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests/crash/starve_api.py", tmp_path / "work", "3"],
+        env={**os.environ, "LD_PRELOAD": preload, "PYTHONMALLOC": "malloc"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.count("allocations, 0 findings") == 12
+
+
 def test_every_failing_call_leaves_a_whole_file_and_nothing_else(tmp_path):
     program = tmp_path / "starve"
     wraps = [f"-Wl,--wrap={name}" for name in WRAPPED]
