@@ -150,6 +150,12 @@ firefox:              ## a static site in Firefox: firefox-esr from the system, 
 	mkdir -p build/firefox && npm install --silent --prefix build/firefox puppeteer-core@24
 	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_firefox.py
 
+web-generators:       ## <ragfile-search> in sites of MkDocs, Sphinx and Docusaurus, which are installed here
+	$(PY) -m pip install -q mkdocs sphinx playwright
+	mkdir -p build/docusaurus && npm install --silent --prefix build/docusaurus \
+		@docusaurus/core@3.7 @docusaurus/preset-classic@3.7 react@18 react-dom@18
+	DOCUSAURUS=$(CURDIR)/build/docusaurus/node_modules $(PY) -m pytest -q tests/web/test_generators.py
+
 web-package:          ## the npm package as npm packs it, and its types as tsc sees them
 	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5
 	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc $(PY) -m pytest -q tests/web/test_package.py

@@ -57,6 +57,10 @@ class SiteServer:
         time.sleep(self.delay)
         path = request.path.partition("?")[0]
         place = self.folder / (path.lstrip("/") or "index.html")
+        if place.is_dir():
+            place /= "index.html"
+        if not place.exists() and place.with_suffix(".html").is_file():
+            place = place.with_suffix(".html")
         if not place.is_file():
             return self.send(request, path, 404, b"", {})
         size = place.stat().st_size
