@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from places import ROOT
 from servers.site_server import SiteServer
 from web.small_site import ELEMENT, KEPT, TEXTS, written
 
@@ -163,3 +165,29 @@ def test_a_host_that_errs_is_said_to_the_person(site, page, misdeed):
         page.goto(f"{server.url}/?q=keys")
         page.get_by_text("kb.ragfile").first.wait_for(timeout=30_000)
         assert page.locator(".passage").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(site, browser, scheme):
+    place = Path(os.environ.get("AXE", ROOT / "build/page/node_modules/axe-core/axe.min.js"))
+    if not place.is_file():
+        pytest.skip("no axe-core here: make page installs it")
+    (site / "mine.html").write_text(ELEMENT.replace("<title>", '<html lang="en"><title>'))
+    page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
+    with SiteServer(site) as server:
+        page.goto(f"{server.url}/?q=rotate+the+keys")
+        page.locator(".passage").first.wait_for(timeout=30_000)
+        page.locator(".degraded").wait_for(state="detached", timeout=30_000)
+        assert judged(page, place) == []
+        page.goto(f"{server.url}/mine.html")
+        page.locator("ragfile-search input").fill("rotate keys")
+        page.locator("ragfile-search a").first.wait_for(timeout=30_000)
+        # rules for whole pages, which this one of an element alone is not
+        assert set(judged(page, place)) <= {"landmark-one-main", "page-has-heading-one", "region"}
+    page.context.close()
+
+
+def judged(page, axe):
+    page.evaluate(axe.read_text(encoding="utf-8"))
+    run = "() => axe.run(document, { resultTypes: ['violations'] })"
+    return [violation["id"] for violation in page.evaluate(run)["violations"]]

@@ -27,9 +27,9 @@ li:first-child { border-top: 0; }
 a { display: block; padding: .5em .8em; color: inherit; text-decoration: none; }
 a:hover, a:focus-visible { outline: 0; box-shadow: inset 3px 0 0 var(--ragfile-accent, Highlight); }
 strong { display: block; }
-span { font-size: .9em; color: var(--ragfile-muted, GrayText); overflow-wrap: anywhere; }
+span { font-size: .9em; color: var(--ragfile-muted, color-mix(in srgb, CanvasText 72%, Canvas)); overflow-wrap: anywhere; }
 mark { background: var(--ragfile-mark, Mark); color: var(--ragfile-text, MarkText); }
-p { margin: .4em 0 0; font-size: .9em; color: var(--ragfile-muted, GrayText); }`;
+p { margin: .4em 0 0; font-size: .9em; color: var(--ragfile-muted, color-mix(in srgb, CanvasText 72%, Canvas)); }`;
 const SHOWN = 180; // characters of a passage
 const PAUSE = 120; // ms after a key before a question is asked
 
