@@ -1,4 +1,4 @@
-"""<ragfile-search> in sites that MkDocs, Sphinx and Docusaurus make, set up as docs/browser.md says: in Chromium, one
+"""<ragfile-search> in sites that MkDocs, Sphinx and Docusaurus make, set up as docs/site-search.md says: in Chromium, one
 question whose first answer leads to a page that is there."""
 
 import os
@@ -42,7 +42,7 @@ def pages(folder, ending=".md", heading=lambda line: line):
 
 
 def made(docs, out):
-    """What docs/browser.md has a person do: a file of the folder, and a site of the file in another."""
+    """What docs/site-search.md has a person do: a file of the folder, and a site of the file in another."""
     ragfile.build([docs], docs.parent / "kb.ragfile", layout="web", exclude=["search/"])
     ragfile.site(docs.parent / "kb.ragfile", out, meaning=False)
 
