@@ -158,6 +158,55 @@ def test_the_element_searches_in_a_page_of_somebody_else(site, page):
         assert page.said == []
 
 
+KEEP = """async (question) => {
+  const { open } = await import("./ragfile/index.js");
+  const file = await open("large.ragfile", { model: null, cache: "ours" });
+  const { hits } = await file.search(question, { k: 2, mode: "bm25" });
+  const kept = (await (await caches.open("ours")).keys()).length;
+  await file.close();
+  return { id: hits[0].doc_id, kept };
+}"""
+
+
+def test_what_was_fetched_is_kept_for_the_next_visit_where_the_program_wants_it(site, page):
+    def fill(word):
+        with ragfile.create(site / "large.ragfile", config={"layout": "web"}) as w:
+            texts = (" ".join(f"{word}{i}x{j}" for j in range(300)) for i in range(300))
+            w.add_documents([{"id": f"{word}{i}", "text": text} for i, text in enumerate(texts)])
+
+    def asked(question):
+        before = len(server.log)
+        answer = page.evaluate(KEEP, question)
+        return answer, [line for line in server.log[before:] if line[0].endswith(".ragfile")]
+
+    (site / "plain.html").write_text("<!doctype html><title>plain</title>")
+    fill("node")
+    with SiteServer(site) as server:
+        page.goto(f"{server.url}/plain.html")
+        answer, requests = asked("node7x7")
+        assert (answer["id"], answer["kept"] > 3, len(requests) > 5) == ("node7", True, True)
+        answer, requests = asked("node7x7")
+        assert (answer["id"], len(requests)) == ("node7", 2)  # the front and the end
+        fill("pods")  # another file: what was kept of the one before is of no use, and goes
+        answer, requests = asked("pods9x9")
+        assert (answer["id"], len(requests) > 5) == ("pods9", True)
+        page.evaluate("async () => (await caches.open('ours')).put('/mine', new Response('x'))")
+        spoil = """async () => {
+          const cache = await caches.open("ours");
+          for (const one of await cache.keys())
+            if (one.url.includes("ragfile-range")) {
+              const bytes = new Uint8Array(await (await cache.match(one)).arrayBuffer());
+              await cache.put(one, new Response(bytes.map((byte) => byte ^ 1)));
+            }
+        }"""
+        page.evaluate(spoil)
+        why = page.evaluate(f"(q) => ({KEEP})(q).then(() => '', (error) => error.name)", "pods9x9")
+        assert why == "CorruptError"
+        answer, _ = asked("pods9x9")  # what was spoilt is forgotten, and nothing else of the Cache
+        assert answer["id"] == "pods9"
+        assert page.evaluate("async () => Boolean(await caches.match('/mine'))")
+
+
 @pytest.mark.parametrize("misdeed", ["lie", "cut", "gzip"])
 def test_a_host_that_errs_is_said_to_the_person(site, page, misdeed):
     with SiteServer(site) as server:

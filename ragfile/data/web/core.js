@@ -269,6 +269,7 @@ export class Core {
         return await call();
       } catch (error) {
         this.here.clear(); // what a host sent wrong is asked for again
+        if (error.section !== undefined) await this.source.forget?.(); // a fault of the file
         throw error;
       } finally {
         this.exports.forget(this.memory);

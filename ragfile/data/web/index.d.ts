@@ -138,6 +138,8 @@ export interface OpenOptions {
   vectors?: number;
   /** The most that is taken from a host that sends files only whole; 256 MiB. */
   whole?: number;
+  /** The name of a Cache (of the Cache API) that keeps what is fetched between visits; otherwise nothing is kept. */
+  cache?: string | null;
   /** Where the embedded model's file lies; null: never load one. */
   model?: string | URL | Uint8Array | null;
   /** In a page, work is done in a Worker; false: in this thread. */

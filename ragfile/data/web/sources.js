@@ -8,6 +8,7 @@ node a file of the disk. A source has
 */
 
 import { ArgumentError, ChangedError, RemoteError } from "./errors.js";
+import { Keeping } from "./keeping.js";
 
 export const FRONT = 4096;
 const ATTEMPTS = 4;
@@ -15,7 +16,7 @@ const FIRST_WAIT = 250; // ms
 const LONGEST_WAIT = 30_000;
 const WHOLE_MOST = 256 << 20; // a file that a host sends only whole is taken whole up to this
 
-export function sourceOf(place, { whole = WHOLE_MOST, fetch: fetcher } = {}) {
+export function sourceOf(place, { whole = WHOLE_MOST, cache = null, fetch: fetcher } = {}) {
   if (place instanceof ArrayBuffer || ArrayBuffer.isView(place)) return new Bytes(place);
   if (typeof Blob !== "undefined" && place instanceof Blob) return new OfBlob(place);
   if (typeof place === "string" || place instanceof URL) {
@@ -23,7 +24,7 @@ export function sourceOf(place, { whole = WHOLE_MOST, fetch: fetcher } = {}) {
     const url = new URL(place, base ?? nodeBase());
     if (url.protocol === "file:") return new OfDisk(url);
     if (["http:", "https:", "blob:", "data:"].includes(url.protocol))
-      return new OfUrl(url, whole, fetcher ?? globalThis.fetch.bind(globalThis));
+      return new OfUrl(url, { whole, cache, fetch: fetcher ?? globalThis.fetch.bind(globalThis) });
     throw new ArgumentError(`${url.protocol} is not a kind of URL that is read here`);
   }
   throw new ArgumentError("a file is a URL, a Blob or File, or an ArrayBuffer");
@@ -128,7 +129,7 @@ const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Every answer must be the bytes that were asked for, of the object that was asked for. */
 class OfUrl extends Counted {
-  constructor(url, whole, fetcher) {
+  constructor(url, { whole, cache, fetch: fetcher }) {
     super();
     this.url = url;
     const shown = new URL(url);
@@ -136,6 +137,8 @@ class OfUrl extends Counted {
     this.name = shown.href;
     this.most = whole;
     this.fetch = fetcher;
+    this.cacheName = cache;
+    this.keeping = null; // the ranges that a Cache has, if the program wants one
     this.identity = null;
     this.bytes = null; // where the host sent the whole file
   }
@@ -159,6 +162,7 @@ class OfUrl extends Counted {
         size - at !== Math.min(window, size)
       )
         throw this.wrong(what, at, end);
+      if (this.cacheName) this.keeping = await Keeping.of(this.cacheName, this.url, this.identity);
       const parts = [
         [0, await this.body(front, to, what)],
         [at, await this.body(ending, end - at, what)],
@@ -170,7 +174,9 @@ class OfUrl extends Counted {
   async read(at, size) {
     if (this.bytes) return this.bytes.subarray(at, at + size);
     const what = `bytes ${at} to ${at + size}`;
-    return persistently(async () => {
+    const kept = await this.keeping?.read(at, size);
+    if (kept) return kept;
+    const bytes = await persistently(async () => {
       const answer = await this.answer(`bytes=${at}-${at + size - 1}`, what);
       if (answer.status === 200) throw this.unranged();
       const [start, end, total] = this.range(answer);
@@ -178,6 +184,13 @@ class OfUrl extends Counted {
       if (start !== at || end !== at + size) throw this.wrong(what, start, end);
       return this.body(answer, size, what);
     });
+    await this.keeping?.write(at, bytes);
+    return bytes;
+  }
+
+  /** What was kept of a file that turns out wrong is asked for again. */
+  async forget() {
+    await this.keeping?.forget();
   }
 
   /** A host without ranges, or one that packs what it sends: the whole file, unpacked by fetch. */
