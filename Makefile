@@ -67,6 +67,10 @@ engines:              ## datasets on Ray, Dask and S3, installed here: about 600
 	$(PY) -m pip install -q -e ".[ray,dask,s3,arrow]" "moto[server]" boto3
 	$(PY) -m pytest -q tests/sharding
 
+bundles:              ## bundles of Model Signing with its own verifier, installed here
+	$(PY) -m pip install -q model-signing pyopenssl
+	$(PY) -m pytest -q tests/exchange/test_bundles.py
+
 vectors:              ## write spec/vectors/ again (refused unless the bytes stay the same or the spec version moves)
 	$(PY) spec/vectors/make.py
 

@@ -60,10 +60,12 @@ _HOMES = {
     "rerank": "canonical",
     "retrieve": "canonical",
     "sign": "opening",
+    "sign_bundle": "exchange.bundles",
     "site": "server.static_site",
     "stale": "commit.history",
     "sync": "commit.syncing",
     "verify": "opening",
+    "verify_bundle": "exchange.bundles",
     "write_pairs": "store.pairs",
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
@@ -108,6 +110,8 @@ if TYPE_CHECKING:
     from ragfile.errors import RemoteError as RemoteError
     from ragfile.errors import SignatureError as SignatureError
     from ragfile.errors import VersionError as VersionError
+    from ragfile.exchange.bundles import sign_bundle as sign_bundle
+    from ragfile.exchange.bundles import verify_bundle as verify_bundle
     from ragfile.exchange.converting import convert as convert
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis

@@ -372,14 +372,20 @@ def _show_pairs(rf, name, as_json):
     type=click.Path(),
     help="A public key that must have signed the file as it is; of several, one.",
 )
+@click.option(
+    "--bundle", type=click.Path(), metavar="FILE",
+    help="The signature is this bundle of OpenSSF Model Signing.",
+)  # fmt: skip
 @json_option
-def verify(file, full, keys, as_json):
+def verify(file, full, keys, bundle, as_json):
     """Check every byte of a file against its checksums."""
     from ragfile.opening import verify as verify_file
 
     try:
         with Progress().ticking(f"verifying {file}"):
-            faults, counts = verify_file(file, full=full, keys=keys or None)
+            own_keys = keys if keys and bundle is None else None
+            faults, counts = verify_file(file, full=full, keys=own_keys)
+            faults += _bundle_faults(file, bundle, keys)
     except FormatError:
         if not as_json:
             _tell_repair(file, _is_repairable(file))
@@ -407,6 +413,22 @@ def verify(file, full, keys, as_json):
         )
         _tell_repair(file, can_be)
     sys.exit(DAMAGED if damaged else WRONG if faults else 0)
+
+
+def _bundle_faults(file, bundle, keys):
+    """Why a bundle does not vouch for a file, as a fault; none where it does."""
+    from ragfile.errors import SignatureError
+    from ragfile.exchange.bundles import verify_bundle
+
+    if bundle is None:
+        return []
+    if not keys:
+        raise click.UsageError("--bundle needs --key: the public key that you trust")
+    try:
+        verify_bundle(file, bundle, keys)
+    except SignatureError as error:
+        return [(UNSIGNED, 0, str(error), "")]
+    return []
 
 
 def _is_repairable(file):

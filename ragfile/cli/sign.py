@@ -14,10 +14,14 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 @click.argument("file", type=click.Path(), required=False)
 @click.option("--key", type=click.Path(), help="Your private key: a PEM or OpenSSH file (Ed25519).")
 @click.option("--new-key", type=click.Path(), help="Write a new key here, and NAME.pub beside it.")
+@click.option(
+    "--bundle", type=click.Path(), metavar="OUT",
+    help="Write a bundle of OpenSSF Model Signing here instead; --key is an elliptic curve of NIST.",
+)  # fmt: skip
 @click.option("--signer", default="", help="Your name, as it is to stand in the signature.")
 @click.option("--signed", default="", help='The time to state: "now", or ISO 8601 with a zone.')
 @json_option
-def sign(file, key, new_key, signer, signed, as_json):
+def sign(file, key, new_key, bundle, signer, signed, as_json):
     """Sign a file, or a dataset. Readers who trust your key refuse any other content.
 
     Of a file it is a commit of its own, of a dataset its newest generation is signed.
@@ -28,6 +32,7 @@ def sign(file, key, new_key, signer, signed, as_json):
     ragfile sign --new-key me.key
     ragfile sign kb.ragfile --key me.key --signer "Ada" --signed now
     ragfile verify kb.ragfile --key me.key.pub
+    ragfile sign kb.ragfile --key ec.pem --bundle kb.sig
     """
     if bool(file) == bool(new_key) or bool(file) != bool(key):
         raise click.UsageError("give FILE and --key to sign, or --new-key to make a key")
@@ -36,6 +41,8 @@ def sign(file, key, new_key, signer, signed, as_json):
     from ragfile.opening import sign as sign_file
 
     password = os.environ.get(PASSWORD)
+    if bundle:
+        return _bundled(file, bundle, key, password, as_json)
     with Progress().ticking(f"signing {file}"):
         made = sign_file(
             file,
@@ -46,6 +53,16 @@ def sign(file, key, new_key, signer, signed, as_json):
         )
     said = {"key_id": made.key_id, "signer": made.signer, "signed": made.signed, "is_current": True}
     return emit(said) if as_json else click.echo(f"{file}: signed by {described(said)}")
+
+
+def _bundled(file, bundle, key, password, as_json):
+    from ragfile.exchange.bundles import sign_bundle
+
+    with Progress().ticking(f"signing {file}"):
+        key_id = sign_bundle(file, bundle, key, password=password.encode() if password else None)
+    if as_json:
+        return emit({"bundle": bundle, "key_id": key_id})
+    return click.echo(f"{bundle}: vouches for {file} as it is ({key_id[:16]})")
 
 
 def _made(path, as_json):
