@@ -8,7 +8,7 @@ def recent(year: int) -> Where:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,13 @@ Vectors: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequ
 
 SomeVectors: TypeAlias = Vectors | Sequence[Vector | None]
 """One vector a row, or None for a chunk that has none."""
+
+
+class Table(Protocol):
+    """A table of any library that hands out Arrow streams: pyarrow, pandas, polars, DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
 
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Row numbers, or a bool for each row of the file."""

@@ -179,6 +179,13 @@ def labelled(documents, tags, metadata):
         yield with_labels(document, tags, metadata)
 
 
+def cut(loading, documents, tags, metadata, policy):
+    """(document, chunks) pairs, without those that cannot be cut: they are failures of a loading."""
+    for document in labelled(documents, tags, metadata):
+        if (chunks := loading.cut(document, policy)) is not None:
+            yield document, chunks
+
+
 @dataclass
 class _Sources:
     """The sources of a build, to be read here or by `jobs` processes."""
@@ -191,7 +198,7 @@ class _Sources:
     def read(self, writer, embedder):
         """Documents, or Parts that were cut already, with the build's tags and metadata."""
         if self.jobs == 1 or not loaders.are_built_in():  # which other processes do not have
-            return labelled(self.loading, self.tags, self.metadata)
+            return cut(self.loading, self.loading, self.tags, self.metadata, writer.policy)
         return self._ahead(writer, embedder)
 
     def _ahead(self, writer, embedder):
@@ -207,7 +214,8 @@ class _Sources:
                 if isinstance(found, Part):
                     yield found
                 else:
-                    yield from labelled(self.loading.file(found), self.tags, self.metadata)
+                    documents = self.loading.file(found)
+                    yield from cut(self.loading, documents, self.tags, self.metadata, writer.policy)
 
 
 def _stash(out, embedder, resume):

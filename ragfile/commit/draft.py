@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.commit.segment_sections import SegmentSections
 from ragfile.commit.staging import StagedDocument, Staging
+from ragfile.commit.tables import chunks_of, is_table
 from ragfile.embedding.context import NOTHING, Context
 from ragfile.errors import ModelError
 from ragfile.ingest.analysis import Analysis
@@ -42,7 +44,12 @@ def creation_time() -> int:
 
 def batches(chunks, vectors):
     """Chunks with their vectors, some at a time, so that a generator of either is never held whole. Vectors that come as
-    one array belong to chunks of one list."""
+    one array belong to chunks of one list. A table has its own."""
+    if is_table(chunks):
+        if vectors is not None:
+            raise TypeError("the vectors of a table are its column embedding")
+        yield from chunks_of(chunks)
+        return
     if vectors is not None and hasattr(vectors, "__len__"):
         yield [Chunk.of(chunk) for chunk in chunks], vectors
         return
@@ -51,6 +58,17 @@ def batches(chunks, vectors):
         yield batch, None if given is None else list(islice(given, len(batch)))
     if given is not None and next(given, None) is not None:
         raise ValueError("there are more vectors than chunks")
+
+
+def numbered(batched, name, first):
+    """The same with the number of each chunk in order of arrival among its metadata."""
+    for chunks, vectors in batched:
+        chunks = [
+            replace(chunk, metadata={**chunk.metadata, name: number})
+            for number, chunk in enumerate(chunks, first)
+        ]
+        first += len(chunks)
+        yield chunks, vectors
 
 
 def no_vectors(keys: list[Hashable]) -> None:

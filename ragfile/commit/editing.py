@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
-from ragfile.commit.draft import Draft, Transaction, batches, creation_time
-from ragfile.commit.fields import plain_metadata, to_utf8
+from ragfile.commit.draft import Draft, Transaction, batches, creation_time, numbered
+from ragfile.commit.fields import own_fields, plain_metadata, to_utf8
 from ragfile.commit.file_vectors import FileVectors
 from ragfile.commit.removals import Removals
 from ragfile.commit.staging import StagedDocument
 from ragfile.commit.stale_documents import StaleDocuments
+from ragfile.commit.upserting import are_chunks, upsert
 from ragfile.commit.writing import DEFAULT, parity_record
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
@@ -40,12 +41,23 @@ from ragfile.store.archive import Archive
 from ragfile.store.row_segment import StoredDocument
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Tags, Vector, Where
+    from ragfile.types import (
+        Fields,
+        Metadata,
+        Rows,
+        SomeVectors,
+        StrPath,
+        Table,
+        Tags,
+        Vector,
+        Where,
+    )
 
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.
 OF_THE_PAST = ("rag.origin", "rag.seal", "rag.signatures")
 PARITY = "rag.parity"
+NUMBER = 2  # the kind of a number among the keys of a column
 POLL = 0.05  # seconds between two looks at a lock
 
 
@@ -127,12 +139,22 @@ class Editor(Transaction):
 
     def add(
         self,
-        chunks: Iterable[Chunk | Fields],
+        chunks: Iterable[Chunk | Fields] | Table,
         vectors: SomeVectors | Iterable[Vector | None] | None = None,
+        *,
+        order: str | None = None,
     ) -> None:
-        """Chunks, of new documents or more of old ones. They and their vectors can come from generators."""
-        for batch, given in batches(chunks, vectors):
+        """Chunks, of new documents or more of old ones; see Writer.add."""
+        batched = batches(chunks, vectors)
+        if order is not None:
+            batched = numbered(batched, order, self._next(order) + len(self))
+        for batch, given in batched:
             self._add_batch(batch, given)
+
+    def _next(self, order):
+        """The first number after those that the file's chunks have."""
+        keys = self.archive.columns.column(order).keys
+        return 1 + max((int(key[1]) for key in keys if key[0] == NUMBER), default=-1)
 
     def _add_batch(self, chunks, vectors):
         for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
@@ -176,12 +198,27 @@ class Editor(Transaction):
 
     # --------------------------------------------------------------------------------- replacing --
 
-    def upsert(self, documents: Iterable[Document | Fields]) -> None:
-        """New documents, and new versions of old ones.
+    def upsert(
+        self, items: Iterable[Document | Chunk | Fields] | Table,
+        vectors: SomeVectors | Iterable[Vector | None] | None = None,
+    ) -> None:  # fmt: skip
+        """New documents, and new versions of old ones; or chunks, with vectors of your own or without.
 
-        Only chunks whose text is new are embedded, those of many documents at once.
+        A document replaces the one of its id, whole. A chunk replaces the one with its document and
+        index, and its neighbours stay. Only what is new is embedded, that of many documents at once.
         """
-        for batch in _batches(map(Document.of, documents), self.policy):
+        if are_chunks(items):
+            for chunks, given in batches(items, vectors):
+                upsert(self, chunks, given)
+            return
+        if vectors is not None:
+            raise TypeError("vectors belong to a list of chunks: documents are cut first")
+        documents = map(Document.of, items)
+        self.upsert_cut((document, split(document, self.policy)) for document in documents)
+
+    def upsert_cut(self, pairs: Iterable[tuple[Document, list[Chunk]]]) -> None:
+        """As upsert, of documents with all their chunks."""
+        for batch in _batches(pairs):
             plans = [self._planned(document, chunks) for document, chunks in batch]
             self.vectors.embed_ahead(key for plan in plans for key in plan.new_keys)
             for plan in plans:
@@ -210,7 +247,9 @@ class Editor(Transaction):
         else:
             self._replace(plan.old, plan.document, plan.chunks)
 
-    def replace(self, old_id: str, document: Document | Fields) -> None:
+    def replace(
+        self, old_id: str, document: Document | Fields, chunks: list[Chunk] | None = None
+    ) -> None:
         """A document in the place of another one, which can have another id.
 
         Chunks with the same text keep their vectors.
@@ -220,7 +259,7 @@ class Editor(Transaction):
             raise KeyError(old_id)
         if document.id != old_id and self.take(document.id) is not None:
             raise ValueError(f"document {document.id!r} is in the file already")
-        self._replace(old, document, split(document, self.policy))
+        self._replace(old, document, split(document, self.policy) if chunks is None else chunks)
 
     def _replace(self, old: StoredDocument, document: Document, chunks: list[Chunk]) -> None:
         self.rewrite(old, document, chunks, self.vectors.reused(old, document, chunks))
@@ -240,9 +279,13 @@ class Editor(Transaction):
         self, doc_id: str, *, metadata: Metadata | None = None, tags: Tags | None = None,
         source: str | None = None,
     ) -> None:  # fmt: skip
-        """Replaces what a document says of itself; its text, chunks and vectors stay."""
+        """Replaces what a document says of itself; its text, chunks and vectors stay.
+
+        The id of a chunk ("document#index") means what that chunk says beside its document.
+        """
         if (old := self.take(doc_id)) is None:
-            raise KeyError(doc_id)
+            self._update_chunk(doc_id, metadata, tags, source)
+            return
         document, before = old.read(), old.read()
         document.metadata = before.metadata if metadata is None else metadata
         document.tags = before.tags if tags is None else tuple(tags)
@@ -250,6 +293,22 @@ class Editor(Transaction):
         chunks = [own_fields(before, chunk) for chunk in self.chunks(old)]
         for chunk in chunks:
             chunk.tags = document.tags if tuple(chunk.tags) == before.tags else chunk.tags
+        vectors = self.vectors.reused(old, document, chunks)
+        self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
+
+    def _update_chunk(self, chunk_id, metadata, tags, source):
+        doc_id, _, index = chunk_id.rpartition("#")
+        if (old := self.take(doc_id)) is None:
+            raise KeyError(chunk_id)
+        document = old.read()
+        chunks = [own_fields(document, chunk) for chunk in self.chunks(old)]
+        changed = next((chunk for chunk in chunks if str(chunk.chunk_index) == index), None)
+        if changed is None:
+            raise KeyError(chunk_id)
+        if source is not None:
+            raise ValueError(f"a source is that of the document {doc_id!r}, not of {chunk_id!r}")
+        changed.metadata = changed.metadata if metadata is None else metadata
+        changed.tags = changed.tags if tags is None else tuple(tags)
         vectors = self.vectors.reused(old, document, chunks)
         self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
 
@@ -460,22 +519,12 @@ def _stored_cut(old: StoredDocument, there: Document) -> Iterator[tuple[Any, ...
         yield chunk.index, *chunk.span, metadata, tuple(own.get("tags", there.tags))
 
 
-def own_fields(document: Document, chunk: Chunk) -> Chunk:
-    """A stored chunk with only the metadata that its document does not say."""
-    shared = document.metadata
-    own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
-    return Chunk(
-        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
-    )
-
-
 def _batches(
-    documents: Iterable[Document], policy: Policy
-) -> Iterator[list[tuple[Document, list[Chunk]]]]:  # fmt: skip
-    """[(document, chunks)] lists of some BATCH chunks."""
+    pairs: Iterable[tuple[Document, list[Chunk]]],
+) -> Iterator[list[tuple[Document, list[Chunk]]]]:
+    """Lists of (document, chunks) with some BATCH chunks."""
     batch, count = [], 0
-    for document in documents:
-        chunks = split(document, policy)
+    for document, chunks in pairs:
         batch.append((document, chunks))
         count += len(chunks) or 1
         if count >= BATCH:

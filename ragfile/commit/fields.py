@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ragfile.errors import CorruptError
+from ragfile.records import Chunk, Document
 from ragfile.store import config
 
 PLAIN = {str, int, float, bool, type(None)}
@@ -102,3 +103,12 @@ def _text(value: Any) -> bytes:
         if isinstance(value, list):
             value = " ".join(map(str, value))
     return b"" if value is None else to_utf8(str(value))
+
+
+def own_fields(document: Document, chunk: Chunk) -> Chunk:
+    """A stored chunk with only the metadata that its document does not say."""
+    shared = document.metadata
+    own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
+    return Chunk(
+        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
+    )

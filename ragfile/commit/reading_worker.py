@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import open_embedder
-from ragfile.ingest.chunking import Policy, split
+from ragfile.ingest.chunking import Policy
 from ragfile.ingest.finding import Source
 from ragfile.ingest.loading import Failure, Limits, Loading
 from ragfile.records import Chunk, Document
@@ -102,18 +102,20 @@ class Reader:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for document in loading.file(source):
+                part = self._part(loading, document)
                 found.events += loading.failures[told:]
                 told = len(loading.failures)
-                found.events.append(self._part(document))
+                found.events += [] if part is None else [part]
         found.events += loading.failures[told:]
         found.checksum, found.size = next(iter(loading._seen), ""), loading.bytes
         found.encodings = loading.encodings
         found.warned = [(str(each.message), each.category) for each in caught]
         return found
 
-    def _part(self, document: Document) -> Part:
+    def _part(self, loading: Loading, document: Document) -> Part | None:
         with_labels(document, self.order.tags, self.order.metadata)
-        chunks = split(document, self.policy)
+        if (chunks := loading.cut(document, self.policy)) is None:
+            return None
         keys = [self.context.key(chunk, document.metadata) for chunk in chunks]
         vectors = self.context.embed(self.embedder, keys) if self.embedder and keys else None
         return Part(document, [_cut(document, chunk) for chunk in chunks], vectors)

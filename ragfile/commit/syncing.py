@@ -313,11 +313,13 @@ class _Work:
         for document in self.loading.file(self.plan.sources[name]):
             document.tags = tuple(dict.fromkeys([*document.tags, *self.tags]))
             document.metadata = {**document.metadata, **self.metadata}
+            if (chunks := self.loading.cut(document, self.writer.policy)) is None:
+                continue
             known = old_id(document.id)
             if known in before and known != document.id:
-                self.writer.replace(known, document)
+                self.writer.replace(known, document, chunks)
             else:
-                self.pending.append(document)
+                self.pending.append((document, chunks))
             came.add(known)
         if len(self.loading.failures) == failures:
             self.writer.delete([doc_id for doc_id in before if doc_id not in came])
@@ -330,5 +332,5 @@ class _Work:
             self.progress(self.done, len(self.writer), self.done / self.total)
 
     def _flush(self):
-        self.writer.upsert(self.pending)
+        self.writer.upsert_cut(self.pending)
         self.pending = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
-from ragfile.commit.draft import Draft, Transaction, batches, no_vectors
+from ragfile.commit.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.ground.atomic_replace import spare_unless_ragfile
@@ -20,7 +20,16 @@ from ragfile.records import Chunk, Document
 from ragfile.store.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Vector
+    from ragfile.types import (
+        Fields,
+        Metadata,
+        Metric,
+        Precision,
+        SomeVectors,
+        StrPath,
+        Table,
+        Vector,
+    )
 
 DEFAULT = Analysis()
 
@@ -80,15 +89,22 @@ class Writer(Transaction):
 
     def add(
         self,
-        chunks: Iterable[Chunk | Fields],
+        chunks: Iterable[Chunk | Fields] | Table,
         vectors: SomeVectors | Iterable[Vector | None] | None = None,
+        *,
+        order: str | None = None,
     ) -> None:
         """Chunk objects, or mappings with their fields, of any documents.
 
-        Each has a vector, given here or made by the embedder, or none has. Chunks, and vectors beside them,
-        can come from generators, of which some thousand are held at a time.
+        Each has a vector, given here or made by the embedder, or none has; None among the vectors stands
+        for a chunk without one. Chunks, and vectors beside them, can come from generators, of which some
+        thousand are held at a time, and from tables (data frames, Arrow, DuckDB). order names a field of
+        metadata that gets each chunk's number in order of arrival.
         """
-        for batch, given in batches(chunks, vectors):
+        batched = batches(chunks, vectors)
+        if order is not None:
+            batched = numbered(batched, order, len(self))
+        for batch, given in batched:
             self.draft.add_chunks(batch, given)
 
     def add_documents(

@@ -26,6 +26,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ragfile.ingest.chunking import split
 from ragfile.ingest.finding import Selection, find
 from ragfile.ingest.loaders import (
     LimitError,
@@ -175,6 +176,15 @@ class Loading:
                 described | document.metadata | {"file_id": document.id, "checksum": checksum}
             )
             yield document
+
+    def cut(self, document, policy):
+        """The chunks of a document, or None where cutting it failed: that is one of the failures."""
+        try:
+            return split(document, policy)
+        except (MemoryError, RecursionError) as error:
+            why = "not enough memory to cut it into chunks"
+            self.failures.append(Failure(document.source, why, type(error).__name__))
+            return None
 
     def _encoding(self, raw, kind):
         """That of text which is not UTF-8 and has no byte order mark, "" for other text."""

@@ -18,9 +18,10 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragfile.commit.building import BuildReport, build_from, labelled, labels_record
+from ragfile.commit.building import BuildReport, build_from, cut, labels_record
 from ragfile.commit.draft import creation_time
 from ragfile.ground import offline as network
+from ragfile.ingest.chunking import Policy
 from ragfile.ingest.finding import Selection, find
 from ragfile.ingest.loading import Duplicate, Limits, Loading
 from ragfile.sharding import assigning, committing, statistics
@@ -220,7 +221,7 @@ def _write(job, path) -> BuildReport:
     report = BuildReport(path)
     with contextlib.suppress(_Nothing):
         report = build_from(
-            labelled(documents, job.tags, job.metadata), path,
+            cut(loading, documents, job.tags, job.metadata, Policy.of(job.options.get("chunking"))), path,
             config=labels_record(job.tags, job.metadata, job.selection), why=_nothing, **job.options,
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes

@@ -90,21 +90,24 @@ def _edited(change, path) -> Changed:
             editor.deletions.clear()
         editor.delete(change.deleted)
         done = Changed(Built(None))
-        editor.upsert([*change.documents, *_loaded(change, editor, done)])
+        editor.upsert(list(change.documents))
+        editor.upsert_cut(list(_loaded(change, editor, done)))
         done.deletions, done.embedded = list(editor.deletions), editor.embedded
     return done
 
 
 def _loaded(change, editor, done):
-    """The documents of the sources. What a source gave before and gives no more is deleted, unless it cannot be read."""
+    """The documents of the sources, with their chunks. What a source gave before and gives no more is deleted, unless it cannot be read."""
     loading = Loading([], **change.loading)
     for source, before in change.sources:
         failures, came = len(loading.failures), set()
         for document in loading.file(source):
             document.tags = tuple(dict.fromkeys([*document.tags, *change.tags]))
             document.metadata = {**document.metadata, **change.metadata}
+            if (chunks := loading.cut(document, editor.policy)) is None:
+                continue
             came.add(document.id)
-            yield document
+            yield document, chunks
         if len(loading.failures) == failures:
             editor.delete([doc_id for doc_id in before if doc_id not in came])
         elif not came:
