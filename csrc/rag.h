@@ -930,6 +930,16 @@ enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_que
                            const int64_t *rows, size_t row_count, float *scores,
                            struct rag_fault *fault);
 
+/* Between which scores the 8-bit codes of a shadow put given rows for one query: NaN for a row that
+ * is never ranked. */
+struct rag_bounds {
+    float lower, upper;
+};
+enum rag_status rag_shadow_bounds(const struct rag_shadow *shadow,
+                                  const struct rag_question *question, const int64_t *rows,
+                                  size_t row_count, struct rag_bounds *bounds,
+                                  struct rag_fault *fault);
+
 /* Vectors kept together, of which a query asks how it scores in general: count rows of dim floats
  * and their canonical squares, which rag_sample_squares computes. */
 struct rag_sample {

@@ -515,6 +515,11 @@ cdef extern from "rag.h" nogil:
                            rag_fault *fault)
     rag_status rag_scores(const rag_matrix *matrix, const rag_question *question,
                           const int64_t *rows, size_t row_count, float *scores, rag_fault *fault)
+    struct rag_bounds:
+        float lower, upper
+    rag_status rag_shadow_bounds(const rag_shadow *shadow, const rag_question *question,
+                                 const int64_t *rows, size_t row_count, rag_bounds *bounds,
+                                 rag_fault *fault)
     struct rag_sample:
         const float *rows
         double *squares

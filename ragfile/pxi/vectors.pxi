@@ -206,6 +206,35 @@ cdef class Matrix:
         return found
 
 
+    def bounds(self, rows, query):
+        """float32[n, 2]: between which scores the shadow puts given rows for one query; None
+        without a shadow."""
+        import numpy
+
+        cdef rag_question question
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Py_buffer view
+        if not self.has_shadow:
+            return None
+        wanted = numpy.ascontiguousarray(rows, dtype=numpy.int64).reshape(-1)
+        found = numpy.empty((wanted.size, 2), numpy.float32)
+        cdef const int64_t *from_ = <const int64_t *>address_of(wanted)
+        cdef rag_bounds *to = <rag_bounds *>address_of(found)
+        cdef size_t count = wanted.size
+        question.dim = self.matrix.dim
+        question.metric = self.ranking
+        take_queries(query, &question, &view)
+        try:
+            if question.count != 1:
+                raise ValueError(f"bounds takes one query, not {question.count}")
+            status = rag_shadow_bounds(&self.shadowed, &question, from_, count, to, &fault)
+        finally:
+            PyBuffer_Release(&view)
+        check(status, &fault)
+        return found
+
+
 cdef class Sample:
     """Vectors kept together (rows of binary32, of which this keeps a copy), of which a query asks
     how it scores in general."""

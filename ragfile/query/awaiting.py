@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ParamSpec, TypeVar
 
+    from ragfile.query.answers import Event, Events
+
     P = ParamSpec("P")
     R = TypeVar("R")
 
@@ -56,3 +58,51 @@ async def asked(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R
 def _done_for(waiter, call, *args, **kwargs):
     with waiting(waiter):
         return call(*args, **kwargs)
+
+
+class AsyncEvents:
+    """The events of an answer, in order, for `async for`: each is made on a thread of the pool.
+
+    aclose(), the end of an `async with` block, or a cancelled step hangs up on the model.
+    """
+
+    def __init__(self, events: Events):
+        self._events, self._waiter, self._step = events, Waiter(), None
+
+    def __aiter__(self) -> AsyncEvents:
+        return self
+
+    async def __anext__(self) -> Event:
+        if self._step is not None:
+            raise RuntimeError("an event is awaited already: one at a time")
+        self._step = _pool.threads().submit(self._next)
+        try:
+            found = await asyncio.wrap_future(self._step)
+        except asyncio.CancelledError:
+            self._waiter.leave()
+            self._step.add_done_callback(self._shut)
+            raise
+        self._step = None
+        if found is None:
+            raise StopAsyncIteration
+        return found
+
+    async def __aenter__(self) -> AsyncEvents:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Ends the answer where it is."""
+        self._waiter.leave()
+        if self._step is None:
+            await asked(self._events.close)
+
+    def _next(self):
+        with waiting(self._waiter):
+            return next(self._events, None)
+
+    def _shut(self, _):
+        """Ends the answer, once the step that nobody waits for has ended."""
+        self._events.close()

@@ -49,6 +49,8 @@ class Explanation:
     pass. `scale` holds the numbers of calibrated fusion: best (the best BM25 score), mean and
     deviation (of the question's vector scores over the sample), weight, and least, the vector score
     that a row which no word found needs for the answer. `excluded_by` names what keeps the row out.
+    `bounds` are the scores between which the vectors' shadow puts the row, before its vector is
+    looked at: a search that knows k rows above the upper one passes over it. None without a shadow.
     """
 
     row: int
@@ -63,6 +65,7 @@ class Explanation:
     scale: dict[str, float]
     excluded_by: list[str]
     degraded: str
+    bounds: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -81,6 +84,8 @@ class Explanation:
             for t in self.terms
         ]
         lines += [f"  {name:9} {_said(value)}" for name, value in self.scale.items()]
+        if self.bounds is not None:
+            lines.append(f"  bounds    {self.bounds[0]:.6g} to {self.bounds[1]:.6g} (vector)")
         lines += [f"  left out by {name}" for name in self.excluded_by]
         lines += [f"  degraded: {self.degraded}"] * bool(self.degraded)
         return "\n".join(lines)
@@ -114,6 +119,7 @@ def explained(
         row, base.hit(row).id, ranked.score_type, score, rank, scores,
         {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
         terms, length, _scale(base, question, asked, ranked, rows, k), _excluded(base, question, row), degraded,
+        _bounds(base, row, asked),
     )  # fmt: skip
 
 
@@ -190,6 +196,15 @@ def _scale(base, question, asked, ranked, rows, k):
     return (
         scale if least is None or not np.isfinite(least[0]) else scale | {"least": float(least[0])}
     )
+
+
+def _bounds(base, row, asked):
+    """Between which scores the shadow puts the row's vector."""
+    segment, local = base.place(row)
+    if "vector" not in asked or not segment.has("vector"):
+        return None
+    found = segment.matrix.bounds([local], asked["vector"]["vector"])
+    return None if found is None or not np.isfinite(found).all() else tuple(found[0].tolist())
 
 
 # --------------------------------------------------------------------------------------------------------------- filters

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.query.answers import Answer, Events
     from ragfile.query.asking import AskOptions
+    from ragfile.query.awaiting import AsyncEvents
     from ragfile.query.excerpting import Excerpt
     from ragfile.query.explaining import Explanation
     from ragfile.query.reranking import Reranker
@@ -319,12 +320,23 @@ class KnowledgeBase(Retrieval):
 
         return await asked(self.search_batch, queries, k, **options)
 
-    async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """As ask, whole, in the way of asearch."""
-        from ragfile.query.awaiting import asked
+    @overload
+    async def aask(
+        self, question: str, *, stream: Literal[False] = False, **options: Unpack[AskOptions]
+    ) -> Answer: ...
+    @overload
+    async def aask(
+        self, question: str, *, stream: Literal[True], **options: Unpack[AskOptions]
+    ) -> AsyncEvents: ...
+    async def aask(
+        self, question: str, *, stream: bool = False, **options: Any
+    ) -> Answer | AsyncEvents:
+        """As ask, in the way of asearch; stream=True gives the same Events to `async for`."""
+        from ragfile.query.awaiting import AsyncEvents, asked
 
         answer: Any = self.ask
-        return await asked(answer, question, **options)
+        found = await asked(answer, question, stream=stream, **options)
+        return AsyncEvents(found) if stream else found
 
     def _read_search(self, query, k, **options):
         """A search whose hits are read."""

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from ragfile.ground.leaving import current
 from ragfile.query import awaiting
 from ragfile.query.searching import KnowledgeBase
 
@@ -64,3 +65,98 @@ def test_a_forked_child_has_threads_of_its_own(asked_file):
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+class Spoken:
+    """A chat model that says some words."""
+
+    name = "spoken"
+
+    def __init__(self, words):
+        self.words = words
+
+    def chat(self, messages, **settings):
+        yield from self.words
+
+
+class Slow:
+    """A chat model that says a word at a time, and knows whether it was hung up on."""
+
+    name = "slow"
+
+    def __init__(self, words=("Rotate", " them", " [1]", ".")):
+        self.words, self.said, self.is_closed = words, 0, threading.Event()
+
+    def chat(self, messages, **settings):
+        try:
+            for word in self.words:
+                self.said += 1
+                if self.said == 2:  # as a call to a server, which leaving breaks off
+                    current().sleep(30)
+                yield word
+        finally:
+            self.is_closed.set()
+
+
+def test_an_answer_streams_the_same_events(asked_file):
+    async def told(model):
+        found = await asked_file.aask("waa wab", stream=True, model=model)
+        return [event async for event in found]
+
+    for words in (("One ", "two [1].", " Three."), ("", "four")):
+        expected = list(asked_file.ask("waa wab", stream=True, model=Spoken(words)))
+        events = asyncio.run(told(Spoken(words)))
+        assert [e.kind for e in events] == [e.kind for e in expected]
+        assert [e.data for e in events[:-1]] == [e.data for e in expected[:-1]]
+        assert events[-1].data.text == expected[-1].data.text
+    kinds = [event.kind for event in asyncio.run(told(None))]
+    assert (kinds[0], kinds[-1]) == ("sources", "done")
+
+
+def test_wrong_options_are_raised_before_a_stream_begins(asked_file):
+    with pytest.raises(ValueError, match="the question is empty"):
+        asyncio.run(asked_file.aask(" ", stream=True))
+
+
+@pytest.mark.parametrize("way", ["cancel", "close", "with"])
+def test_a_stream_that_is_left_hangs_up_on_the_model(asked_file, way):
+    model = Slow()
+
+    async def main():
+        events = await asked_file.aask("waa", stream=True, model=model)
+        if way == "with":
+            async with events:
+                async for event in events:
+                    if event.kind == "delta":
+                        break
+        else:
+            async for event in events:
+                if event.kind == "delta":
+                    break
+            if way == "close":
+                await events.aclose()
+            else:
+                step = asyncio.ensure_future(anext(events))
+                while model.said < 2:
+                    await asyncio.sleep(0.001)
+                step.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await step
+        assert await asyncio.to_thread(model.is_closed.wait, 20)
+        await events.aclose()  # again
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    assert model.said <= 2
+
+
+def test_one_event_is_awaited_at_a_time(asked_file):
+    async def main():
+        events = await asked_file.aask("waa", stream=True)
+        first = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="one at a time"):
+            await anext(events)
+        assert (await first).kind == "sources"
+        await events.aclose()
+
+    asyncio.run(main())

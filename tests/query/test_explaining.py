@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from oracles.search import question
 
+import ragfile
+
 
 @pytest.mark.parametrize("seed", range(5))
 def test_contributions_sum_to_the_score_to_the_bit(asked_file, seed):
@@ -73,3 +75,42 @@ def test_one_retriever_is_explained_alone(asked_file):
         asked_file.explain("waa", "nobody#0")
     with pytest.raises(ValueError, match="keyword"):
         asked_file.explain("waa", 0, mode="keyword")
+
+
+@pytest.mark.parametrize("metric", ["cosine", "ip", "l2"])
+@pytest.mark.parametrize("dim", [8, 70, 256])
+def test_scores_lie_within_the_bounds_of_the_shadow(tmp_path, metric, dim):
+    draw = np.random.default_rng(dim)
+    vectors = draw.standard_normal((400, dim)) @ np.diag(np.geomspace(1, 0.01, dim))
+    vectors *= 10.0 ** draw.integers(-3, 4, size=(400, 1))
+    vectors[0], vectors[1], vectors[2] = 0, vectors[5], 1e-30
+    path = tmp_path / "kb.ragfile"
+    with ragfile.create(path, dim=dim, metric=metric) as writer:
+        chunks = [{"doc_id": f"d{n:03}", "chunk_index": 0, "content": "x"} for n in range(400)]
+        writer.add(chunks, vectors.astype(np.float32))
+    with ragfile.open(path) as rf:
+        (segment,) = rf.segments
+        rows, widths = np.arange(400), []
+        for query in (*vectors[3:9], draw.standard_normal(dim), np.zeros(dim)):
+            query = query.astype(np.float32)
+            bounds, scores = segment.matrix.bounds(rows, query), rf.score(rows, vector=query)
+            assert (bounds[:, 0] <= scores).all()
+            assert (scores <= bounds[:, 1]).all()
+            widths.append(bounds[:, 1] - bounds[:, 0])
+        if metric == "cosine":
+            assert np.median(widths[0]) < 0.05  # bounds that say something
+        hit = rf.search("", 1, mode="vector", vector=vectors[7])[0]
+        why = rf.explain("x", hit.id, mode="vector", vector=vectors[7])
+        assert why.bounds[0] <= why.score <= why.bounds[1]
+        assert "bounds" in str(why)
+        with pytest.raises(ValueError, match="no such row"):
+            segment.matrix.bounds([400], vectors[7])
+        with pytest.raises(ValueError, match="bounds takes one query"):
+            segment.matrix.bounds([1], vectors[:2])
+
+
+def test_rows_without_a_shadow_have_no_bounds(tmp_path):
+    with ragfile.create(tmp_path / "kb.ragfile", embedder="none") as writer:
+        writer.add([{"doc_id": "d", "chunk_index": 0, "content": "words"}])
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert rf.explain("words", 0).bounds is None
