@@ -47,11 +47,10 @@ static void bound_row(const struct query *query, uint32_t dim, const uint8_t *co
 static enum rag_status bound_at(const struct rag_shadow *shadow, const struct query *query,
                                 uint64_t row, struct rag_bounds *bounds, struct rag_fault *fault) {
     const size_t size = rag_shadow_row_size(shadow);
-    const uint64_t at = rag_shadow_codes_at(shadow, row / shadow->group_rows) +
-                        row % shadow->group_rows * size;
+    const uint64_t at =
+        rag_shadow_codes_at(shadow, row / shadow->group_rows) + row % shadow->group_rows * size;
     const enum rag_status status = rag_guard_check(&shadow->guard, at, size, fault);
-    if (status == RAG_OK)
-        bound_row(query, shadow->dim, rag_guard_at(&shadow->guard, at), bounds);
+    if (status == RAG_OK) bound_row(query, shadow->dim, rag_guard_at(&shadow->guard, at), bounds);
     return status;
 }
 

@@ -8,9 +8,11 @@ leaves no file under the final name, and the next one takes up the vectors that 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import index
@@ -28,6 +30,7 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunking import split
 from ragfile.ingest.finding import Selection
 from ragfile.ingest.loading import Limits, Loading
+from ragfile.records import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +77,7 @@ class BuildReport:
 
 
 def build(
-    sources: Sources, out: StrPath, *, embedder: str | Embedder | None = "default",
+    sources: Sources | Iterable[Document | Fields], out: StrPath, *, embedder: str | Embedder | None = "default",
     chunking: Policy | str | Fields | None = None, analysis: Analysis | None = PAGES, tags: Tags | None = None,
     metadata: Metadata | None = None, precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
@@ -82,7 +85,8 @@ def build(
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
     ignore: bool = True, jobs: int = 1, parity: int = 0,
 ) -> BuildReport:  # fmt: skip
-    """Builds the file `out` from folders, globs and files. Returns a BuildReport.
+    """Builds the file `out` from folders, globs and files, or from Documents (or dicts of their fields), which stream: of a
+    generator only a few are held at a time. Returns a BuildReport.
 
     embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
     policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. analysis=None leaves out BM25.
@@ -105,6 +109,7 @@ def build(
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
+    sources, are_documents = _looked_at(sources)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
         sources,
@@ -114,12 +119,22 @@ def build(
         encoding=encoding,
         selection=selection,
     )
+    read: Any = _Sources(loading, tags, metadata, jobs)
+    if are_documents:
+        if jobs != 1 or dedupe or include or exclude or encoding or not ignore:
+            raise ValueError(
+                "jobs, dedupe, include, exclude, encoding and ignore are about files, not documents"
+            )
+        read = labelled(map(Document.of, sources), tags, metadata)
     with network.offline(offline):
         report = build_from(
-            _Sources(loading, tags, metadata, jobs), out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
+            read, out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
             portable=portable, resume=resume, progress=progress, created=created,
-            config={**(labels_record(tags, metadata, selection) or {}), **layout_record(layout), **parity_record(parity)},
-            embedding_cache=embedding_cache, share=loading.share if progress is not None else None,
+            config={
+                **(labels_record(tags, metadata, None if are_documents else selection) or {}),
+                **layout_record(layout), **parity_record(parity),
+            },
+            embedding_cache=embedding_cache, share=loading.share if progress is not None and not are_documents else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
@@ -131,6 +146,20 @@ def build(
     report.encodings = loading.encodings
     report.seconds = time.perf_counter() - began
     return report
+
+
+def _looked_at(sources):
+    """(the sources, whether they are documents): an iterator is asked for its first one alone, or is one of paths."""
+    if isinstance(sources, Document | Mapping):
+        raise TypeError("build takes paths or an iterable of documents, not a single document")
+    if isinstance(sources, str | os.PathLike):
+        return sources, False
+    if isinstance(sources, Iterator):
+        first = list(itertools.islice(sources, 1))
+        if not any(isinstance(one, Document | Mapping) for one in first):
+            return [*first, *sources], False
+        return itertools.chain(first, sources), True
+    return sources, any(isinstance(one, Document | Mapping) for one in itertools.islice(sources, 1))
 
 
 def build_from(
@@ -238,6 +267,8 @@ def _has_cache(embedder):
 
 
 def _why_nothing(sources, loading):
+    if isinstance(sources, Iterator):
+        return "no documents"
     named = [
         os.fspath(source)
         for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)

@@ -1,71 +1,104 @@
-"""Chunks and vectors that come from generators are taken some at a time, and give the file that lists give."""
+"""Documents that a program makes go into a file as they come: few of them are held at a time."""
 
-import numpy as np
+import subprocess
+import sys
+import weakref
+
 import pytest
 
 import ragfile
-from ragfile.commit.draft import BATCH
+from ragfile.records import Document
 
-COUNT, DIM = 2 * BATCH + 77, 3
+MEASURED = """
+import resource, sys
+import ragfile
+from ragfile.commit import segment_sections
+from ragfile.records import Document
 
+segment_sections.LEXICAL_MEMORY = 8 << 20
 
-def chunks(count=COUNT):
-    return (
-        {"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 50} text"}
-        for i in range(count)
-    )
+def made(count):
+    words = [f"word{n} is next to word{n * 7 % 1000} " for n in range(1000)]
+    for n in range(count):
+        text = f"{n} " + "".join(words[n % 900 : n % 900 + 80])
+        yield Document(f"d{n:07}", text)
 
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-def vectors(count=COUNT):
-    return (np.array([1, i, i * i % 97], np.float32) for i in range(count))
-
-
-def test_generators_give_the_bytes_of_lists(tmp_path):
-    with ragfile.create(tmp_path / "a.ragfile", dim=DIM) as w:
-        w.add(chunks(), vectors())
-    with ragfile.create(tmp_path / "b.ragfile", dim=DIM) as w:
-        w.add(list(chunks()), np.array(list(vectors())))
-    assert (tmp_path / "a.ragfile").read_bytes() == (tmp_path / "b.ragfile").read_bytes()
-
-
-def test_no_more_is_held_than_a_batch(tmp_path):
-    """How far a generator was drawn when its first chunk reached the file's staging area."""
-    drawn, reached = [], []
-    with ragfile.create(tmp_path / "a.ragfile", dim=DIM) as w:
-        add = w.draft.add_chunks
-
-        def noted(batch, given):
-            reached.append((len(drawn), len(batch)))
-            add(batch, given)
-
-        w.draft.add_chunks = noted
-        w.add((drawn.append(1) or chunk for chunk in chunks()), vectors())
-    assert [size for _, size in reached] == [BATCH, BATCH, 77]
-    assert reached[0][0] <= BATCH + 1
+path, count = sys.argv[1], int(sys.argv[2])
+ragfile.build(made(1000), path, embedder="none", chunking="characters:4000/0")
+before = peak()
+report = ragfile.build(made(count), path, embedder="none", chunking="characters:4000/0")
+print(report.documents, (peak() - before) * 1024)
+"""
 
 
-def test_an_edit_takes_generators_too(tmp_path):
-    path = tmp_path / "a.ragfile"
-    with ragfile.create(path, dim=DIM) as w:
-        w.add(chunks(10), vectors(10))
-    with ragfile.edit(path) as w:
-        w.add(
-            (
-                {"doc_id": f"e{i // 4:05d}", "chunk_index": i % 4, "content": f"more {i}"}
-                for i in range(BATCH + 9)
-            ),
-            vectors(BATCH + 9),
-        )
-    with ragfile.open(path) as rf:
-        assert len(rf) == BATCH + 19
-        assert rf.search("more 1032", mode="bm25")[0].id == "e00258#0"
+def test_a_hundred_thousand_documents_take_little_memory(tmp_path):
+    """210 MB of text. What grows are ids and numbers, the dictionary, and postings up to a limit of their own."""
+    command = [sys.executable, "-c", MEASURED, str(tmp_path / "kb.ragfile"), "100000"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    documents, grown = map(int, out.split())
+    assert documents == 100_000
+    assert grown < 130 << 20
 
 
-@pytest.mark.parametrize("count", [COUNT - 1, COUNT + 1])
-def test_chunks_and_vectors_of_other_numbers_are_refused(tmp_path, count):
-    with (
-        pytest.raises(ValueError, match="vectors"),
-        ragfile.create(tmp_path / "a.ragfile", dim=DIM) as w,
-    ):
-        w.add(chunks(), vectors(count))
-    assert not (tmp_path / "a.ragfile").exists()
+def test_documents_are_let_go_as_they_are_written(tmp_path):
+    alive, most = weakref.WeakSet(), 0
+
+    class Held(str):
+        """A text that can be watched."""
+
+    def made():
+        nonlocal most
+        for n in range(3000):
+            text = Held(f"{n} words of a document")
+            alive.add(text)
+            most = max(most, len(alive))
+            yield {"id": f"d{n}", "text": text}
+
+    ragfile.build(made(), tmp_path / "kb.ragfile", embedder="none")
+    assert most < 1500
+
+
+def test_a_build_of_documents_is_that_of_a_writer(tmp_path):
+    documents = [
+        Document(f"d{n}", f"# Title {n}\n\nText of {n}.", metadata={"n": n}) for n in range(40)
+    ]
+    ragfile.build(documents, tmp_path / "list.ragfile", tags=["t"], created=1)
+    fields = [{"id": d.id, "text": d.text, "metadata": d.metadata} for d in documents]
+    ragfile.build(iter(fields), tmp_path / "dicts.ragfile", tags=["t"], created=1)
+    raw = (tmp_path / "list.ragfile").read_bytes()
+    assert raw == (tmp_path / "dicts.ragfile").read_bytes()
+    with ragfile.open(tmp_path / "list.ragfile") as rf:
+        assert rf.document_ids() == sorted(d.id for d in documents)
+        assert rf.search("title 7", where={"n": 7})[0].tags == ("t",)
+
+
+def test_a_generator_of_paths_is_one_of_paths(tmp_path):
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(f"# {name}")
+    paths = (tmp_path / name for name in ("a.md", "b.md"))
+    report = ragfile.build(paths, tmp_path / "kb.ragfile", progress=lambda *_: None)
+    assert (report.documents, report.files) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "error", "why"),
+    [
+        (iter(()), {}, ValueError, "no document"),
+        (Document("a", "x"), {}, TypeError, "not a single document"),
+        ({"id": "a", "text": "x"}, {}, TypeError, "not a single document"),
+        ([Document("a", "x"), "b.md"], {}, TypeError, "document"),
+        ([Document("a", "x")], {"jobs": 2}, ValueError, "about files, not documents"),
+        ([Document("a", "x")], {"dedupe": True}, ValueError, "about files, not documents"),
+        ([{"id": "a"}], {}, (TypeError, ValueError), "text"),
+        ([Document("a", "x"), Document("a", "y")], {}, ValueError, "was added before"),
+    ],
+)
+def test_what_is_no_document_is_refused_and_nothing_is_written(
+    tmp_path, sources, options, error, why
+):
+    with pytest.raises(error, match=why):
+        ragfile.build(sources, tmp_path / "kb.ragfile", **options)
+    assert not list(tmp_path.iterdir())
