@@ -227,6 +227,12 @@ bench-bm25-memory:    ## GIGABYTES of text under 1 GB of address space; half a m
 bench-embed:
 	$(PY) bench/embed.py $(PASSAGES) --potion $(POTION)
 
+bench-calls:          ## each kind of question beside a plain search
+	$(PY) bench/calls.py $(FILE) $(SHORT) $(LONG)
+
+bench-batches:        ## questions in batches, and an event loop meanwhile
+	$(PY) bench/batches.py $(FILE) $(SHORT) $(LONG)
+
 bench-pipeline:       ## hybrid search beside LanceDB, DuckDB, sqlite-vec, Chroma, tantivy + usearch, memvid
 	$(PY) bench/pipeline.py $(PASSAGES) $(SHORT) $(LONG) $(if $(KEEP),--keep $(KEEP))
 

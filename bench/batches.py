@@ -4,8 +4,9 @@
 
 Rows: search one by one, search_batch with hits, with hits whose texts are read, and with columns, each on one thread and on
 two. Times are CPU time a question (best of several rounds) and, where two threads share the work, the clock. The vectors of the
-questions are made before. The last line is how long a loop that awaits asearch was kept from its own work: 64 questions at a
-time, a clock that ticks every 0.2 ms, quantiles of its delay.
+questions are made before. The last lines are how long an event loop was kept from its own work: a clock that ticks every 0.2 ms,
+while the loop awaits asearch, 8 questions at a time, or the events of aask, 2 streams at a time. Of each such window the latest
+tick is taken. A machine has delays of its own: the quietest windows, and a loop that waits for nothing, tell them apart.
 """
 
 import argparse
@@ -64,9 +65,9 @@ def ways(rf, texts, vectors, k):
         )
 
 
-async def delays(rf, texts, k):
-    """Milliseconds by which ticks of a loop came late while it awaited answers."""
-    late, is_over = [], False
+async def delays(window):
+    """The latest tick of each window, in milliseconds, of a loop that awaits window(n) until that is false."""
+    most, late, is_over = [], [], False
 
     async def tick():
         while not is_over:
@@ -74,13 +75,39 @@ async def delays(rf, texts, k):
             await asyncio.sleep(0.0002)
             late.append((time.perf_counter() - began - 0.0002) * 1e3)
 
-    clock = asyncio.ensure_future(tick())
-    for first in range(0, len(texts), 64):
-        some = texts[first : first + 64]
-        await asyncio.gather(*(rf.asearch(text, k, cache=False) for text in some))
+    clock, number = asyncio.ensure_future(tick()), 0
+    while await window(number):
+        most.append(max(late, default=0.0))
+        late.clear()
+        number += 1
     is_over = True
     await clock
-    return late
+    return most
+
+
+def situations(rf, texts, k):
+    """(what goes on meanwhile, a window of it)"""
+
+    async def nothing(number):
+        await asyncio.sleep(0.02)
+        return number < len(texts) // 8
+
+    async def searches(number):
+        some = texts[8 * number : 8 * number + 8]
+        await asyncio.gather(*(rf.asearch(text, k, cache=False) for text in some))
+        return some
+
+    async def stream(text):
+        return [event async for event in await rf.aask(text, stream=True, cache=False)]
+
+    async def streams(number):
+        some = texts[2 * number : 2 * number + 2]
+        await asyncio.gather(*map(stream, some))
+        return some
+
+    yield "nothing", nothing
+    yield "asearch", searches
+    yield "aask(stream=True)", streams
 
 
 def main():
@@ -103,11 +130,13 @@ def main():
                 {"way": name, "threads": threads, "cpu_us": cpu, "clock_us": clock}
             )
             print(f"{name:20} {threads} threads  {cpu:8.1f} µs CPU  {clock:8.1f} µs a question")
-        late = np.array(asyncio.run(delays(rf, texts, arguments.k)))
-        found["loop_late_ms"] = {
-            q: float(np.quantile(late, float(q))) for q in ("0.5", "0.99", "1.0")
-        }
-        print("a loop meanwhile, ms late:", found["loop_late_ms"])
+        found["loop_late_ms"] = {}
+        for name, window in situations(rf, texts, arguments.k):
+            late = np.array(asyncio.run(delays(window)))
+            late = {q: float(np.quantile(late, float(q))) for q in ("0.0", "0.1", "0.5", "1.0")}
+            found["loop_late_ms"][name] = late
+            said = "  ".join(f"{q}: {ms:.2f}" for q, ms in late.items())
+            print(f"a loop beside {name:18} ms late  {said}")
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(found, file, indent=1)
