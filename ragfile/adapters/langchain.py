@@ -194,6 +194,10 @@ class RagfileRetriever(BaseRetriever):
     ) -> list[Document]:  # fmt: skip
         where = self.filter if filter is None else filter
         wanted = self.k if k is None else k
+        if self._opened.reader() is None:
+            raise FileNotFoundError(
+                f"{self.path} is not there: a retriever searches a file that was made before"
+            )
         return list(_told(self._opened.search(query, wanted, mode=mode or self.mode, where=where)))
 
 

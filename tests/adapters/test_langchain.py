@@ -163,3 +163,8 @@ def test_wrong_calls_are_refused_and_write_nothing(store, call, error):
     with pytest.raises(error):
         call(store)
     assert len(store._store) == 4
+
+
+def test_a_retriever_of_a_file_that_is_not_there_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not there"):
+        RagfileRetriever(path=tmp_path / "missing.ragfile").invoke("keys")
