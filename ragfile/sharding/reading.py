@@ -292,7 +292,13 @@ class Dataset(KnowledgeBase):
 
     @property
     def stale_records(self) -> list[dict[str, Any]]:
-        return [entry for shard in self._shards() if shard for entry in shard.stale_records]
+        numbers = [
+            number
+            for number, shard in enumerate(self.manifest.shards)
+            if any(entry[0] == "rag.stale" for entry in shard.sections)
+        ]
+        there = (self._shard(number) for number in numbers)
+        return [entry for shard in there if shard is not None for entry in shard.stale_records]
 
     @property
     def compaction(self) -> str:
@@ -302,7 +308,7 @@ class Dataset(KnowledgeBase):
 
     @property
     def info(self) -> dict[str, Any]:
-        """The dataset at a glance. No shard is opened."""
+        """The dataset at a glance. Only shards with stale documents are opened."""
         manifest, config = self.manifest, self.manifest.config
         names = dict.fromkeys(entry[0] for s in manifest.shards for entry in s.sections)
         return {
@@ -314,7 +320,7 @@ class Dataset(KnowledgeBase):
             "assignment": manifest.assignment.get("by"), "compaction": self.compaction,
             "identity": sha256(manifest.dump())[:16], "segments": len(manifest.shards),
             "read_only": bool(manifest.writer_flags), "tail": 0, "recovered": False,
-            "lost_generation": 0, "stale": 0,
+            "lost_generation": 0, "stale": sum(len(e["documents"]) for e in self.stale_records),
             "signatures": [signature_fact(signature) for signature in self.signatures],
         }  # fmt: skip
 

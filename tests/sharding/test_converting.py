@@ -120,6 +120,8 @@ def test_stale_documents_stay_stale_on_the_way(one, tmp_path):
     assert before
     dataset.convert(one, tmp_path / "kb", shards=3)
     assert dataset.stale(tmp_path / "kb") == before
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.info["stale"] == len(before)
     dataset.compact(tmp_path / "kb", shards=2)
     assert dataset.stale(tmp_path / "kb") == before
     dataset.convert(tmp_path / "kb", tmp_path / "back.ragfile")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
 MEMORY = 512 << 20
 ATTEMPTS, RESTARTS, HEDGE = 8, 16, 10.0
+WAITING = 2  # items that an actor has at a time, of which one waits
 HEDGES = 3  # actors that one question is asked of because they are slow
 AVOIDED = 60.0  # seconds for which an actor that was gone or slow is asked last
 
@@ -95,14 +96,15 @@ class OnRay:
     def map(
         self, function: Callable[[Any], Any], items: Sequence[Any]
     ) -> Iterator[tuple[int, Any]]:
-        """(number of the item, what the function makes of it), as it gets done; an actor has one item at a time."""
-        places = list(range(len(items)))
+        """(number of the item, what the function makes of it), as it gets done. An actor has one item under way and one that
+        waits; who is done first gets the next one."""
         yield from self._answers(
-            len(items), lambda actor, n: actor.call.remote(function, items[n]), places, None
+            len(items), lambda actor, n: actor.call.remote(function, items[n]), None, None
         )
 
     def _answers(self, count, ask, places, hedge) -> Iterator[tuple[int, Any]]:
-        """(number, answer) of every question, each asked again of another actor where one dies or is slow."""
+        """(number, answer) of every question, each asked again of another actor where one dies or is slow. places[i] tells
+        which actors have what question i needs; without it any actor can answer any."""
         asked: dict[Any, tuple[int, int]] = {}  # by reference: which question, of which actor
         try:
             yield from self._answered(count, ask, places, hedge, asked)
@@ -112,7 +114,9 @@ class OnRay:
     def _answered(self, count, ask, places, hedge, asked):
         done: set[int] = set()
         tried = [0] * count
-        for number in range(count):
+        first = count if places is not None else min(count, WAITING * len(self.actors))
+        waiting = iter(range(first, count))
+        for number in range(first):
             self._ask(ask, asked, number, places, tried)
         while len(done) < count:
             ready, _ = self._ray.wait(list(asked), num_returns=1, timeout=hedge)
@@ -135,23 +139,28 @@ class OnRay:
                 cause = error.cause if isinstance(error.cause, Exception) else error
                 raise cause from error
             done.add(number)
+            if (following := next(waiting, None)) is not None:
+                self._ask(ask, asked, following, places, tried)
             yield number, value
 
     def _ask(self, ask, asked, number, places, tried):
         actors = self.actors
-        actor = self._chosen(len(actors), places[number], tried[number])
+        place = None if places is None else places[number]
+        actor = self._chosen(len(actors), place, tried[number])
         tried[number] += 1
         self._busy[actor] += 1
         asked[ask(actors[actor], number)] = number, actor
 
     def _chosen(self, count, place, tried):
-        """The actor for a question: of those that have its shard the least busy one; after a try the next one in line."""
+        """The actor for a question: of those that have its shard (or of all) the least busy one; after a try the next one in
+        line."""
         now = time.monotonic()
-        line = [(place + i) % count for i in range(count)]
+        line = [((place or 0) + i) % count for i in range(count)]
         good = [actor for actor in line if self._avoided.get(actor, 0) < now] or line
-        if tried:
+        if tried and place is not None:
             return good[tried % len(good)]
-        return min(good[: self._replicas], key=lambda actor: self._busy[actor])
+        homes = good if place is None else good[: self._replicas]
+        return min(homes, key=lambda actor: self._busy[actor])
 
     def _hedge_all(self, ask, asked, done, places, tried):
         """Whoever was asked and says nothing is avoided, and the questions go to others as well."""
