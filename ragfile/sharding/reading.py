@@ -48,7 +48,7 @@ from ragfile.store import exact, filters, row_sets
 from ragfile.store.archive import Closed, RowPlace, Standing, of_one_commit, signature_fact
 from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment, StoredDocument, copied
-from ragfile.store.row_sets import RowSet
+from ragfile.store.row_sets import RowSet, RowSets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -533,6 +533,14 @@ class Dataset(KnowledgeBase):
         count = 1 if queries.ndim == 1 else len(queries)
         if not len(self) or not k or not count:
             return exact.nothing(count, k)
+        if isinstance(rows, RowSets):
+            wanted, floors = np.atleast_2d(queries), least
+            return _by_filter(
+                rows, k,
+                lambda places, one: self._near(
+                    wanted[places], k, one, threads, None if floors is None else floors[places]
+                ),
+            )  # fmt: skip
         self._need("vector")
         return self._best(Nearest(queries, k, rows, self._threads(threads), least), count, k)
 
@@ -634,6 +642,13 @@ class Dataset(KnowledgeBase):
     def _matched(self, texts, k, rows, threads, *, k1=None, b=None, queries=None, fields=None):
         if not len(self) or not k or not len(texts):
             return exact.nothing(len(texts), k)
+        if isinstance(rows, RowSets):
+            return _by_filter(
+                rows, k,
+                lambda places, one: self._matched(
+                    [texts[i] for i in places], k, one, threads, k1=k1, b=b, fields=fields
+                ),
+            )  # fmt: skip
         self._need("rag.terms")
         whole, threads = self.whole, self._threads(threads)
         queries = queries or self._asked_for(texts, fields)
@@ -702,6 +717,15 @@ def _missing(what, row, dim):
         "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
         "metadata": {}, "contents": "", "ids": "",
     }[what]  # fmt: skip
+
+
+def _by_filter(sets, k, ask):
+    """Rows and scores of questions that have a filter each: those with the same one are asked together."""
+    rows, scores = exact.nothing(len(sets.numbers), k)
+    for number, one in enumerate(sets.sets):
+        places = np.flatnonzero(sets.numbers == number)
+        rows[places], scores[places] = ask(places, one)
+    return rows, scores
 
 
 def _made_hit(read, hit):

@@ -840,15 +840,6 @@ class Archive:
         """Whether there are chunks in a BM25 index."""
         return any(segment.live and segment.has("rag.terms") for segment in self.segments)
 
-    def _one_each(self, questions, k, wheres, ask):
-        """Rows and scores of questions that have a filter each: those with the same one are asked together."""
-        if len(wheres) != len(questions):
-            raise ValueError(f"where has {len(wheres)} filters for {len(questions)} questions")
-        rows, scores = exact.nothing(len(questions), k)
-        for places, where in row_sets.grouped(wheres):
-            rows[places], scores[places] = ask(places, questions[places], where)
-        return rows, scores
-
     def _at_most(self, k):
         """k, or the number of live rows where there are fewer: room for more would be wasted."""
         if index(k) < 0:

@@ -131,6 +131,7 @@ SAME = {
     "alive": lambda rf: rf.alive(np.ones(rf.rows, bool)).sum(),
     "analysis": lambda rf: rf.analysis,
     "nearness": lambda rf: rf.nearness("pod", rf.search("pod", 3)),
+    "has_filters_apart": lambda rf: None,  # how questions with a filter each are asked
     "signatures": lambda rf: rf.signatures,
     "is_elsewhere": lambda rf: rf.is_elsewhere,
 }  # fmt: skip
@@ -272,6 +273,27 @@ def test_a_word_with_a_star_stands_for_the_commonest_terms_of_the_whole(tmp_path
             mine = rf.search(question, 20, operators=True, mode="bm25")
             assert told(mine) == told(one.search(question, 20, operators=True, mode="bm25"))
             assert mine
+
+
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+def test_rows_are_found_with_a_filter_for_all_or_for_each(one, kb):
+    texts, vectors = ["pod drain", "w1 w2", "node"], np.stack([NEAR, -NEAR, NEAR[::-1]])
+    each = [{"year": {"$gte": 2010}}, None, {"year": {"$gte": 2010}}]
+    for where in (None, {"year": 2003}, [DOC], each, [*each[:2], {"nobody": 1}]):
+        for least in (None, 0.01):
+            more = {"where": where, "least": least}
+            for ask in (
+                lambda rf, more=more: rf.match(texts, 5, **more),
+                lambda rf, more=more: rf.match(texts, 5, k1=0.7, b=0.2, fields={"headers": 1}, **more),
+                lambda rf, more=more: rf.nearest(vectors, 5, threads=2, **more),
+                lambda rf, more=more: rf.nearest(vectors, None, **more),
+            ):  # fmt: skip
+                mine, theirs = ask(kb), ask(one)
+                assert mine[1].tobytes() == theirs[1].tobytes()
+                assert names(kb, mine[0]) == names(one, theirs[0])
+    for rf in (one, kb):
+        with pytest.raises(ValueError, match="2 filters for 3 questions"):
+            rf.match(texts, 5, where=each[:2])
 
 
 def test_ask_takes_the_options_of_a_search(one, kb):
