@@ -53,6 +53,7 @@ def parse(raw, limits, errors="strict"):
         if m := _VERBATIM.match(line):
             out.code(_verbatim(lines, m[1]), (m[2] or "") if m[1] == "minted" else "")
         elif "\\end{document}" in line:
+            _take(_COMMENT.sub("", line.partition("\\end{document}")[0]), out)
             break
         else:
             _take(_COMMENT.sub("", line) if "%" in line else line, out)
