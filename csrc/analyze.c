@@ -1,5 +1,5 @@
 /* analyze.c - text to words, one definition for indexing and for asking (spec: analyzer
- * rag-words-1).
+ * rag-words-1 and rag-words-2).
  *
  * A part is a maximal run of letters, digits and marks, folded: each code point through
  * NFKC_Casefold, the run composed to NFC. Scripts that put no spaces between words (CJK, Thai, ...)
@@ -31,7 +31,7 @@ struct chain {
 
 struct analysis {
     const uint8_t *text, *at, *end;
-    bool strip_accents;
+    bool strip_accents, gives_pieces;
     rag_word_sink *sink;
     void *context;
     uint8_t part[PART_SIZE + SIGN_MAX];
@@ -247,6 +247,46 @@ static void emit_signed(struct analysis *a, const uint8_t *from) {
     emit(a, a->part, a->part_size + size, RAG_WORD_WHOLE, from, at + size);
 }
 
+/* --------------------------------------------------------------------------------------- pieces */
+
+static inline bool is_upper(uint8_t byte) { return byte >= 'A' && byte <= 'Z'; }
+static inline bool is_lower(uint8_t byte) { return byte >= 'a' && byte <= 'z'; }
+
+/* The end of the piece of an identifier that begins at `at`: capitals before a capital with small
+ * letters after it, small letters with at most one capital before them, capitals, or digits. */
+static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end) {
+    const uint8_t *next = at;
+    if (!is_upper(*at) && !is_lower(*at)) {
+        while (next < end && !is_upper(*next) && !is_lower(*next)) next++;
+        return next;
+    }
+    while (next < end && is_upper(*next)) next++;
+    if (next - at > 1) return next < end && is_lower(*next) ? next - 1 : next;
+    while (next < end && is_lower(*next)) next++;
+    return next;
+}
+
+/* A part of ASCII letters and digits in which a capital follows a small letter (getPodStatus). */
+static bool has_pieces(const uint8_t *from, const uint8_t *to) {
+    bool has_hump = false;
+    for (const uint8_t *at = from; at < to; at++) {
+        if (!ascii_word[*at]) return false;
+        has_hump |= at > from && is_upper(*at) && is_lower(at[-1]);
+    }
+    return has_hump;
+}
+
+static void emit_pieces(struct analysis *a, const uint8_t *from) {
+    if (!a->gives_pieces || !has_pieces(from, a->at)) return;
+    for (const uint8_t *at = from, *end; at < a->at; at = end) {
+        uint8_t piece[PART_MAX];
+        end = piece_end(at, a->at);
+        const size_t size = (size_t)(end - at);
+        for (size_t i = 0; i < size; i++) piece[i] = ascii_word[at[i]];
+        if (size > 1) emit(a, piece, size, RAG_WORD_PART, at, end);
+    }
+}
+
 /* --------------------------------------------------------------------------------------- chains */
 
 static void chain_add(struct chain *chain, const uint8_t *bytes, size_t size, uint8_t joiner) {
@@ -282,6 +322,7 @@ static void read_identifier(struct analysis *a, struct chain *chain) {
         if (a->part_size) {
             emit(a, a->part, a->part_size, RAG_WORD_PART, from, a->at);
             emit_signed(a, from);
+            emit_pieces(a, from);
             chain_add(chain, a->part, a->part_size, '_');
         }
         if (!joined_by(a, '_')) return;
@@ -365,12 +406,13 @@ static void read_dense(struct analysis *a) {
 
 const char *rag_unicode_version(void) { return UNICODE_VERSION; }
 
-void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
+void rag_analyze(const uint8_t *text, size_t size, unsigned rules, rag_word_sink *sink,
                  void *context) {
     struct analysis a = {.text = text,
                          .at = text,
                          .end = text + size,
-                         .strip_accents = strip_accents,
+                         .strip_accents = rules & RAG_STRIP_ACCENTS,
+                         .gives_pieces = rules & RAG_PIECES,
                          .sink = sink,
                          .context = context};
     while (a.at < a.end) {

@@ -32,7 +32,7 @@ struct run {
 
 struct rag_lexical_builder {
     double k1, b;
-    bool strip_accents;
+    unsigned rules;
     size_t memory;
     struct rag_spill spill;
     uint64_t spilled;
@@ -57,13 +57,13 @@ struct rag_lexical_builder {
     size_t run_count, run_capacity;
 };
 
-struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents,
+struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, unsigned rules,
                                                     size_t memory, struct rag_spill spill) {
     struct rag_lexical_builder *builder = calloc(1, sizeof *builder);
     if (!builder) return NULL;
     builder->k1 = k1;
     builder->b = b;
-    builder->strip_accents = strip_accents;
+    builder->rules = rules;
     builder->memory = memory;
     builder->spill = spill;
     return builder;
@@ -114,7 +114,7 @@ enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, co
         return no_memory(fault);
     builder->fields[builder->field_count++] =
         (struct batch_field){builder->word_count, builder->rows, weight};
-    rag_analyze(text, size, builder->strip_accents, note_word, builder);
+    rag_analyze(text, size, builder->rules, note_word, builder);
     return builder->vocabulary.failed ? no_memory(fault) : RAG_OK;
 }
 

@@ -57,10 +57,10 @@ static void note_word(void *context, const struct rag_word *word) {
 }
 
 enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
-                                const uint8_t *text, size_t size, bool strip_accents,
+                                const uint8_t *text, size_t size, unsigned rules,
                                 struct rag_fault *fault) {
     struct noting noting = {queries, vocabulary};
-    rag_analyze(text, size, strip_accents, note_word, &noting);
+    rag_analyze(text, size, rules, note_word, &noting);
     if (queries->failed || !rag_grow(&queries->ends, &queries->end_capacity, queries->count + 1,
                                      sizeof *queries->ends))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");

@@ -1098,9 +1098,13 @@ struct rag_word {
 };
 typedef void rag_word_sink(void *context, const struct rag_word *word);
 
+/* What a file's analysis does besides: rules are any of these together. RAG_PIECES is rag-words-2:
+ * a part such as getPodStatus also gives get, pod and status, parts as well. */
+enum { RAG_STRIP_ACCENTS = 1, RAG_PIECES = 2 };
+
 /* Calls sink with each word of a text, in order of where their parts begin: a whole comes after its
  * parts. A word's bytes are valid until sink returns. */
-void rag_analyze(const uint8_t *text, size_t size, bool strip_accents, rag_word_sink *sink,
+void rag_analyze(const uint8_t *text, size_t size, unsigned rules, rag_word_sink *sink,
                  void *context);
 
 /* Calls sink with each word of a text in lower case whose first two bytes (the second 0 where there
@@ -1148,7 +1152,7 @@ struct rag_spill {
  * Memory stays near `memory` bytes, plus 4 a row and the finished dictionary. The same rows give
  * the same bytes, whatever the batches and the memory. One thread. */
 struct rag_lexical_builder;
-struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, bool strip_accents,
+struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, unsigned rules,
                                                     size_t memory, struct rag_spill spill);
 void rag_lexical_builder_free(struct rag_lexical_builder *builder);
 struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder);
@@ -1254,7 +1258,7 @@ struct rag_queries *rag_queries_new(void);
 void rag_queries_free(struct rag_queries *queries);
 /* Notes a query's words; call rag_queries_finish once the vocabulary has terms for all of them. */
 enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
-                                const uint8_t *text, size_t size, bool strip_accents,
+                                const uint8_t *text, size_t size, unsigned rules,
                                 struct rag_fault *fault);
 /* Adds a term as it stands to the query that was added last. */
 enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabulary *vocabulary,

@@ -588,9 +588,11 @@ class Fusion:
 
 # ---------------------------------------------------------------------------------------------------------------- bm25
 
-def words(text: str | bytes, *, strip_accents: bool = False) -> list[tuple[str, bool]]: ...
+def words(
+    text: str | bytes, *, strip_accents: bool = False, pieces: bool = False
+) -> list[tuple[str, bool]]: ...
 def word_places(
-    text: str | bytes, *, strip_accents: bool = False
+    text: str | bytes, *, strip_accents: bool = False, pieces: bool = False
 ) -> list[tuple[str, bool, int, int]]: ...
 def mentions(
     texts: Iterable[str | bytes], starts: Iterable[str | bytes]

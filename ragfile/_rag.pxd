@@ -616,7 +616,10 @@ cdef extern from "rag.h" nogil:
                       void (*sink)(void *context, size_t number, const uint8_t *word,
                                    size_t size) noexcept nogil,
                       void *context)
-    void rag_analyze(const uint8_t *text, size_t size, cbool strip_accents,
+    enum:
+        RAG_STRIP_ACCENTS
+        RAG_PIECES
+    void rag_analyze(const uint8_t *text, size_t size, unsigned rules,
                      void (*sink)(void *context, const rag_word *word) noexcept nogil,
                      void *context)
     const char *rag_unicode_version()
@@ -641,7 +644,7 @@ cdef extern from "rag.h" nogil:
 
     struct rag_lexical_builder:
         pass
-    rag_lexical_builder *rag_lexical_builder_new(double k1, double b, cbool strip_accents,
+    rag_lexical_builder *rag_lexical_builder_new(double k1, double b, unsigned rules,
                                                  size_t memory, rag_spill spill)
     void rag_lexical_builder_free(rag_lexical_builder *builder)
     rag_vocabulary *rag_lexical_builder_vocabulary(rag_lexical_builder *builder)
@@ -711,7 +714,7 @@ cdef extern from "rag.h" nogil:
     rag_queries *rag_queries_new()
     void rag_queries_free(rag_queries *queries)
     rag_status rag_queries_add(rag_queries *queries, rag_vocabulary *vocabulary,
-                               const uint8_t *text, size_t size, cbool strip_accents,
+                               const uint8_t *text, size_t size, unsigned rules,
                                rag_fault *fault)
     rag_status rag_queries_finish(rag_queries *queries, const rag_vocabulary *vocabulary,
                                   rag_fault *fault)

@@ -103,9 +103,9 @@ EXPORT(words_config) int words_config(uint32_t segment, const uint8_t **config, 
 
 enum { VOCABULARY_MOST = 1 << 17, LENGTHS_MOST = 64 << 10 };
 
-/* Takes a question in. The words that have no term yet come back, each with a NUL after it. */
+/* Takes a question in; rules are those of rag_analyze. The words that have no term yet come back, each with a NUL after it. */
 EXPORT(words_ask)
-int words_ask(const uint8_t *text, size_t size, int strip, const uint8_t **pending,
+int words_ask(const uint8_t *text, size_t size, unsigned rules, const uint8_t **pending,
               size_t *pending_size) {
     if (queries) rag_queries_free(queries);
     if (rag_vocabulary_size(vocabulary) > VOCABULARY_MOST) {
@@ -114,8 +114,7 @@ int words_ask(const uint8_t *text, size_t size, int strip, const uint8_t **pendi
     }
     queries = rag_queries_new();
     if (!queries || !vocabulary) return (int)rag_fail(&fault, RAG_MEMORY, 0, "no memory");
-    const enum rag_status status =
-        rag_queries_add(queries, vocabulary, text, size, strip != 0, &fault);
+    const enum rag_status status = rag_queries_add(queries, vocabulary, text, size, rules, &fault);
     if (status == RAG_OK) *pending = rag_vocabulary_pending(vocabulary, pending_size);
     return (int)status;
 }
@@ -235,8 +234,8 @@ static void add_word(void *context, const struct rag_word *word) {
 /* The words of a text: from, to, kind and size as four u32, and the word's bytes, filled up to a
  * multiple of four. Returns how many bytes that takes. */
 EXPORT(words_of)
-size_t words_of(const uint8_t *text, size_t size, int strip, uint8_t *out, size_t room) {
+size_t words_of(const uint8_t *text, size_t size, unsigned rules, uint8_t *out, size_t room) {
     struct word_list list = {out, room, 0};
-    rag_analyze(text, size, strip != 0, add_word, &list);
+    rag_analyze(text, size, rules, add_word, &list);
     return list.used;
 }

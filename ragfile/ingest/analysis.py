@@ -1,7 +1,7 @@
 """How text becomes terms, and by which numbers BM25 weighs them: chosen when a file is built,
 recorded in it.
 
-The words themselves come from the C core (analyzer `rag-words-1`). What happens here, once per
+The words themselves come from the C core (analyzer `rag-words-2`, or `rag-words-1` without pieces). What happens here, once per
 distinct word, is what depends on a language: stop words are dropped and the rest stemmed.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal, Self
 
-ANALYZER = "rag-words-1"
+ANALYZERS = {False: "rag-words-1", True: "rag-words-2"}  # by whether there are pieces
 
 ENGLISH_1 = (
     "a an and are as at be but by eg for i if in into is it no not of on or such that the their then there these they "
@@ -54,7 +54,7 @@ def stemmer(name):
 @dataclass(frozen=True)
 class Analysis:
     """The lexical choices of a file. `stop_words` names a list of STOP_WORDS or is the words
-    themselves; `fields` are the parts of a row with their whole weights: a word of a field counts
+    themselves; `pieces` says whether getPodStatus is found by its pieces, too; `fields` are the parts of a row with their whole weights: a word of a field counts
     that many times.
     """
 
@@ -64,6 +64,7 @@ class Analysis:
     fields: tuple[tuple[str, int], ...] = (("text", 1),)
     k1: float = 1.2
     b: float = 0.75
+    pieces: bool = True
 
     def __post_init__(self):
         if self.accents not in ("keep", "strip"):
@@ -177,7 +178,7 @@ class Analysis:
             else "=" + " ".join(sorted(set(self.stop_words)))
         )
         return (
-            f"analyzer={ANALYZER}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
+            f"analyzer={ANALYZERS[self.pieces]}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
             f"stop_words={listed}\nfields={','.join(f'{name}:{weight}' for name, weight in self.fields)}\n"
         )
 
@@ -189,9 +190,10 @@ class Analysis:
         values: dict[str, Any] = dict(
             line.split("=", 1) for line in text.splitlines() if "=" in line
         )
-        if values.get("analyzer") != ANALYZER:
+        if values.get("analyzer") not in ANALYZERS.values():
             raise ValueError(
-                f"the file needs the analyzer {values.get('analyzer')!r}; this version has {ANALYZER!r}"
+                f"the file needs the analyzer {values.get('analyzer')!r}; "
+                f"this version has {' and '.join(map(repr, ANALYZERS.values()))}"
             )
         listed = values.get("stop_words", "none")
         fields = tuple(field.rsplit(":", 1) for field in values.get("fields", "text:1").split(","))
@@ -202,6 +204,7 @@ class Analysis:
             fields=tuple((name, int(weight)) for name, weight in fields),
             k1=k1,
             b=b,
+            pieces=values["analyzer"] == ANALYZERS[True],
         )
 
 

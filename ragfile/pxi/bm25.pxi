@@ -40,13 +40,17 @@ cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
     return <const uint8_t *>at
 
 
-def words(text, *, bint strip_accents=False):
+cdef unsigned rules_of(bint strip_accents, bint pieces) noexcept:
+    return (RAG_STRIP_ACCENTS if strip_accents else 0) | (RAG_PIECES if pieces else 0)
+
+
+def words(text, *, bint strip_accents=False, bint pieces=False):
     """The words of a text in order, each with whether it is a whole (snake_case, v0.1.0, c++)
-    beside its parts."""
+    beside its parts. pieces gives those of getPodStatus, too: they are parts."""
     cdef list found = [], kept = []
     cdef size_t size
     cdef const uint8_t *at = utf8(text, &size, kept)
-    rag_analyze(at, size, strip_accents, collect_word, <void *>found)
+    rag_analyze(at, size, rules_of(strip_accents, pieces), collect_word, <void *>found)
     return found
 
 
@@ -59,13 +63,13 @@ cdef void collect_count(void *context, const uint8_t *term, size_t size,
     (<dict>context)[(<const char *>term)[:size].decode("utf-8", "replace")] = rows
 
 
-def word_places(text, *, bint strip_accents=False):
+def word_places(text, *, bint strip_accents=False, bint pieces=False):
     """The same words, each with where it stands: (word, whether it is a whole, start, end), in code
     points of a str, in bytes of bytes."""
     cdef list found = [], kept = [], points
     cdef size_t size, i, count = 0
     cdef const uint8_t *at = utf8(text, &size, kept)
-    rag_analyze(at, size, strip_accents, collect_place, <void *>found)
+    rag_analyze(at, size, rules_of(strip_accents, pieces), collect_place, <void *>found)
     if size == <size_t>len(text):
         return found
     points = [0] * (size + 1)
@@ -226,7 +230,8 @@ cdef class LexicalBuilder:
         self.analysis = analysis
         self.weights = analysis.weights
         self.reduce = analysis.reducer()
-        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b, analysis.strip_accents,
+        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b,
+                                               rules_of(analysis.strip_accents, analysis.pieces),
                                                memory, spill)
         if self.builder == NULL:
             raise MemoryError
@@ -428,12 +433,12 @@ cdef class Asker:
 
     cdef rag_vocabulary *vocabulary
     cdef object reduce
-    cdef bint strip_accents
+    cdef unsigned rules
     cdef object lock
 
     def __cinit__(self, analysis):
         self.reduce = analysis.reducer()
-        self.strip_accents = analysis.strip_accents
+        self.rules = rules_of(analysis.strip_accents, analysis.pieces)
         self.lock = Lock()
         self.vocabulary = rag_vocabulary_new()
         if self.vocabulary == NULL:
@@ -491,7 +496,7 @@ cdef class Asker:
         cdef const uint8_t *at
         for text in texts:
             at = utf8(text, &size, kept)
-            check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.strip_accents,
+            check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.rules,
                                   &fault), &fault)
             queries.count += 1
         for term in terms:

@@ -26,7 +26,8 @@ class Place(NamedTuple):
 
 def places(lexicon: _core.Lexicon, text: str) -> list[Place]:
     """Every term of a text in the order of its words, by a file's analyzer; stop words are none."""
-    found = _core.word_places(text, strip_accents=lexicon.analysis.strip_accents)
+    how = lexicon.analysis
+    found = _core.word_places(text, strip_accents=how.strip_accents, pieces=how.pieces)
     parts = dict.fromkeys(word for word, is_whole, _, _ in found if not is_whole)
     terms = dict(zip(parts, lexicon.asker.terms_of(parts), strict=True))
     named = (

@@ -134,7 +134,8 @@ class _Reader:
 
 
 def folded(lexicon: Any, text: str) -> list[str]:
-    """The words of a text as an index compares them, before they become terms."""
+    """The words of a text as an index compares them, before they become terms; without pieces of
+    identifiers, which would stand between neighbours."""
     strip = lexicon.analysis.strip_accents
     return [word for word, is_whole in _core.words(text, strip_accents=strip) if not is_whole]
 

@@ -1,5 +1,6 @@
 """Text to words: what is found, whole and in parts, in which scripts, and that it depends on nothing but the text."""
 
+import json
 import lzma
 import re
 import sys
@@ -8,12 +9,14 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from places import TESTS
+from places import ROOT, TESTS
 
+import ragfile
 from ragfile import _core
 from ragfile.ingest.analysis import STOP_WORDS, Analysis
 
 DATA = TESTS / "data"
+WORDS = ROOT / "spec" / "vectors" / "words.json"
 
 
 def words(text, **options):
@@ -47,6 +50,70 @@ def parts(text, **options):
 )
 def test_technical_terms_are_found_whole_and_in_parts(text, expected):
     assert words(text) == expected
+
+
+PIECE = re.compile("[A-Z]{2,}(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
+
+
+def pieces_of(run):
+    """The pieces of a run of ASCII letters and digits, by a regular expression."""
+    found = PIECE.findall(run) if re.search("[a-z][A-Z]", run) else []
+    return [piece.lower() for piece in found if len(piece) > 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getPodStatus", ["getpodstatus", "get", "pod", "status"]),
+        ("parseHTTPResponse", ["parsehttpresponse", "parse", "http", "response"]),
+        ("HTTPServer VMs", ["httpserver", "vms"]),
+        ("iOS18Beta", ["ios18beta", "os", "18", "beta"]),
+        ("my_caseName.x", ["my", "casename", "case", "name", "my_casename", "x", "my_casename.x"]),
+        ("naïveCase donE't", ["naïvecase", "done't"]),
+        ("aBC#", ["abc", "abc#", "bc"]),
+    ],
+)
+def test_pieces_of_identifiers_are_parts(text, expected):
+    assert words(text, pieces=True) == expected
+    assert all(is_whole == ("_" in w or "#" in w) for w, is_whole in _core.words(text, pieces=True))
+
+
+@pytest.mark.parametrize("case", json.loads(WORDS.read_text()), ids=lambda case: case["text"])
+def test_words_are_those_of_the_specification(case):
+    for version, pieces in (("rag-words-1", False), ("rag-words-2", True)):
+        expected = [tuple(word) for word in case[version]]
+        assert _core.words(case["text"], pieces=pieces) == expected
+
+
+def test_a_file_keeps_the_analyzer_that_it_was_built_with(tmp_path):
+    for pieces in (False, True):
+        path = tmp_path / str(pieces)
+        with ragfile.create(path, analysis=Analysis(pieces=pieces)) as w:
+            w.add_documents([{"id": "a", "text": "getPodStatus"}])
+        with ragfile.edit(path) as w:
+            w.add_documents([{"id": "b", "text": "setPodStatus"}])
+        with ragfile.edit(path) as w:
+            w.delete(["a"])
+        for _ in range(2):
+            with ragfile.open(path) as rf:
+                assert {s.lexicon.analysis.pieces for s in rf._searched("rag.terms")} == {pieces}
+                assert bool(rf.search("pod", mode="bm25")) is pieces
+                assert [h.doc_id for h in rf.search("setpodstatus", mode="bm25")] == ["b"]
+            ragfile.compact(path)
+
+
+@given(st.text("aBcDE1", max_size=70))
+def test_pieces_are_those_of_a_regular_expression(run):
+    runs = [run[at : at + 63] for at in range(0, len(run), 63)]
+    expected = [word for one in runs for word in (one.lower(), *pieces_of(one)) if word]
+    assert words(run, pieces=True) == expected
+    assert words(run) == [one.lower() for one in runs]
+
+
+@given(st.text())
+def test_pieces_only_add_words(text):
+    with_pieces = iter(_core.words(text, pieces=True))
+    assert all(any(word == other for other in with_pieces) for word in _core.words(text))
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ static void resolve(struct rag_vocabulary *vocabulary) {
 static void build(struct bytes *terms, struct bytes *postings) {
     struct bytes spilled = {0};
     struct rag_lexical_builder *builder = rag_lexical_builder_new(
-        1.2, 0.75, false, 2 << 20, (struct rag_spill){append, read_back, &spilled});
+        1.2, 0.75, 0, 2 << 20, (struct rag_spill){append, read_back, &spilled});
     char text[4096];
     for (size_t row = 0; row < ROWS; row++) {
         const size_t size = draw_text(text, draw(30));
@@ -102,7 +102,7 @@ static void ask(const struct bytes *terms, const struct bytes *postings, struct 
     struct rag_vocabulary *vocabulary = rag_vocabulary_new();
     struct rag_queries *queries = rag_queries_new();
     for (size_t i = 0; i < QUERIES; i++)
-        if (rag_queries_add(queries, vocabulary, (uint8_t *)text, draw_text(text, i / 3 + 1), false,
+        if (rag_queries_add(queries, vocabulary, (uint8_t *)text, draw_text(text, i / 3 + 1), 0,
                             NULL))
             exit(1);
     resolve(vocabulary);

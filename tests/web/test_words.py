@@ -13,6 +13,7 @@ from web.node import Reader, node
 
 import ragfile
 from ragfile import _core
+from ragfile.ingest.analysis import Analysis
 
 WEB = Path(__file__).parents[2] / "ragfile/data/web"
 EACH = int(os.environ.get("RAGFILE_WORDS", "600"))
@@ -46,15 +47,16 @@ def test_stems_are_those_of_snowball(language):
     assert run.stdout.split("\n")[:-1] == Stemmer.Stemmer(language).stemWords(words)
 
 
-def test_words_and_their_places_are_those_of_the_core(tmp_path):
+@pytest.mark.parametrize("pieces", [False, True])
+def test_words_and_their_places_are_those_of_the_core(tmp_path, pieces):
     path = tmp_path / "kb.ragfile"
-    with ragfile.create(path) as w:
+    with ragfile.create(path, analysis=Analysis(pieces=pieces)) as w:
         w.add_documents([{"id": "a", "text": "nothing much"}])
     rng = random.Random(3)
-    alphabet = "ab Zß.é_-+1,2'東京にほ\U0001f600\U0001d49c\n\u0301\u200dİı"
+    alphabet = "abZ Yß.é_-+1,2'東京にほ\U0001f600\U0001d49c\n\u0301\u200dİı"
     with Reader(path) as there:
         there("open")
         for _ in range(200):
             text = "".join(rng.choices(alphabet, k=rng.randint(0, 60)))
             answer = [(w["word"], w["whole"], w["start"], w["end"]) for w in there("words", text)]
-            assert answer == _core.word_places(text)
+            assert answer == _core.word_places(text, pieces=pieces)

@@ -2,7 +2,7 @@
 
 import { VersionError } from "./errors.js";
 
-const ANALYZER = "rag-words-1";
+const ANALYZERS = ["rag-words-1", "rag-words-2"]; // the second gives pieces of identifiers
 const ENGLISH_1 =
   "a an and are as at be but by eg for i if in into is it no not of on or such that the" +
   " their then there these they this to was will with";
@@ -16,7 +16,7 @@ const NAMES = new Set(
   ).split(" "),
 );
 
-/** {strip, terms(words)} of the configuration that a lexicon keeps. */
+/** {rules, terms(words)} of the configuration that a lexicon keeps. */
 export async function analysisOf(config) {
   const values = Object.fromEntries(
     config
@@ -27,8 +27,10 @@ export async function analysisOf(config) {
         return [line.slice(0, at), line.slice(at + 1)];
       }),
   );
-  if (values.analyzer !== ANALYZER)
-    refuse(`the file needs the analyzer '${values.analyzer}'; this version has '${ANALYZER}'`);
+  if (!ANALYZERS.includes(values.analyzer))
+    refuse(
+      `the file needs the analyzer '${values.analyzer}'; this version has ${ANALYZERS.map((name) => `'${name}'`).join(" and ")}`,
+    );
   const listed = values.stop_words ?? "none";
   const accents = values.accents ?? "keep";
   if (accents !== "keep" && accents !== "strip")
@@ -39,7 +41,7 @@ export async function analysisOf(config) {
   );
   const stem = await stemmer(values.stemmer ?? "none");
   return {
-    strip: accents === "strip",
+    rules: (accents === "strip" ? 1 : 0) + (values.analyzer === ANALYZERS[1] ? 2 : 0),
     terms: (words) => words.map((word) => (stopped.has(word) ? "" : stem(word))),
   };
 }

@@ -80,8 +80,8 @@ export class RagFile extends Archive {
   /** The words of a text by the file's analyzer: [{word, start, end, whole}], in code points. */
   words(text) {
     return this.core.alone(async () => {
-      const { strip } = await this.lexical();
-      return this.wordsOf(text, strip);
+      const { rules } = await this.lexical();
+      return this.wordsOf(text, rules);
     });
   }
 
@@ -145,9 +145,9 @@ export class RagFile extends Archive {
       const text = Number.isInteger(passage) ? (await this.textsOf([passage]))[0] : passage;
       if (typeof text !== "string")
         throw new ArgumentError("highlights takes a row, or the text of a passage");
-      const { strip, terms } = await this.lexical();
+      const { rules, terms } = await this.lexical();
       const placed = async (of) => {
-        const found = await this.wordsOf(of, strip);
+        const found = await this.wordsOf(of, rules);
         const stems = terms(found.map(({ word }) => word));
         return found.map((one, i) => ({ ...one, term: one.whole ? one.word : stems[i] }));
       };
@@ -197,11 +197,11 @@ export class RagFile extends Archive {
 
   /** Makes the core's question this text's terms. */
   async ask(text) {
-    const { strip, terms } = await this.lexical();
+    const { rules, terms } = await this.lexical();
     const { core } = this;
     await core.withText(text, (at, size) =>
       core.withRoom([4, 4], async (place, count) => {
-        await core.call("words_ask", at, size, strip ? 1 : 0, place, count);
+        await core.call("words_ask", at, size, rules, place, count);
         const [from, length] = [core.view.getUint32(place, true), core.view.getUint32(count, true)];
         const words = length ? core.string0(from, length) : [];
         const known = encoded(
@@ -214,11 +214,11 @@ export class RagFile extends Archive {
     );
   }
 
-  wordsOf(text, strip) {
+  wordsOf(text, rules) {
     const { core } = this;
     return core.withText(text, (at, size) =>
       core.withRoom([32 * size + 64], (out) => {
-        const used = core.exports.words_of(at, size, strip ? 1 : 0, out, 32 * size + 64);
+        const used = core.exports.words_of(at, size, rules, out, 32 * size + 64);
         return core.wordList(out, Math.min(used, 32 * size + 64), text);
       }),
     );
