@@ -30,9 +30,25 @@ struct contender {
     uint32_t segment;
 };
 
-static int by_upper(const void *a, const void *b) {
-    const struct contender *x = a, *y = b;
-    return x->upper < y->upper ? 1 : x->upper > y->upper ? -1 : 0;
+/* Moves the k contenders with the largest upper bounds to the front. */
+static void select_by_upper(struct contender *all, size_t count, size_t k) {
+    size_t from = 0, to = count - 1;
+    while (k < count && from < to) {
+        const float pivot = all[from + (to - from) / 2].upper;
+        size_t i = from, j = to;
+        for (;;) {
+            while (all[i].upper > pivot) i++;
+            while (all[j].upper < pivot) j--;
+            if (i >= j) break;
+            const struct contender swap = all[i];
+            all[i++] = all[j];
+            all[j--] = swap;
+        }
+        const size_t right = i == j ? i + 1 : i;
+        if (k < i) to = i - 1;
+        else if (k > right) from = right;
+        else return;
+    }
 }
 
 static struct contender *gather(struct search *search, size_t query, size_t *count) {
@@ -97,9 +113,11 @@ static void score_contenders(struct search *search, size_t q, struct finish *fin
     float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, score;
     for (size_t i = 0; i < count && i < 4; i++)
         prefetch_row(search->segments[contenders[i].segment].matrix, contenders[i].row);
-    for (size_t i = 0; i < count && contenders[i].upper >= floor; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct contender *c = &contenders[i];
-        if (i + 4 < count) prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
+        if (i + 4 < count && c[4].upper >= floor)
+            prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
+        if (c->upper < floor) continue;
         if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch,
                               &score))
             continue;
@@ -137,6 +155,14 @@ static void put_results(struct search *search, size_t q, struct finish *finish) 
     }
 }
 
+/* Whether every row that a guess dropped scores less than the k best that were found. */
+static bool is_proven(const struct search *search, size_t q, const struct finish *finish) {
+    const struct best *all = &finish->all;
+    if (!search->guesses || search->guesses[q] == -INFINITY) return true;
+    return all->count == all->k && all->k > 0 &&
+           rag_floor_of(&search->queries[q], all->entries[0].score) >= search->guesses[q];
+}
+
 static bool finish_open(struct search *search, struct finish *finish) {
     uint64_t total = 0;
     finish->segments = calloc(search->segment_count, sizeof *finish->segments);
@@ -163,9 +189,10 @@ void rag_search_finish(struct search *search, size_t q) {
     float *scratch = malloc((size_t)search->dim * sizeof *scratch);
     if (contenders && scratch && finish_open(search, &finish)) {
         take_scored(search, q, &finish);
-        qsort(contenders, count, sizeof *contenders, by_upper);
+        if (count) select_by_upper(contenders, count, finish.all.k);
         score_contenders(search, q, &finish, contenders, count, scratch);
-        put_results(search, q, &finish);
+        if (is_proven(search, q, &finish)) put_results(search, q, &finish);
+        else search->again[q] = true;
     } else {
         rag_search_note(search, RAG_MEMORY, NULL);
     }

@@ -18,6 +18,9 @@
  * best). Slices share what they learn: the floor of a query is an atomic number, and a slice starts
  * from the lower bounds of the slices before it.
  *
+ * The floors of a batch begin with guesses (scan_tiles.c). Queries whose guess turns out to be too
+ * high are scanned again.
+ *
  * The result is the one that scoring every row would give, to the bit, for any number of threads
  * and any cut. All arithmetic runs in the default floating-point mode, whatever mode the host
  * program has set.
@@ -255,10 +258,11 @@ static void scan_task(void *context, size_t i) {
 
 /* -------------------------------------------------------------------------------------- cutting */
 
-static void finish_task(void *context, size_t q) {
+static void finish_task(void *context, size_t i) {
+    struct search *search = context;
     rag_float_mode before;
     rag_float_plain(&before);
-    rag_search_finish(context, q);
+    rag_search_finish(search, search->order[i]);
     rag_float_back(&before);
 }
 
@@ -283,6 +287,47 @@ static uint64_t slice_rows_for(const struct search *search, int threads) {
     return rows < SLICE_ROWS_MIN ? SLICE_ROWS_MIN : rows;
 }
 
+/* Where the floor of a query begins. */
+static float least_key(const struct search *search, size_t q) {
+    if (!search->least || search->queries[q].plain) return -INFINITY;
+    return rag_floor_of(&search->queries[q], search->least[q]);
+}
+
+/* Scans the queries of all parts and finishes them. */
+static void run_parts(struct search *search, int threads) {
+    const struct part *last = &search->parts[search->part_count - 1];
+    rag_parallel(search->slice_count * search->part_count, threads, scan_task, search);
+    if (!rag_search_failed(search)) rag_search_bring(search);
+    if (!rag_search_failed(search))
+        rag_parallel(last->first + last->count, threads, finish_task, search);
+}
+
+static void forget_query(struct search *search, size_t q) {
+    for (size_t s = 0; s < search->slice_count; s++) {
+        struct hunt *hunt = &search->slices[s].hunts[q];
+        rag_sieve_close(&hunt->sieve);
+        rag_best_close(&hunt->best);
+        *hunt = (struct hunt){0};
+    }
+    rag_best_close(&search->known[q]);
+    search->known[q] = (struct best){0};
+    search->guesses[q] = -INFINITY;
+    search->floors[q] = least_key(search, q);
+}
+
+/* The queries whose guesses were too high, once more without. */
+static void run_again(struct search *search, int threads) {
+    size_t count = 0;
+    for (size_t q = 0; q < search->query_count; q++)
+        if (search->again[q]) {
+            forget_query(search, q);
+            search->order[count++] = (uint32_t)q;
+        }
+    search->part_count = 1;
+    search->parts[0] = (struct part){.count = count};
+    if (count) run_parts(search, threads);
+}
+
 static void run_chunk(struct search *search, int threads) {
     struct hunt *hunts = calloc(search->slice_count * search->query_count, sizeof *hunts);
     if (!hunts && search->slice_count) {
@@ -291,10 +336,10 @@ static void run_chunk(struct search *search, int threads) {
     }
     for (size_t s = 0; s < search->slice_count; s++)
         search->slices[s].hunts = hunts + s * search->query_count;
-    if (rag_search_divide(search))
-        rag_parallel(search->slice_count * search->part_count, threads, scan_task, search);
-    if (!rag_search_failed(search)) rag_search_bring(search);
-    if (!rag_search_failed(search)) rag_parallel(search->query_count, threads, finish_task, search);
+    const bool guessed = rag_guess_pays(search);
+    if (guessed) rag_guess(search, threads);
+    if (rag_search_divide(search)) run_parts(search, threads);
+    if (guessed && !rag_search_failed(search)) run_again(search, threads);
     for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
         rag_sieve_close(&hunts[i].sieve);
         rag_best_close(&hunts[i].best);
@@ -317,12 +362,6 @@ static bool any_shadow(const struct search *search) {
     return any;
 }
 
-/* Where the floor of a query begins. */
-static float least_key(const struct search *search, size_t q) {
-    if (!search->least || search->queries[q].plain) return -INFINITY;
-    return rag_floor_of(&search->queries[q], search->least[q]);
-}
-
 static void run(struct search *search, const struct rag_question *question, uint8_t *memory,
                 int threads) {
     const size_t chunk = chunk_queries(search, question->count),
@@ -336,6 +375,8 @@ static void run(struct search *search, const struct rag_question *question, uint
                               question->metric, any_shadow(search));
             search->floors[q] = least_key(search, q);
             search->known[q] = (struct best){0};
+            search->guesses[q] = -INFINITY;
+            search->again[q] = false;
         }
         run_chunk(search, threads);
         if (search->least) search->least += search->query_count;
@@ -386,11 +427,13 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.queries = malloc(chunk * sizeof *search.queries);
     search.floors = malloc(chunk * sizeof *search.floors);
     search.known = malloc(chunk * sizeof *search.known);
+    search.guesses = malloc(chunk * sizeof *search.guesses);
+    search.again = malloc(chunk * sizeof *search.again);
     search.parts = malloc(chunk * sizeof *search.parts);
     search.order = malloc(chunk * sizeof *search.order);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
     if (search.slices && search.queries && search.floors && search.known && search.parts &&
-        search.order && memory) {
+        search.order && search.guesses && search.again && memory) {
         rag_float_mode before;
         rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
@@ -401,6 +444,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     }
     free(memory);
     free(search.order);
+    free(search.again);
+    free(search.guesses);
     free(search.parts);
     free(search.known);
     free(search.floors);

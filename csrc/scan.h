@@ -39,6 +39,8 @@ struct search {
     const struct rag_filters *filters; /* or NULL: where of each segment */
     const uint32_t *filter_of;         /* of each query of this chunk */
     size_t part_count;
+    float *guesses; /* of each query: a floor that is only likely, or -infinity */
+    bool *again;    /* of each query: its guess was too high */
     struct part *parts;
     uint32_t *order;    /* the queries of this chunk, part by part */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
@@ -89,6 +91,10 @@ static inline const uint64_t *rag_where(const struct search *search, const struc
     if (!search->filters) return search->segments[slice->segment].where;
     return search->filters->sets[search->filter_of[q] * search->segment_count + slice->segment];
 }
+
+/* Where it pays, gives queries likely floors; `again` says in the end which were wrong. */
+bool rag_guess_pays(const struct search *search);
+void rag_guess(struct search *search, int threads);
 
 /* Divides the chunk's queries into parts; false (noted) without memory. */
 bool rag_search_divide(struct search *search);

@@ -171,3 +171,116 @@ void rag_scan_tiles(struct search *search, const struct slice *slice, const uint
     }
     tiling_close(&on);
 }
+
+/* --------------------------------------------------------------------------------- likely floors
+ *
+ * A scan's floor starts at nothing and rises as rows come, and all rows that reach it on the way
+ * have to be kept and sorted out: k times the logarithm of the rows, and more where bounds are wide.
+ * For the hundred best of a batch that costs more than the products themselves. So one tile in
+ * GUESS_SHARE is looked at first. The key that a few more of its rows reach than should be among the
+ * k best is a floor that is rarely too high.
+ *
+ * A guess is not known to be right while rows are dropped by it. It is once the search has ended: if
+ * the floor of the k-th score found is at least the guess, every row that was dropped scores less
+ * (finish.c). A query for which it is not is scanned again, so the answer never depends on one. */
+enum { GUESS_SHARE = 16, GUESS_ROWS = 4096, GUESS_K = 16 };
+
+#define HEAP_ITEM float
+#define HEAP_CONTEXT void *
+#define HEAP_ABOVE(context, a, b) ((a) < (b))
+#include "heap.h"
+
+bool rag_guess_pays(const struct search *search) {
+    uint64_t rows = 0;
+    if (!rag_kernels()->tile || search->query_count < TILE_QUERIES / 2 || search->filters)
+        return false;
+    for (size_t s = 0; s < search->segment_count; s++) {
+        const struct rag_segment *segment = &search->segments[s];
+        if (!segment->shadow || segment->where || !segment->shadow->guard.bytes) return false;
+        rows += segment->matrix->count;
+    }
+    return search->k >= GUESS_K && rows >= GUESS_ROWS && rows >= 32 * (uint64_t)search->k;
+}
+
+/* Of the k best of all rows a sample has k / GUESS_SHARE, more or less; with this rank rarely more. */
+static size_t rank_for(size_t k) {
+    const double mean = (double)k / GUESS_SHARE;
+    return (size_t)(mean + 3.5 * sqrt(mean) + 3);
+}
+
+struct guess {
+    struct tiling on;
+    size_t rank, held[TILE_QUERIES];
+    float *keys; /* [query][rank]: the best of the sample, a heap */
+};
+
+static void note_keys(struct guess *guess, const uint8_t *codes, const struct tile_hit *hits,
+                      size_t count) {
+    struct tile_query *tile = guess->on.groups;
+    for (size_t i = 0; i < count; i++) {
+        const size_t u = hits[i].query;
+        const uint8_t *head = codes + hits[i].row * guess->on.row_size;
+        const float weight = tile->unit ? 1.0f : load_f32(head + 8);
+        const float key = weight * (hits[i].score - tile->curve[u] * weight);
+        float *keys = guess->keys + u * guess->rank;
+        if (load_f32(head + 4) == -INFINITY || !(key < INFINITY)) continue;
+        guess->held[u] = heap_offer(NULL, keys, guess->held[u], guess->rank, key);
+        if (guess->held[u] == guess->rank) tile->floor[u] = keys[0];
+    }
+}
+
+static void look_at(struct guess *guess, const struct rag_shadow *shadow) {
+    struct tile_hit hits[TILE_ROWS * TILE_QUERIES];
+    const uint64_t step = (uint64_t)TILE_ROWS * GUESS_SHARE;
+    for (uint64_t row = 0; row + TILE_ROWS <= shadow->count; row += step) {
+        const uint64_t at = rag_shadow_row_at(shadow, row);
+        struct rag_fault fault;
+        if (row % shadow->group_rows + TILE_ROWS > shadow->group_rows) continue;
+        if (!rag_search_note(
+                guess->on.search,
+                rag_guard_check(&shadow->guard, at, TILE_ROWS * guess->on.row_size, &fault),
+                &fault))
+            return;
+        const uint8_t *codes = rag_guard_at(&shadow->guard, at);
+        note_keys(
+            guess, codes, hits,
+            rag_kernels()->tile(codes, guess->on.row_size, TILE_ROWS, guess->on.groups, hits));
+    }
+}
+
+static void guess_floors(struct guess *guess) {
+    struct search *search = guess->on.search;
+    for (size_t s = 0; s < search->segment_count; s++) look_at(guess, search->segments[s].shadow);
+    for (size_t u = 0; u < guess->on.count; u++) {
+        const uint32_t q = guess->on.which[u];
+        if (guess->held[u] < guess->rank || guess->keys[u * guess->rank] <= search->floors[q])
+            continue;
+        search->guesses[q] = search->floors[q] = guess->keys[u * guess->rank];
+    }
+}
+
+/* Sixty-four queries. */
+static void guess_task(void *context, size_t g) {
+    struct search *search = context;
+    const struct slice slice = {0};
+    uint32_t which[TILE_QUERIES];
+    struct guess guess = {.on = {.search = search, .slice = &slice, .which = which},
+                          .rank = rank_for(search->k)};
+    const size_t first = g * TILE_QUERIES, left = search->query_count - first;
+    for (size_t u = 0; u < TILE_QUERIES && u < left; u++)
+        if (!search->queries[first + u].plain) which[guess.on.count++] = (uint32_t)(first + u);
+    guess.on.row_size = rag_shadow_row_size(search->segments[0].shadow);
+    guess.keys = malloc(TILE_QUERIES * guess.rank * sizeof *guess.keys);
+    if (!guess.keys) rag_search_note(search, RAG_MEMORY, NULL);
+    rag_float_mode before;
+    rag_float_plain(&before);
+    if (guess.keys && guess.on.count && tiling_open(&guess.on)) guess_floors(&guess);
+    rag_float_back(&before);
+    if (guess.on.count) tiling_close(&guess.on);
+    free(guess.keys);
+}
+
+void rag_guess(struct search *search, int threads) {
+    rag_parallel((search->query_count + TILE_QUERIES - 1) / TILE_QUERIES, threads, guess_task,
+                 search);
+}

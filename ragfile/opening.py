@@ -36,7 +36,7 @@ def open(
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     executor: Any = None, workers: int | None = None,
-    on_missing: OnMissing = "error",
+    on_missing: OnMissing = "error", pin: bool = False,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
@@ -54,6 +54,7 @@ def open(
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     executor: Any = None, workers: int | None = None, on_missing: OnMissing = "error",
+    pin: bool = False,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
 
@@ -78,6 +79,9 @@ def open(
     what to do without a shard that cannot be asked: raise the "error", or give a "partial" answer
     that says so.
 
+    pin=True is for a local file of version 1.0 that is asked often: what a vector question sweeps
+    is copied into huge pages when it is first needed. info counts the bytes ("pinned").
+
     For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given;
     to open a 0.1.0 file without either, use ragfile.PairFile(path).
 
@@ -86,6 +90,8 @@ def open(
     """
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
+    if pin and (is_remote(path) or is_dataset(path)):
+        raise ValueError(f"{shown(path)}: pin=True is for a local file, not a URL or a dataset")
     if is_dataset(path):
         from ragfile.sharding.reading import Dataset
 
@@ -101,6 +107,8 @@ def open(
         )  # fmt: skip
     head = bytes(memoryview(_core.Map(path))[:HEAD])  # which does not wait for a pipe
     _refuse_unsigned(path, head, trusted)
+    if pin and head[:8] != b"RAGFILE\1":
+        raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE":
@@ -112,6 +120,7 @@ def open(
             embedding_cache=embedding_cache,
             offline=offline,
             trusted=trusted,
+            pin=pin,
         )
     options = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
     if _looks_like_text(head):

@@ -152,7 +152,7 @@ int vectors_nearest(const float *query, size_t size, size_t k, float least, int6
     for (size_t i = 0; i < leg_count; i++)
         legs[i].where = searched[i]->where ? searched[i]->where : searched[i]->alive;
     const struct rag_question ask = {
-        query, 1, dim, file.metric, k, 1, least > -INFINITY ? &least : NULL};
+        query, 1, dim, file.metric, k, 1, least > -INFINITY ? &least : NULL, NULL};
     *kept = 0;
     if (status == RAG_OK && k > 0)
         status = rag_nearest(legs, leg_count, &ask, rows, scores, &fault);
@@ -186,7 +186,8 @@ EXPORT(vectors_score)
 int vectors_score(const float *query, size_t size, const int64_t *rows, size_t count,
                   float *scores) {
     enum rag_status status = check_query(query, size);
-    const struct rag_question ask = {query, 1, dim, file.metric, 0, 1, NULL};
+    const struct rag_question ask = {
+        .queries = query, .count = 1, .dim = dim, .metric = file.metric, .threads = 1};
     if (status == RAG_OK) status = bring_rows(rows, count);
     for (size_t i = 0; status == RAG_OK && i < count; i++) {
         const struct segment *segment = segment_of((uint64_t)rows[i]);

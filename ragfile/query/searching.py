@@ -65,8 +65,9 @@ class KnowledgeBase(Retrieval):
     def __init__(
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
         strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
-        trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+        trusted: Iterable[PublicKey | StrPath | bytes] | None = None, pin: bool = False,
     ) -> None:  # fmt: skip
+        self._pins = pin
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self._given, self._cache, self._model = embedder, embedding_cache, ...
         self._is_offline = offline

@@ -184,6 +184,7 @@ class Archive:
     """A 1.0 file opened for reading; see the package's open()."""
 
     _is_pinned = False
+    _pins = False  # whether shadows are copied into huge pages
 
     path: str
     rows: int
@@ -250,7 +251,7 @@ class Archive:
         self.rows = base
         metric = self.config.get("metric", "cosine")
         for segment in self.segments:
-            segment.metric = metric
+            segment.metric, segment.is_pinned = metric, self._pins
 
     def _check_needs(self):
         """Sections stand on one another; one without its ground is refused by name."""
@@ -478,6 +479,7 @@ class Archive:
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
             "parity": self.config.get("parity", 0) if self.reader.has("rag.parity") else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
+            "pinned": sum(segment.pinned_size for segment in self.segments),
         }  # fmt: skip
 
     @property

@@ -17,7 +17,7 @@ import zstandard
 from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.records import Document, Hit, Stretch
-from ragfile.store import config
+from ragfile.store import config, huge_pages
 
 if TYPE_CHECKING:
     from typing import Any
@@ -146,6 +146,7 @@ class Segment:
     def __init__(self, reader, record: _core.SegmentRecord, base: int):
         self.reader, self.base = reader, base
         self.number, self.rows, self.live, _ = record
+        self.is_pinned, self._copy = False, None
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
@@ -416,6 +417,20 @@ class Segment:
         planes = self.section("rag.planes")
         return self.section("rag.shadow") if planes is None else planes
 
+    def _swept(self):
+        """The shadow as a search reads it: a copy in huge pages, where that was asked for."""
+        shadow = self.shadow
+        if shadow is None or not self.is_pinned:
+            return shadow
+        if self._copy is None:
+            self._copy = huge_pages.copied(shadow)
+        return self._copy
+
+    @property
+    def pinned_size(self) -> int:
+        """The bytes of memory that a pinned file has for this segment."""
+        return len(self._copy) if self._copy is not None else 0
+
     @property
     def matrix(self):
         """The vectors, searchable."""
@@ -423,7 +438,7 @@ class Segment:
             layout = self.vector_layout()
             self._matrix = _core.Matrix(
                 self.need("vector"), layout.rows, layout.dim, layout.stride, f"f{layout.bits}",
-                at=layout.at, metric=self.metric, shadow=self.shadow,
+                at=layout.at, metric=self.metric, shadow=self._swept(),
             )  # fmt: skip
         return self._matrix
 

@@ -54,7 +54,7 @@ static void search(const struct rag_matrix *matrix, const struct rag_shadow *sha
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
         const struct rag_segment segment = {matrix, shadow, NULL};
         struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric,
-                                        K,       1,     NULL};
+                                        K,       1,     NULL,        NULL};
         must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
         take(rows, count * K * sizeof *rows);
         take(scores, count * K * sizeof *scores);
@@ -140,7 +140,7 @@ static void work_rotated(void) {
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++)
         for (size_t count = 2; count <= QUERIES; count += QUERIES - 2) {
             const struct rag_question question = {
-                rows + 1000 * DIM, count, DIM, (enum rag_metric)metric, K, 1, NULL};
+                rows + 1000 * DIM, count, DIM, (enum rag_metric)metric, K, 1, NULL, NULL};
             must(rag_nearest(&segment, 1, &question, found, scores, &fault), "nearest in planes");
             take(found, count * K * sizeof *found);
             take(scores, count * K * sizeof *scores);
