@@ -84,6 +84,11 @@ fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an
 	mkdir -p fuzz-corpus-pairs && cp tests/fuzz/corpus_pairs/* fuzz-corpus-pairs/
 	nice fuzz-build/pairs -fork=2 -max_len=4096 -timeout=10 -rss_limit_mb=1024 -max_total_time=1800 fuzz-corpus-pairs
 
+fuzz-parity:          ## thirty thousand files with damaged and lying parity through the repair, under gcc's sanitizers
+	mkdir -p build && $(CC) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Icsrc tests/drivers/parity_fuzz.c \
+		$(addprefix csrc/,$(addsuffix .c,array cauchy cpu gf16 guard hash map parity pool reader repair sha256 share verify)) -lpthread -o build/parity_fuzz && \
+		nice build/parity_fuzz 30000 1 spec/vectors/parity/*.ragfile
+
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle
 	PYTHONPATH=tests $(PY) tests/fuzz/ragmd.py 100000
 

@@ -8,6 +8,7 @@ import click
 from ragfile.cli.failing import DAMAGED
 from ragfile.cli.main import emit, json_option, printable, readable
 from ragfile.cli.progress import Progress
+from ragfile.errors import CorruptError
 
 SHOWN = 20  # documents
 
@@ -20,8 +21,8 @@ SHOWN = 20  # documents
 def repair_command(file, out, dry_run, as_json):
     """Bring damaged bytes back, bit for bit.
 
-    The file must have parity: `build --parity` and `compact --parity` give it. It is replaced in one step, or left as it is where more is damaged than parity brings back
-    (exit code 2).
+    The file must have parity: `build --parity` and `compact --parity` give it. It is replaced in
+    one step, or left as it is where more is damaged than parity brings back (exit code 2).
 
     \b
     ragfile build docs/ -o kb.ragfile --parity 2
@@ -30,11 +31,11 @@ def repair_command(file, out, dry_run, as_json):
     """
     from ragfile.commit.repairing import repair
 
-    with Progress().ticking(f"looking at {file}"):
-        report = repair(file, out, dry_run=True)
-    if not dry_run and report.is_damaged and report.is_repairable:
-        with Progress().ticking(f"repairing {file}"):
-            report = repair(file, out)
+    with Progress().ticking(f"repairing {file}"):
+        try:
+            report = repair(file, out, dry_run=dry_run)
+        except CorruptError:  # beyond repair: what is lost says more
+            report = repair(file, out, dry_run=True)
     if as_json:
         emit(_facts(report))
     else:

@@ -8,11 +8,13 @@ leaves a file worse than it was.
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
+from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.store.archive import Archive
 
@@ -77,6 +79,8 @@ def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) 
     refuse_remote(path)
     if is_dataset(path):
         raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
+    if out is not None:
+        spare_unless_ragfile(out)
     held = None if dry_run or out is not None else _core.Held(path)
     try:
         report, copy = _mended(path, out)
@@ -148,8 +152,6 @@ def _stretches(
 
 def _cut(at: int, size: int, ends: list[int]) -> Iterator[tuple[int, int, int]]:
     """(offset, size, where its section begins) of the parts of a stretch."""
-    from bisect import bisect_right
-
     end = at + size
     while at < end:
         i = bisect_right(ends, at)

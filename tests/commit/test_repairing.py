@@ -281,6 +281,14 @@ def test_the_repaired_file_can_go_elsewhere(kb, tmp_path):
     assert (tmp_path / "new.ragfile").read_bytes() == whole
 
 
+def test_only_a_ragfile_is_replaced_by_the_repaired_one(kb, tmp_path):
+    damage(kb, (5000, 3000))
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError):
+        ragfile.repair(kb, tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
 def test_a_dry_run_writes_nothing_and_says_what_would_come_back(kb):
     whole, entry = kb.read_bytes(), sections(kb)["vector"]
     damage(kb, (entry["at"] + 10, 100))

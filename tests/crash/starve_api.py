@@ -101,13 +101,26 @@ def converted(path):
     return state(back)
 
 
+def protected(path):
+    """A commit with parity, damage to it, and its repair."""
+    with ragfile.edit(path, parity=2) as editor:
+        editor.delete(["pods"])
+    with path.open("r+b") as file:
+        file.seek(5000)
+        file.write(bytes(1000))
+    ragfile.repair(path)
+    return state(path)
+
+
 READING = {
     "search": asked,
     "words": lambda path: asked(path, mode="bm25"),
     "filtered": lambda path: asked(path, where={"n": {"$in": [1, 2]}}),
     "batch": batch, "legs": legs, "lookups": looked_up, "explain": explained, "verify": verified,
 }  # fmt: skip
-WRITING = {"edit": edited, "compact": compacted, "build": built, "convert": converted}
+WRITING = {
+    "edit": edited, "parity": protected, "compact": compacted, "build": built, "convert": converted,
+}  # fmt: skip
 
 
 def prepare(folder):
