@@ -109,7 +109,89 @@ static enum rag_status check_picked(const struct segment *segment) {
     return status;
 }
 
-/* Checks that a segment's rag.sample is whole, if it has one, after its rag.bare. */
+/* ----------------------------------------------------------------------------------- the sample */
+
+static enum rag_status bad_sample(uint64_t at, const char *what) {
+    rag_fail(&fault, RAG_CORRUPT, at, what);
+    strcpy(fault.section, "rag.sample");
+    return RAG_CORRUPT;
+}
+
+/* The entries that can still be picked are the first of all rows that can, in order; no such row
+ * outside the section comes before its last entry. Room is for one more than the entries. */
+static enum rag_status compare_first(struct segment *segment, uint64_t *hashes, uint64_t *rows) {
+    const struct rag_stored_sample *stored = &segment->sample;
+    const uint64_t *can = segment_sampled(segment);
+    uint64_t hash = 0, row = 0;
+    size_t found, next = 0;
+    const enum rag_status status = rag_records_sample(&segment->records, can, hashes, rows,
+                                                      (size_t)stored->count + 1, &found, &fault);
+    if (status != RAG_OK) return status;
+    for (uint64_t i = 0; i < stored->count; i++) {
+        rag_stored_sample_entry(stored, i, &hash, &row);
+        if (can && !rag_bitmap_has((const uint8_t *)can, row)) continue;
+        if (next >= found || hashes[next] != hash || rows[next] != row)
+            return bad_sample(row, "the sample has other rows than those with the smallest hashes");
+        next++;
+    }
+    if (stored->count && next < found &&
+        (hashes[next] < hash || (hashes[next] == hash && rows[next] < row)))
+        return bad_sample(rows[next], "the sample leaves out a row with a smaller hash");
+    return RAG_OK;
+}
+
+static enum rag_status check_first(struct segment *segment) {
+    const size_t room = 8 * ((size_t)segment->sample.count + 1);
+    uint64_t *hashes = malloc(room), *rows = malloc(room);
+    enum rag_status status = segment_records_whole(segment);
+    if (!hashes || !rows) status = rag_fail(&fault, RAG_MEMORY, 0, "no memory");
+    if (status == RAG_OK) status = compare_first(segment, hashes, rows);
+    free(hashes);
+    free(rows);
+    return status;
+}
+
+/* Entries have the hashes of their rows' keys, deleted ones too. */
+static enum rag_status check_hash(const struct segment *segment, uint64_t row, uint64_t hash) {
+    uint64_t only[1], there[1];
+    size_t found = 0;
+    const size_t words = (size_t)(segment->record.rows + 63) / 64;
+    uint64_t *one = calloc(words + 1, 8);
+    if (!one) return rag_fail(&fault, RAG_MEMORY, 0, "no memory");
+    one[row / 64] = (uint64_t)1 << row % 64;
+    const enum rag_status status =
+        rag_records_sample(&segment->records, one, only, there, 1, &found, &fault);
+    free(one);
+    if (status != RAG_OK || (found == 1 && only[0] == hash)) return status;
+    return bad_sample(row, "the sample has another hash of a row");
+}
+
+static enum rag_status check_vector(const struct segment *segment, uint64_t i, uint64_t row) {
+    const struct rag_matrix *matrix = &segment->matrix;
+    const struct rag_stored_sample *stored = &segment->sample;
+    const size_t width = (size_t)matrix->dim * (matrix->scalar == RAG_F16 ? 2 : 4);
+    const enum rag_status status = rag_matrix_touch(matrix, row, 1, &fault);
+    if (status != RAG_OK) return status;
+    const uint8_t *there = rag_guard_at(&matrix->guard, matrix->at + row * matrix->stride);
+    if (memcmp(there, rag_guard_at(&stored->guard, stored->at + i * width), width) == 0)
+        return RAG_OK;
+    return bad_sample(row, "the sample has another vector of a row");
+}
+
+static enum rag_status check_entries(const struct segment *segment) {
+    enum rag_status status = RAG_OK;
+    for (uint64_t i = 0; status == RAG_OK && i < segment->sample.count; i++) {
+        uint64_t hash, row;
+        rag_stored_sample_entry(&segment->sample, i, &hash, &row);
+        const uint64_t *can = segment_sampled(segment);
+        if (can && !rag_bitmap_has((const uint8_t *)can, row))
+            status = check_hash(segment, row, hash); /* the others were compared */
+        if (status == RAG_OK) status = check_vector(segment, i, row);
+    }
+    return status;
+}
+
+/* Checks that a segment's rag.sample is true, if it has one, after its rag.bare. */
 EXPORT(check_sample) int check_sample(uint32_t i) {
     struct segment *segment = &file.segments[i];
     bool found;
@@ -119,7 +201,9 @@ EXPORT(check_sample) int check_sample(uint32_t i) {
     if (status != RAG_OK || !found) return (int)status;
     status = rag_stored_sample_open(&segment->sample, segment->record.rows, segment->matrix.dim,
                                     segment->matrix.scalar == RAG_F16 ? 16 : 32, &fault);
-    return status == RAG_OK ? (int)check_picked(segment) : (int)status;
+    if (status == RAG_OK) status = check_picked(segment);
+    if (status == RAG_OK) status = check_first(segment);
+    return status == RAG_OK ? (int)check_entries(segment) : (int)status;
 }
 
 /* Checks that a segment's shadow, once vectors_open has found it, is true of every row. */

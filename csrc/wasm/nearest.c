@@ -85,8 +85,7 @@ static enum rag_status read_bare(struct segment *segment) {
     return RAG_OK;
 }
 
-/* The rows that the sample can have. */
-static const uint64_t *sampled(const struct segment *segment) {
+const uint64_t *segment_sampled(const struct segment *segment) {
     return segment->embedded ? segment->embedded : segment->alive;
 }
 
@@ -242,7 +241,7 @@ static int by_hash(const void *a, const void *b) {
 }
 
 static bool can_be_picked(const struct segment *segment, uint64_t row) {
-    const uint64_t *rows = sampled(segment);
+    const uint64_t *rows = segment_sampled(segment);
     return !rows || (rows[row / 64] >> row % 64 & 1);
 }
 
@@ -269,7 +268,7 @@ static enum rag_status pick_stored(struct segment *segment, struct picked *out, 
 }
 
 /* Chunks, documents and ids are read from one end to the other. */
-static enum rag_status bring_records(struct segment *segment) {
+enum rag_status segment_records_whole(struct segment *segment) {
     enum rag_status status = segment_records(segment);
     if (status != RAG_OK) return status;
     const struct rag_records *r = &segment->records;
@@ -287,10 +286,10 @@ static enum rag_status pick_in(struct segment *segment, struct picked *out, size
     if (!segment->has_matrix) return RAG_OK;
     status = pick_stored(segment, out, count, &enough);
     if (status != RAG_OK || enough) return status;
-    status = bring_records(segment);
+    status = segment_records_whole(segment);
     if (status == RAG_OK)
-        status = rag_records_sample(&segment->records, sampled(segment), hashes, rows, SAMPLE,
-                                    &found, &fault);
+        status = rag_records_sample(&segment->records, segment_sampled(segment), hashes, rows,
+                                    SAMPLE, &found, &fault);
     for (size_t i = 0; status == RAG_OK && i < found; i++)
         out[(*count)++] = (struct picked){hashes[i], (int64_t)(segment->base + rows[i]), NULL, 0};
     return status;

@@ -70,6 +70,12 @@ enum rag_status section_guard(const char *name, uint32_t segment, struct rag_gua
 enum rag_status segment_records(struct segment *segment);
 enum rag_status segment_streams(struct segment *segment);
 
+/* Brings chunks, documents and ids from one end to the other. */
+enum rag_status segment_records_whole(struct segment *segment);
+
+/* The rows that a sample can have: live ones with a vector; NULL for all. */
+const uint64_t *segment_sampled(const struct segment *segment);
+
 /* The segment of a row of the file, or NULL. */
 struct segment *segment_of(uint64_t row);
 

@@ -7,6 +7,7 @@ import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
 import { foreseen } from "./foresight.js";
+import { restored } from "./originals.js";
 import { FRONT, sourceOf } from "./sources.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 
@@ -489,8 +490,8 @@ export class Archive {
     for (const segment of this.segments) {
       if (!this.has("rag.chunks", segment.number)) continue;
       for await (const { record } of this.liveDocuments(segment)) {
-        await this.fieldsAt(segment, record.metaAt, record.metaSize);
-        await this.textOf(segment, record, 0, record.textSize);
+        const fields = await this.fieldsAt(segment, record.metaAt, record.metaSize);
+        checkOriginal(record, fields, await this.textOf(segment, record, 0, record.textSize));
       }
       for (let row = 0; row < segment.rows; row++) {
         const chunk = await this.chunkRecord(segment, row);
@@ -527,6 +528,18 @@ export class Archive {
     });
     this.analysis = await analysisOf(config);
     return this.analysis;
+  }
+}
+
+/** Where a document says what its text was, the edits are such of its text, and its body is in it. */
+function checkOriginal({ id, textChars }, { original, body = 0 }, text) {
+  const section = "rag.meta";
+  if (body > textChars)
+    throw new CorruptError(`the body of document '${id}' begins after its end`, { section });
+  try {
+    if (original?.length) restored(text, original);
+  } catch (error) {
+    throw new CorruptError(`the original text of document '${id}': ${error.message}`, { section });
   }
 }
 
