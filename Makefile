@@ -162,12 +162,12 @@ firefox:              ## a static site in Firefox: firefox-esr from the system, 
 web-generators:       ## <ragfile-search> in sites of MkDocs, Sphinx and Docusaurus, which are installed here
 	$(PY) -m pip install -q mkdocs sphinx playwright
 	mkdir -p build/docusaurus && npm install --silent --prefix build/docusaurus \
-		@docusaurus/core@3.7 @docusaurus/preset-classic@3.7 react@18 react-dom@18
+		@docusaurus/core@3.7 @docusaurus/preset-classic@3.7 react@18 react-dom@18 webpack@5.98
 	DOCUSAURUS=$(CURDIR)/build/docusaurus/node_modules $(PY) -m pytest -q tests/web/test_generators.py
 
-web-package:          ## the npm package as npm packs it, and its types as tsc sees them
-	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5
-	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc $(PY) -m pytest -q tests/web/test_package.py
+web-package:          ## the npm package as npm packs it, its types as tsc sees them, and in Deno
+	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5 deno@2
+	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc DENO=$(CURDIR)/build/tsc/node_modules/.bin/deno $(PY) -m pytest -q tests/web/test_package.py
 
 web-hostile:          ## two thousand hostile files through the npm package in node: no crash, no growth of memory
 	$(PY) -m pytest -q -m stress tests/web/test_endurance.py

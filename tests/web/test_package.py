@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from web.node import node
+from web.node import MODEL, node
 
 import ragfile
 
@@ -102,3 +102,20 @@ def test_types_are_what_a_program_in_typescript_needs(tmp_path):
                "--moduleResolution", "bundler", "--lib", "es2022,dom", "user.ts"]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_deno_runs_it_as_it_is(tmp_path):
+    deno = os.environ.get("DENO") or shutil.which("deno")
+    if deno is None:
+        pytest.skip("no deno on the path or in DENO: make web-package")
+    path = tmp_path / "kb.ragfile"
+    with ragfile.create(path, embedder="default") as w:
+        w.add_documents([{"id": f"d{i}", "text": f"pods and nodes {i} running"} for i in range(40)])
+    command = [deno, "run", "-A", "--no-remote", Path(__file__).parent / "deno.mjs",
+               path.as_uri(), MODEL.as_uri(), "node 7 runs"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(path) as rf:
+        for mode, found in json.loads(done.stdout).items():
+            hits = rf.search("node 7 runs", 5, mode=mode)
+            assert found == [[h.id, h.score] for h in hits]
