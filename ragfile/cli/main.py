@@ -579,13 +579,12 @@ def _builder(out, layout, parity, shards, by, executor, workers, jobs):
         return build, {"layout": layout, "jobs": jobs, "parity": parity}
     if layout != "default":
         raise click.UsageError(f"--for {layout} goes with a single file")
-    if parity:
-        raise click.UsageError("--parity goes with a single file")
     if jobs > 1:
         raise click.UsageError("--jobs is for one file; a dataset takes --workers")
     from ragfile.sharding.building import build
 
     more = {} if shards is None else {"shards": shards}
+    more |= {"parity": parity} if parity else {}
     return build, {**more, "by": by, "executor": executor, "workers": workers}
 
 

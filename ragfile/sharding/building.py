@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile.commit.building import BuildReport, build_from, cut, labels_record
 from ragfile.commit.draft import creation_time
+from ragfile.commit.writing import parity_record
 from ragfile.ground import offline as network
 from ragfile.ingest.chunking import Policy
 from ragfile.ingest.finding import Selection, find
@@ -219,10 +220,13 @@ def _write(job, path) -> BuildReport:
     loading = Loading([], **job.loading)
     documents = (document for source in job.sources for document in loading.file(source))
     report = BuildReport(path)
+    options = dict(job.options)
+    labels = labels_record(job.tags, job.metadata, job.selection) or {}
+    config = {**labels, **parity_record(options.pop("parity", 0))}
     with contextlib.suppress(_Nothing):
         report = build_from(
             cut(loading, documents, job.tags, job.metadata, Policy.of(job.options.get("chunking"))), path,
-            config=labels_record(job.tags, job.metadata, job.selection), why=_nothing, **job.options,
+            config=config, why=_nothing, **options,
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates = loading.failures, loading.duplicates

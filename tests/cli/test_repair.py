@@ -81,10 +81,14 @@ def test_a_file_without_parity_says_so(kb, run):
     assert "`ragfile repair" not in run("verify", kb)[2]
 
 
-def test_parity_of_a_dataset_is_refused(run, tmp_path, kb):
-    code, _, err = run(
-        "build", tmp_path / "docs", "-o", tmp_path / "d", "--shards", 2, "--parity", 2
-    )
-    assert code == 1
-    assert "--parity goes with a single file" in err
+def test_each_file_of_a_dataset_has_its_parity(run, tmp_path, kb):
+    out = tmp_path / "d"
+    assert run("build", tmp_path / "docs", "-o", out, "--shards", 2, "--parity", 2)[0] == 0
+    (shard, *_) = sorted((out / "shards").iterdir())
+    before = shard.read_bytes()
+    shard.write_bytes(before[:5000] + bytes(200) + before[5200:])
+    assert run("verify", out)[0] == 2
+    assert run("repair", shard)[0] == 0
+    assert shard.read_bytes() == before
+    assert run("verify", out)[0] == 0
     assert run("repair", f"{tmp_path}/docs/")[0] == 1
