@@ -133,10 +133,8 @@ static void raise_threshold(struct rag_bm25_candidates *found, double least) {
     if (proved > found->threshold) found->threshold = (uint32_t)proved;
 }
 
-void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
-    if (found->count >= found->k && found->k)
-        raise_threshold(found, found->keep * (rag_bm25_kth(found->sums, found->count, found->k) -
-                                              found->margin));
+/* Keeps the candidates whose sums are above the threshold. */
+static void drop_candidates(struct rag_bm25_candidates *found) {
     size_t kept = 0;
     for (size_t i = 0; i < found->count; i++) {
         found->rows[kept] = found->rows[i];
@@ -144,6 +142,14 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
         kept += found->sums[i] > found->threshold;
     }
     found->count = kept;
+}
+
+void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
+    if (found->count >= found->k && found->k)
+        raise_threshold(found, found->keep * (rag_bm25_kth(found->sums, found->count, found->k) -
+                                              found->margin));
+    drop_candidates(found);
+    const size_t kept = found->count;
     if (2 * kept <= found->limit) return;
     size_t sums_capacity = found->capacity;
     const size_t wanted = 4 * kept + 2 * LEX_GROUP;
@@ -325,7 +331,8 @@ static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least
     found->terms = (uint32_t)query->terms;
     found->keep = drift.least / drift.most;
     found->margin = (double)query->terms + weights / 256;
-    raise_threshold(found, scale * (255.0 / 256) * (double)least);
+    found->unit = scale * (255.0 / 256);
+    raise_threshold(found, found->unit * (double)least);
     found->floored = found->threshold > 0;
     for (size_t t = 0; t < query->terms && !filtered; t++)
         if (scratch->terms[t].kth)
@@ -593,6 +600,34 @@ static enum rag_status enter_narrow(const struct rag_bm25_query *query, const ui
 
 /* --------------------------------------------------------------------------------------- public */
 
+/* By other weights of fields the bounds are loose, and leave many candidates. So the likeliest are
+ * scored first: the k-th best of them is a floor, as one that comes from other segments is. */
+static enum rag_status settle_candidates(const struct rag_bm25_query *query, size_t k,
+                                         struct rag_fault *fault) {
+    struct rag_bm25_scratch *scratch = query->scratch;
+    struct rag_bm25_candidates *found = &scratch->found;
+    size_t likely = 0;
+    if (!query->weights || found->count < 4 * k + 64) return RAG_OK;
+    const uint32_t bar = rag_bm25_kth(found->sums, found->count, 2 * k);
+    if (!rag_grow(&scratch->rows, &scratch->row_capacity, found->count, sizeof *scratch->rows))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
+    for (size_t i = 0; i < found->count; i++)
+        if (found->sums[i] >= bar) scratch->rows[likely++] = found->rows[i];
+    if (!sort_rows(scratch, scratch->rows, likely))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
+    const enum rag_status status = rag_bm25_score_rows(query, scratch->rows, likely, fault);
+    if (status) return status;
+    for (size_t i = 0; i < likely; i++)
+        scratch->keys[i] = key_of((float)scratch->scores[i], scratch->rows[i]);
+    sort_keys(scratch->keys, likely, scratch->keys + likely);
+    const uint32_t bits = ~(uint32_t)(scratch->keys[k - 1] >> 32);
+    float floor;
+    memcpy(&floor, &bits, sizeof floor);
+    raise_threshold(found, found->unit * (double)floor);
+    drop_candidates(found);
+    return RAG_OK;
+}
+
 /* The candidates of the scan, scored. *complete is false when rows might have been missed; a row
  * whose sum is 0 is not missed where the least score rules it out. */
 static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k,
@@ -613,6 +648,8 @@ static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_
         all_weigh = all_weigh && scratch->terms[t].share >= 256;
     *complete = *complete || all_weigh;
     if (!*complete) return RAG_OK;
+    const enum rag_status settled = settle_candidates(query, k, fault);
+    if (settled) return settled;
     if (!sort_rows(scratch, found->rows, found->count))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     scratch->key_count = 0;

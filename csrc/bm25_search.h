@@ -15,7 +15,8 @@ struct rag_bm25_candidates {
     size_t count, limit, capacity, k;
     uint32_t threshold; /* only sums above it matter */
     double keep,
-        margin; /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
+        margin;  /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
+    double unit; /* a score of 1 in sums: what scores less than a floor has a sum below it */
     uint32_t terms;
     bool floored; /* the threshold began above 0, by a score that rows must reach */
     bool failed;  /* no memory */

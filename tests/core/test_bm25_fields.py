@@ -142,6 +142,6 @@ def test_lists_of_many_windows_are_bounded_rightly():
         built = oracle(rows, FIELDS, weights)
         for text in ("w0 w5", "w39 w2 w0", "w17"):
             queries = lexicons.weighed([text], (), weights)
-            for k in (3, 200):
+            for k in (1, 3, 200):
                 found, scores = lexicons.match(queries, k, [None])
                 same((found[:, 0], scores[:, 0]), built.match([text], k))
