@@ -504,7 +504,8 @@ class Dataset(KnowledgeBase):
         known = self._made.get("field lengths")
         if known is None:
             _, legs = self._legs(Lengths())
-            known = [sum(parts) for parts in zip(*(leg.value for leg in legs), strict=True)]
+            none = [0] * len(self.analysis.own_fields) if self.analysis else []
+            known = [sum(parts) for parts in zip(none, *(leg.value for leg in legs), strict=True)]
             if not self._failures:
                 self._made["field lengths"] = known
         return known
@@ -515,7 +516,7 @@ class Dataset(KnowledgeBase):
         found: dict[str, int] = {}
         for i, terms in enumerate(queries.terms()):
             each = (leg.value[i] for leg in legs)
-            counts = [sum(parts) for parts in zip(*each, strict=True)]
+            counts = [sum(parts) for parts in zip([0] * len(terms), *each, strict=True)]
             found.update(zip((term for term, _ in terms), counts, strict=True))
         queries.set_df(found)
 

@@ -9,6 +9,7 @@ import ragfile
 from ragfile import _core, dataset
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Document
+from ragfile.sharding import shards
 from ragfile.store import consistency, exact
 
 NAMES = ("zebra", "lion", "owl", "newt", "drum", "key", "node", "pod")
@@ -257,3 +258,19 @@ def test_verify_finds_lengths_of_fields_that_cannot_be(path, tmp_path):
         segment.lexicon.attach([long], segment.lexicon.analysis.built_weights)
         ((_, _, what, _),) = consistency._terms(segment)
         assert "row 0 of segment 1 has other lengths than its fields" in what
+
+
+def test_a_dataset_without_its_shards_has_no_answer_by_weights_either(tmp_path):
+    sources, kb = tmp_path / "docs", tmp_path / "kb"
+    sources.mkdir()
+    for one in DOCUMENTS[:20]:
+        (sources / f"{one.id}.md").write_text(one.text)
+    dataset.build(sources, kb, shards=2)
+    for left, shard in zip((1, 0), sorted((kb / "shards").iterdir()), strict=True):
+        shard.unlink()
+        shards.forget()
+        for weights in ({"headers": 1}, {"text": 0}):
+            with ragfile.open(kb, on_missing="partial") as many:
+                hits = many.search("lion key", mode="bm25", fields=weights)
+                assert bool(hits) == bool(left)
+                assert f"{2 - left} of 2 shards could not be asked" in hits.degraded
