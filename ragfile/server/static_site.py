@@ -133,18 +133,26 @@ def _index(text, name):
 
 
 def _modules(folder, stemmer):
-    """The npm package, sw.js at the root, for a worker sees only what lies below it."""
+    """The npm package with the stemmer in it; sw.js at the root, for a worker sees only what lies below it."""
     made = [_copied(DATA / "web/sw.js", folder / "sw.js")]
     made.append(_copied(DATA / "web/ragfile.wasm.gz", folder / "ragfile/ragfile.wasm.gz"))
+    carried = (
+        f'import {{ default as Stemmer }} from "./stemmers-{stemmer}.js";\n'
+        f"export const CARRIED = {{ {stemmer}: Stemmer }};\n"
+    )
+
+    def read(module):
+        if stemmer and module == "carried.js":
+            return carried
+        if module in (f"stemmers-{stemmer}.js", "snowball.js"):
+            return _text("web/stemmers", module.removeprefix("stemmers-"))
+        return _text("web", module)
+
     for name in ENTRIES:
-        text = joined(name, lambda module: _text("web", module), ELSEWHERE.get(name))
+        text = joined(name, read, ELSEWHERE.get(name))
         made.append(_written(folder / "ragfile" / name, text))
-    stemmers = folder / "ragfile/stemmers"
-    made.append(_copied(DATA / "web/stemmers/LICENSE", stemmers / "LICENSE"))
-    if stemmer:
-        text = joined(f"{stemmer}.js", lambda module: _text("web/stemmers", module))
-        made.append(_written(stemmers / f"{stemmer}.js", text))
-    return made
+    licence = folder / "ragfile/stemmers/LICENSE"
+    return [*made, _copied(DATA / "web/stemmers/LICENSE", licence)]
 
 
 def _copied(source, target):

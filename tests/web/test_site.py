@@ -33,7 +33,7 @@ def test_the_folder_has_the_file_as_it_is_and_all_that_the_page_names(site, tmp_
     assert "<title>A &lt;b&gt; &amp; c</title>" in index
     about = json.loads((site / "site.json").read_text())
     assert (about["file"], about["model"]) == ("kb.ragfile", "ragfile/potion-base-8M.ragmodel")
-    for name in (about["model"], "sw.js", "ragfile/ragfile.wasm.gz", "ragfile/stemmers/english.js"):
+    for name in (about["model"], "sw.js", "ragfile/ragfile.wasm.gz", "ragfile/stemmers/LICENSE"):
         assert (site / name).is_file()
     assert not (site / "rest.js").exists()
 
@@ -107,7 +107,7 @@ def test_the_page_answers_by_words_then_by_meaning_with_no_word_of_the_policy(si
         assert page.said == []
         hosts = {path for path, *_ in server.log}
         assert "/kb.ragfile" in hosts
-        assert len([path for path in hosts if path.endswith(".js")]) == 6  # joined, theme and sw
+        assert len([path for path in hosts if path.endswith(".js")]) == 5  # joined, theme and sw
 
 
 def test_a_passage_opens_its_document_at_its_characters(site, page):

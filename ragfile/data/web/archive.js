@@ -167,7 +167,16 @@ export class Archive {
     });
     this.rows = this.segments.reduce((sum, one) => sum + one.rows, 0);
     this.length = this.segments.reduce((sum, one) => sum + one.live, 0);
+    // what is made for the web is asked by words first: all that needs comes with the finer sums
+    if (this.config.layout === "web") await this.foresee();
     if (this.core.exports.fine_open) await this.core.call("fine_open");
+  }
+
+  /** Fetches, once, what the first question by words is likely to need. */
+  async foresee() {
+    if (this.commit.isForeseen) return;
+    this.commit.isForeseen = true;
+    await this.core.foresee(foreseen(this.segments, this.commit.entries));
   }
 
   /** Sections stand on one another; one without its ground is refused by name. */
@@ -517,7 +526,7 @@ export class Archive {
   async lexical() {
     if (this.analysis) return this.analysis;
     const { core } = this;
-    await core.foresee(foreseen(this.segments, this.commit.entries));
+    await this.foresee();
     await core.call("words_open");
     const first = this.segments.find((one) => one.live);
     const config = await core.withRoom([8, 8], async (at, size) => {

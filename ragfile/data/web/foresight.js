@@ -12,6 +12,7 @@ const TEXT_BLOCK = 8 << 10;
 const META_BLOCK = 4 << 10;
 const TRAILER = 64;
 const SEGMENTS = 6;
+const SUMS = 128 << 10; // of finer sums that come whole
 
 /** Stretches [start, end) of the file for its largest segments with live rows. */
 export function foreseen(segments, entries) {
@@ -24,6 +25,7 @@ export function foreseen(segments, entries) {
 }
 
 const GUESSES = {
+  "rag.fine": (e) => (e.size <= SUMS ? [[e.at, e.at + e.extent]] : []),
   "rag.terms": (e) => head(e, HEADS),
   "rag.ids": (e) => head(e, upTo(8 * (e.items + 2))),
   "rag.text": (e) => tail(e, upTo(table(e, TEXT_BLOCK))),

@@ -6,6 +6,7 @@
 In a page the work is done in a Worker, so that the page never waits for it. */
 
 import { unpacked } from "./errors.js";
+import { compile } from "./loading.js";
 
 export * from "./errors.js";
 export const MODES = ["hybrid", "vector", "bm25", "keyword"];
@@ -87,6 +88,7 @@ async function openInWorker(place, { worker, ...options }) {
     if (value instanceof URL) options[name] = value.href; // an URL cannot be sent
   const isText = typeof place === "string" || place instanceof URL;
   try {
+    options.wasm = await compile(options.wasm); // here, while the worker is loaded
     await file.call("open", isText ? new URL(place, document.baseURI).href : place, options);
   } catch (error) {
     made.terminate();

@@ -7,7 +7,7 @@ from the C core; so rows, order and score bits are those of the Python package. 
 
 import { Archive, putRows, rowsAt } from "./archive.js";
 import { Columns } from "./columns.js";
-import { fetched } from "./core.js";
+import { fetched } from "./loading.js";
 import { Asking, atMost } from "./asking.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";

@@ -1,0 +1,51 @@
+/* What belongs to this package and lies beside it: the core, and the model's file. */
+
+import { RemoteError } from "./errors.js";
+
+let compiled = null;
+
+/** The module, fetched once: it lies packed beside this file, so that every host sends it small. */
+export function compile(place = new URL("ragfile.wasm.gz", import.meta.url)) {
+  compiled ??= load(place).catch((error) => {
+    compiled = null;
+    throw error;
+  });
+  return compiled;
+}
+
+async function load(place) {
+  if (place instanceof WebAssembly.Module) return place;
+  const bytes = await fetched(place);
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b; // a host can have unpacked it already
+  return WebAssembly.compile(isPacked ? await unpackedBytes(bytes) : bytes);
+}
+
+async function unpackedBytes(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The bytes of a file that belongs to this package. */
+export async function fetched(place, progress) {
+  const url = new URL(place, import.meta.url);
+  if (url.protocol === "file:") {
+    const { readFile } = await import("node:fs/promises");
+    return new Uint8Array(await readFile(url));
+  }
+  const answer = await fetch(url);
+  if (!answer.ok)
+    throw new RemoteError(`${url.href}: status ${answer.status}`, { status: answer.status });
+  if (!progress) return new Uint8Array(await answer.arrayBuffer());
+  const total = Number(answer.headers.get("content-length")) || 0;
+  const parts = [];
+  let size = 0;
+  const reader = answer.body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    size += part.value.length;
+    progress(size, total);
+  }
+  const bytes = new Uint8Array(size);
+  parts.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
+  return bytes;
+}
