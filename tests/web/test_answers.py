@@ -255,6 +255,8 @@ def test_an_option_that_is_not_read_here_is_refused_by_name(files):
             ({"diversity": 2}, "between 0 and 1"),
             ({"diversity": 0.5}, "no vectors"),
             ({"like": "nobody#1"}, "no chunk"),
+            ({"like": 3.5}, "row 3.5 of"),
+            ({"least": "3"}, "least is a score"),
             ({"offset": -1}, "whole numbers"),
             ({"variants": "one"}, "list of texts"),
         ):

@@ -53,7 +53,7 @@ export class Asking {
   }
 
   takeWishes({ least = null, boost = [], distinct = false, diversity = 0, variants = [] }) {
-    if (least !== null && !(least < Infinity))
+    if (least !== null && !(typeof least === "number" && least < Infinity))
       throw new ArgumentError(`least is a score that passages can reach, not ${least}`);
     if (!(diversity >= 0 && diversity <= 1))
       throw new ArgumentError(`diversity lies between 0 and 1, not ${diversity}`);
@@ -90,6 +90,7 @@ export class Asking {
     const { like = null } = this.options;
     if (like === null) return null;
     const row = typeof like === "string" ? await file.rowOf(like) : like;
+    if (row !== null) file.place(row); // a row that there is
     if (row === null)
       throw new ArgumentError(`${file.name} has no chunk '${like}', which like names`);
     this.text ||= (await file.textsOf([row]))[0];

@@ -26,8 +26,8 @@ export class RagFile extends Archive {
   // -------------------------------------------------------------------------------------- asking ---
 
   /** The k best passages: {hits, degraded, mode, generation}. mode in the answer says what was used. */
-  search(question, options = {}) {
-    return this.core.alone(() => this.searched(question, options));
+  search(question, options) {
+    return this.core.alone(() => this.searched(question, options ?? {}));
   }
 
   /** The k best rows by BM25: {rows, scores}. */
