@@ -86,7 +86,7 @@ fuzz:                 ## the container's and the 0.1.0 parser's fuzzers, half an
 
 fuzz-parity:          ## thirty thousand files with damaged and lying parity through the repair, under gcc's sanitizers
 	mkdir -p build && $(CC) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Icsrc tests/drivers/parity_fuzz.c \
-		$(addprefix csrc/,$(addsuffix .c,array cauchy cpu gf16 guard hash map parity pool reader repair sha256 share verify)) -lpthread -o build/parity_fuzz && \
+		$(addprefix csrc/,$(addsuffix .c,array cauchy cpu gf16 guard hash map mend parity pool reader repair sha256 share verify)) -lpthread -o build/parity_fuzz && \
 		nice build/parity_fuzz 30000 1 spec/vectors/parity/*.ragfile
 
 fuzz-ragmd:           ## a hundred thousand damaged .ragmd files against an oracle

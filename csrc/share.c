@@ -121,3 +121,11 @@ void rag_share_close(uint8_t *share, uint32_t size) {
     store_u64(share + SHARE_BODY_HASH, rag_hash(share + SHARE_HEAD_SIZE, size - SHARE_HEAD_SIZE));
     store_u64(share + SHARE_HASH, rag_hash(share, HEAD_HASHED));
 }
+
+bool rag_parity_same(const struct parity *a, const struct parity *b) {
+    uint8_t one[SHARE_HEAD_SIZE], other[SHARE_HEAD_SIZE];
+    const struct share first = {.parity = *a}, second = {.parity = *b};
+    rag_share_write(one, &first);
+    rag_share_write(other, &second);
+    return memcmp(one, other, sizeof one) == 0;
+}

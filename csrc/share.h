@@ -71,6 +71,9 @@ bool rag_parity_measure(struct parity *parity);
  * that follows, end included. */
 bool rag_parity_plan(struct parity *parity, unsigned percent);
 
+/* Whether two are the same section. */
+bool rag_parity_same(const struct parity *a, const struct parity *b);
+
 /* Bytes of the section. */
 uint64_t rag_parity_size(const struct parity *parity);
 

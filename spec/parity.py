@@ -169,7 +169,9 @@ def newest(data, found):
         footer, lost = reader.newest(data, front)
         about, _, sections = reader.table(data, footer)
         entry = next((s for s in sections if s["name"] == "rag.parity"), None)
-        listed = entry and next((h for h in found if h["at"] == entry["at"]), None)
+        listed = entry and next(
+            (h for h in found if h["at"] == entry["at"] and h["end"] <= len(data)), None
+        )
         generation = about["generation"]
     except Refused:
         pass
@@ -331,7 +333,10 @@ def repaired(data):
     head = first
     while head:
         mend_section(data, head)
-        before = [h for h in found if h["at"] == head["before"] and h["toc_at"] == head["from"]]
+        before = [
+            h for h in found
+            if h["at"] == head["before"] and h["toc_at"] == head["from"] and h["end"] <= head["at"]
+        ]  # fmt: skip
         head = before[0] if before else None
     mend_front(data, first)
     reader.read(bytes(data))

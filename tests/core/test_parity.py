@@ -12,7 +12,7 @@ from ragfile import _core
 
 COMPILER = shutil.which("cc")
 PARTS = (
-    "array", "cauchy", "cpu", "gf16", "guard", "hash", "map", "parity", "pool", "reader", "repair",
+    "array", "cauchy", "cpu", "gf16", "guard", "hash", "map", "mend", "parity", "pool", "reader", "repair",
     "sha256", "share", "verify",
 )  # fmt: skip
 WRITE = """

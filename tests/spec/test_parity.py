@@ -5,6 +5,7 @@ import json
 import random
 
 import pytest
+from oracles.handmade import Entry, Image, Table
 from places import ROOT
 
 import ragfile
@@ -93,6 +94,41 @@ def test_the_second_reader_repairs_files_that_the_package_made(tmp_path):
         data = bytearray(whole)
         data[at : at + 30000] = rng.randbytes(len(data[at : at + 30000]))
         assert SLOW.repaired(bytes(data)) == whole, at
+
+
+def with_parity(image, table, head, toc):
+    """A commit whose parity section has this head, which is of this table."""
+    entry = table.entries[-1]
+    entry.at, entry.items = head["at"], head["rows"]
+    entry.size = head["rows"] * head["size"]
+    _, _, entry.hash = image.put(SLOW.section(bytes(image.data), head, toc))
+    image.seal(table)
+
+
+def test_a_section_before_that_says_its_commit_is_longer_than_the_file_is_not_used(tmp_path):
+    """The rest of what it says is in order, so its table would be written after the file's end."""
+    image, long = Image(), 300_000
+    first = Entry("a", *image.put(bytes(5000)))
+    table = Table(1, 4096, entries=[first, Entry("rag.parity", 0, 0, 0)])
+    head = SLOW.planned(len(image.data), 4096, long, 2, rows=4, quorum=4)
+    with_parity(image, table, head, table.pack() + bytes(long - len(table.pack())))
+    table = Table(2, len(image.data), entries=[first])
+    table.entries += [
+        Entry("b", *image.put(b"hello"), generation=2), Entry("rag.parity", 0, 0, 0, generation=2),
+    ]  # fmt: skip
+    later = SLOW.planned(
+        len(image.data), head["toc_at"], len(table.pack()), 2, generation=2, rows=4, quorum=2,
+        previous=image.previous, identity=image.identity, before=head["at"],
+    )  # fmt: skip
+    table.entries[-1].at, table.entries[-1].items = later["at"], 4
+    table.entries[-1].size = 4 * later["size"]
+    with_parity(image, table, later, table.pack())
+    whole, path = image.bytes(), tmp_path / "kb.ragfile"
+    assert head["end"] > len(whole)
+    path.write_bytes(whole.replace(b"hello", b"hallo"))
+    ragfile.repair(path)
+    assert path.read_bytes() == whole
+    assert SLOW.repaired(whole.replace(b"hello", b"hallo")) == whole
 
 
 def test_the_field_is_a_field():
