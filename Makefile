@@ -211,6 +211,9 @@ doors:                ## other people's clients: OpenAI's, Ollama's, the AI SDK,
 	MCP_TOOLS=$(CURDIR)/build/mcp AI_SDK=$(CURDIR)/build/ai-sdk \
 		$(PY) -m pytest -q tests/chat tests/mcp tests/server tests/test_asking.py
 
+bench:                ## every table that needs passages and questions alone; JSON, text and pictures in build/bench
+	$(PY) bench/every.py --passages $(PASSAGES) --questions $(SHORT) $(LONG) $(if $(ONLY),--only $(ONLY))
+
 bench-vectors:
 	$(PY) bench/vectors.py --rows $(ROWS) --queries $(QUERIES)
 

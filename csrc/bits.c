@@ -56,10 +56,17 @@ static inline __attribute__((always_inline)) uint64_t count_whole(const uint64_t
 }
 
 #if defined __x86_64__
-/* The instruction is younger than the baseline, and without it a count takes ten times as long. */
-__attribute__((target("popcnt"))) static uint64_t count_popcnt(const uint64_t *words,
-                                                               uint64_t count) {
-    return count_whole(words, count);
+/* The instruction is younger than the baseline, and without it a count takes ten times as long.
+ * Filters that few rows pass are mostly zeros. */
+__attribute__((target("avx2,popcnt"))) static uint64_t count_popcnt(const uint64_t *words,
+                                                                    uint64_t count) {
+    uint64_t sum = 0, i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint64_t any = 0;
+        for (size_t j = 0; j < 8; j++) any |= words[i + j];
+        if (any) sum += count_whole(words + i, 8);
+    }
+    return sum + count_whole(words + i, count - i);
 }
 #endif
 

@@ -106,8 +106,13 @@ KEPT = Kept()
 
 def copy_of(hit: Hit) -> Hit:
     """A hit like a kept one, which its taker can change."""
-    if hit._source[2]:  # not all read yet
-        return Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
+    waiting = hit._source[2]
+    if waiting:
+        copy = Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
+        if "content" not in waiting:  # what one taker read, the next one probably reads
+            copy.text, copy.tags, copy.source = hit.text, hit.tags, hit.source
+            copy.metadata, copy._source = copied(hit.metadata), (KEPT, hit, waiting)
+        return copy
     copy = Hit(
         hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
         hit.tags, copied(hit.metadata), hit.source, hit.start, hit.end,

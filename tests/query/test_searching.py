@@ -429,6 +429,17 @@ def test_an_answer_that_lacks_a_leg_is_not_kept(whole):
         assert rf.counters["cached"] == 0
 
 
+def test_what_one_taker_of_an_answer_read_is_the_next_ones_own(whole):
+    with ragfile.open(whole[0]) as rf:
+        texts = [hit.text for hit in rf.search("waa", mode="bm25")]
+        second = rf.search("waa", mode="bm25")
+        second[0].metadata["mine"], second[0].text = 1, "changed"
+        third, fresh = rf.search("waa", mode="bm25"), rf.search("waa", mode="bm25", cache=False)
+        assert rf.counters["cached"] == 2
+        assert [hit.text for hit in third] == texts
+        assert list(third) == list(fresh)
+
+
 def test_a_cached_answer_is_the_callers_own(whole):
     with ragfile.open(whole[0]) as rf:
         first = rf.search("waa", mode="bm25")

@@ -1,0 +1,125 @@
+"""Draws what the benchmarks measured: python bench/plots.py FOLDER OUT
+
+FOLDER has the JSON that `make bench` keeps; each file that is there becomes an SVG in OUT. Nothing but Python is needed.
+"""
+
+import argparse
+import json
+import math
+from html import escape
+from pathlib import Path
+
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 400, 70, 50, 160, 60
+COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a")
+
+
+class Axis:
+    """A logarithmic axis from the decade below the least value to the one above the largest."""
+
+    def __init__(self, values, start, end):
+        self.low = math.floor(math.log10(min(values)) + 1e-9)
+        self.high = max(self.low + 1, math.ceil(math.log10(max(values)) - 1e-9))
+        self.start, self.end = start, end
+
+    def at(self, value):
+        share = (math.log10(value) - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def decades(self):
+        return [10.0**power for power in range(self.low, self.high + 1)]
+
+
+def text(x, y, words, anchor="middle", size=12):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{escape(words)}</text>'
+
+
+def line(x1, y1, x2, y2, colour="#d0d7de"):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def curves(title, across, up, series):
+    """An SVG of {name: [(x, y), …]}, both axes logarithmic."""
+    points = [point for some in series.values() for point in some]
+    x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT)
+    y = Axis([p[1] for p in points], HEIGHT - BOTTOM, TOP)
+    parts = [text(WIDTH / 2, 24, title, size=15)]
+    for value in x.decades():
+        parts += [line(x.at(value), TOP, x.at(value), HEIGHT - BOTTOM)]
+        parts += [text(x.at(value), HEIGHT - BOTTOM + 18, number(value))]
+    for value in y.decades():
+        parts += [line(LEFT, y.at(value), WIDTH - RIGHT, y.at(value))]
+        parts += [text(LEFT - 6, y.at(value) + 4, number(value), "end")]
+    parts += [
+        text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, across),
+        text(LEFT, TOP - 12, up, "start"),
+    ]
+    for i, (name, some) in enumerate(series.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        places = [(x.at(a), y.at(b)) for a, b in sorted(some)]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+        )
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3.5" fill="{colour}"/>' for a, b in places]
+        row = TOP + 10 + 20 * i
+        parts.append(
+            f'<rect x="{WIDTH - RIGHT + 14}" y="{row - 9}" width="12" height="10" fill="{colour}"/>'
+        )
+        parts.append(text(WIDTH - RIGHT + 32, row, name, "start"))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">'
+    body = "\n".join(parts)
+    return f'{head}\n<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n{body}\n</svg>\n'
+
+
+def of_filters(found):
+    series = {}
+    for cell, times in found["share"].items():
+        if cell.endswith("k = 10"):
+            for name in ("ragfile", "numpy"):
+                series.setdefault(name, []).append((times["rows"], times[name]))
+    title = f"A filter over {found['rows']:,} vectors, k = 10"
+    return curves(title, "rows that pass", "CPU ms a question", series)
+
+
+def of_vectors_own(found):
+    series = {}
+    for count, cells in found["sizes"].items():
+        for cell in ("one, k = 10", "one, k = 100"):
+            for name in ("ragfile", "faiss"):
+                if name in cells[cell]:
+                    row = series.setdefault(f"{name}, {cell[5:]}", [])
+                    row.append((int(count), cells[cell][name]))
+    return curves("Exact top k, own-model vectors", "vectors", "CPU ms a question", series)
+
+
+def of_service(found):
+    series = {}
+    for share, said in found["load"].items():
+        for name in ("p50", "p99", "p99.9"):
+            rate = float(share.rstrip("%")) / 100 * found["questions a second"]
+            series.setdefault(name, []).append((rate, said[name]))
+    return curves("A service under load", "questions a second", "ms until the answer", series)
+
+
+DRAWN = {"filters": of_filters, "vectors_own": of_vectors_own, "service": of_service}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, draw in DRAWN.items():
+        measured = args.folder / f"{name}.json"
+        if measured.exists():
+            (args.out / f"bench-{name}.svg").write_text(draw(json.loads(measured.read_text())))
+            print(args.out / f"bench-{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
