@@ -37,6 +37,7 @@ _SIGN = re.compile(
     r"|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|`+",
     re.MULTILINE | re.DOTALL,
 )
+_TEXT = re.compile(r'\btext="([^"\n]*)"')
 _BLANK = re.compile(r"[^\n]")
 _SPACES = re.compile(r"\s+")
 
@@ -59,8 +60,14 @@ def cleaned(text: str, *, is_code: bool = False) -> str:
         for start, end in _code(text):
             text = _blanked(text, start, end)
         text = _BLOCK.sub(" ", text)
-    text = _SIGN.sub("", _FENCE.sub(" ", text))
+    text = _SIGN.sub(_left, _FENCE.sub(" ", text))
     return _SPACES.sub(" ", html.unescape(text)).strip()
+
+
+def _left(sign):
+    """What stays of a sign: the text that a template of Hugo shows."""
+    shown = _TEXT.search(sign[0]) if sign[0].startswith("{{") else None
+    return shown[1] if shown else ""
 
 
 def _code(text) -> Iterator[tuple[int, int]]:

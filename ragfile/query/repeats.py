@@ -107,7 +107,8 @@ class _Round:
 def first(base: Any, rows: list[int], limit: int | None) -> NDArray[np.intp]:
     """Places of the rows, in order, that do not repeat one before: the first `limit` of them, or all."""
     seen = unlike(base)
-    new = (at for at, one in enumerate(contents(base, rows)) if seen.keeps(one))
+    flags = (is_new for piece in _pieces(base, rows) for is_new in seen.of(piece))
+    new = (at for at, is_new in enumerate(flags) if is_new)
     return np.fromiter(itertools.islice(new, limit), np.intp)
 
 
@@ -118,8 +119,15 @@ def unlike(base: Any) -> reranking.Unlike | reranking.UnlikeTexts:
 
 def contents(base: Any, rows: list[int]) -> Iterator[Any]:
     """What it compares of each row, read in pieces as far as somebody looks."""
-    what = "vectors" if base.has_vectors else "contents"
+    return itertools.chain.from_iterable(_pieces(base, rows))
+
+
+def _pieces(base, rows):
+    """Vectors, where those of rows without one are unlike all others, or texts."""
     for at in range(0, len(rows), PIECE):
         piece = rows[at : at + PIECE]
-        known = base._looked_at(what, piece)
-        yield from (known[row] for row in piece)
+        if base.has_vectors:
+            yield base.vectors_of(piece)
+        else:
+            known = base._looked_at("contents", piece)
+            yield [known[row] for row in piece]

@@ -25,7 +25,7 @@ from ragfile.records import Candidate, best_first
 from ragfile.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, Literal
 
     from ragfile.records import Hits
@@ -222,18 +222,34 @@ class Unlike:
         """Whether the cosine to one of them is the threshold or more."""
         return self._repeats(_unit([vector])[0])
 
+    def of(self, vectors: Any) -> Iterator[bool]:
+        """The same as keeps of one after the other, with one product for all that was there before."""
+        rows, before = _unit(vectors), self._count
+        near = (self._kept[:before] @ rows.T).max(axis=0) if before else np.full(len(rows), -np.inf)
+        for row, nearest in zip(rows, near.tolist(), strict=True):
+            new = self._kept[before : self._count]
+            repeats = nearest >= self.threshold or (
+                len(new) and (new @ row).max() >= self.threshold
+            )
+            if not repeats:
+                self._keep(row)
+            yield not repeats
+
     def keeps(self, vector: Any) -> bool:
         """Takes a vector, unless it repeats one; whether it did."""
         row = _unit([vector])[0]
         if self._repeats(row):
             return False
+        self._keep(row)
+        return True
+
+    def _keep(self, row):
         if self._count == len(self._kept):
             grown = np.empty((2 * self._count + 8, len(row)))
             grown[: self._count] = self._kept.reshape(self._count, len(row))
             self._kept = grown
         self._kept[self._count] = row
         self._count += 1
-        return True
 
     def _repeats(self, row):
         known = self._kept[: self._count]
@@ -250,6 +266,10 @@ class UnlikeTexts:
         """Whether it repeats one of them."""
         return self._repeats(simhash(text))
 
+    def of(self, texts: Iterable[str]) -> Iterator[bool]:
+        """Whether it keeps each of some texts, one after the other."""
+        return map(self.keeps, texts)
+
     def keeps(self, text: str) -> bool:
         """Takes a text, unless it repeats one; whether it did."""
         mark = simhash(text)
@@ -264,8 +284,8 @@ class UnlikeTexts:
 
 def distinct_vectors(vectors, threshold=SAME_COSINE):
     """Positions, in order, of the rows whose cosine to every earlier one kept is below the threshold."""
-    unlike = Unlike(threshold)
-    return [i for i, row in enumerate(vectors) if unlike.keeps(row)]
+    kept = Unlike(threshold).of(vectors)
+    return [i for i, is_new in enumerate(kept) if is_new]
 
 
 def distinct_texts(texts, bits=SAME_BITS):

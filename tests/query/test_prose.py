@@ -13,7 +13,7 @@ from ragfile.text import sentences
     ("Use `a_b` and __init__ or 2 * 3 * 4.", "Use a_b and __init__ or 2 * 3 * 4."),
     ("See [the *page*](/a_(b)) and ![alt](x.png) more.", "See the page and more."),
     ("<p>One &lt; two</p> <br/> vector<int> stays", "One < two vector<int> stays"),
-    ("{{< glossary_tooltip text=\"pods\" >}} run {{% x %}}", "run"),
+    ('{{< glossary_tooltip text="pods" term_id="p" >}} run {{% x %}}', "pods run"),
     ("- item **one**\n> quoted", "item one quoted"),
     ("1. first\n2) second", "first second"),
     ("```sh\nls\n```\nDone.", "Done."),
@@ -62,3 +62,5 @@ def test_support_is_more_than_half_of_the_words_or_four():
     assert support(long, ["alpha beta gamma delta"]).is_enough
     assert not support(long, ["alpha beta", "gamma delta epsilon"]).is_enough
     assert not support("what is it", ["anything"]).is_enough
+    assert support("what is 404", ["the error 404"]).is_enough
+    assert "no passage has any of the question's 1 words" in support("404", ["the error"]).refusal()

@@ -6,7 +6,7 @@ from oracles import search as oracle
 from oracles.search import DIM, Hashed, pieced, question
 
 import ragfile
-from ragfile.query import fusion
+from ragfile.query import fusion, reranking
 
 LIKE = 0.98
 
@@ -186,3 +186,15 @@ def test_texts_tell_repeats_where_there_are_no_vectors(tmp_path):
         assert [h.id for h in rf.search("pods", 5, mode="bm25", distinct=True, pool=5)] == [
             "d000#0", "d001#0", "d002#0"
         ]  # fmt: skip
+
+
+def test_many_passages_are_told_apart_as_one_by_one():
+    rng = np.random.default_rng(7)
+    kinds = rng.standard_normal((40, DIM))
+    vectors = kinds[rng.integers(0, 40, 500)] + 1e-3 * rng.standard_normal((500, DIM))
+    vectors[::50] = 0
+    one_by_one, together = reranking.Unlike(), reranking.Unlike()
+    flags = [one_by_one.keeps(vector) for vector in vectors]
+    pieces = [vectors[at : at + size] for at, size in ((0, 1), (1, 7), (8, 300), (308, 192))]
+    assert [is_new for piece in pieces for is_new in together.of(piece)] == flags
+    assert sum(flags) == 40 + 10  # what has no direction is like nothing
