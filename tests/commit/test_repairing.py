@@ -63,6 +63,13 @@ def sections(path):
         return {entry["name"]: entry for entry in rf.entries}
 
 
+def invert(path, *places):
+    data = bytearray(path.read_bytes())
+    for at in places:
+        data[at] ^= 255
+    path.write_bytes(data)
+
+
 # ----------------------------------------------------------------------------------- what comes back
 
 
@@ -181,6 +188,34 @@ def test_every_bit_of_the_ends_and_the_front_comes_back(tmp_path):
         path.write_bytes(data)
         ragfile.repair(path)
         assert path.read_bytes() == whole, at
+
+
+@pytest.mark.parametrize(("parity", "size"), [(2, 6 << 20), (30, 1 << 20)])
+def test_as_many_blocks_come_back_as_shares_are_left_and_not_one_more(tmp_path, parity, size):
+    """Any pattern: b shares and a blocks of the group with a + b = m, as long as a quorum is left."""
+    path, rng = tmp_path / "kb.ragfile", random.Random(parity)
+    writer = _core.Writer.create(path)
+    writer.parity(parity)
+    writer.add("a", rng.randbytes(size))
+    writer.commit()
+    whole = path.read_bytes()
+    entry = _core.Reader(_core.Map(path)).entry("rag.parity")
+    at = entry["at"]
+    block, groups, rows, quorum = (
+        int.from_bytes(whole[at + i : at + i + 4], "little") for i in (80, 84, 88, 92)
+    )
+    blocks, share = -(-(at - 4096) // block), entry["size"] // rows
+    assert (groups, blocks > rows) == (1, True)
+    for lost_shares in (0, 1, rows - quorum):
+        one_by_one = [at + i * share for i in rng.sample(range(rows), lost_shares)]
+        chosen = rng.sample(range(blocks - 1), rows - lost_shares + 1)
+        starts = [4096 + i * block + rng.randrange(block) for i in chosen]
+        invert(path, *one_by_one, *starts[1:])
+        ragfile.repair(path)
+        assert path.read_bytes() == whole
+        invert(path, *one_by_one, *starts)
+        assert not ragfile.repair(path, dry_run=True).is_repairable
+        path.write_bytes(whole)
 
 
 def test_several_groups_come_back_after_a_burst(tmp_path):
