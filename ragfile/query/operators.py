@@ -160,7 +160,7 @@ class _Holding:
 
     def __init__(self, archive):
         self.archive, self.segments = archive, archive._searched("rag.terms")
-        self.lexicon = self.segments[0].lexicon if self.segments else None
+        self.lexicon: Any = self.segments[0].lexicon if self.segments else None
 
     def rows_of(self, sign):
         """bool[rows]"""

@@ -491,7 +491,7 @@ class Dataset(KnowledgeBase):
         whole = self.whole
         queries, analysis = whole.queries(list(texts), terms), self.analysis
         weights = analysis.weights_for(fields) if fields and analysis else None
-        if weights is None:
+        if weights is None or analysis is None:
             return queries
         total = analysis.reweighed(whole.stats.total_length, self._field_lengths(), weights)
         queries.weigh(weights, whole.stats.rows, total, analysis.k1, analysis.b)

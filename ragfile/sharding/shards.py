@@ -60,23 +60,22 @@ class Shard(Archive):
         from ragfile.store.signatures import Content
 
         root, kind, name = re.split(r"[/\\](?=[^/\\]+[/\\][^/\\]+$|[^/\\]+$)", self._url)
-        content = Content(reader)
+        content, refused = Content(reader), f"{self.path}: not what was signed, or its seal is not"
         try:
             seal = place(root).read(seal_name(f"{kind}/{name}"))
-            is_signed = content.digest(seal) == self._content
+            digest = content.digest(seal)
         except (FileNotFoundError, ValueError):
-            is_signed = False
-        if not is_signed:
-            raise SignatureError(f"{self.path}: not what was signed, or its seal is not")
+            raise SignatureError(refused) from None
+        if digest != self._content:
+            raise SignatureError(refused)
         for entry, leaves in zip(content.entries, content.split(seal), strict=True):
             reader.seal(entry["name"], entry["segment"], leaves)
 
     def _mapped(self) -> Any:
         if is_remote(self._url):
-            from ragfile.net.fetcher import mapped
+            from ragfile.net.fetcher import WINDOW, mapped
 
-            more = {"window": self._window} if self._window else {}
-            return mapped(self._url, self._cache_folder, **more)
+            return mapped(self._url, self._cache_folder, window=self._window or WINDOW)
         return _core.Map(self._url)
 
     def _identity(self) -> Any:

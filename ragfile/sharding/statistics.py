@@ -177,9 +177,10 @@ class Whole:
         """The terms that begin with a word, or are so many edits away, with how many rows have them."""
         frequencies, section = self.frequencies, self.archive.section(SECTION)
         assert frequencies is not None
+        assert section is not None
         if self.archive.reader.is_elsewhere:
-            place = (0, len(section)) if edits else frequencies.stretch(word)
-            _core.ready([(section, *place)])
+            at, size = (0, len(section)) if edits else frequencies.stretch(word)
+            _core.ready([(section, at, size)])
         return frequencies.near(word, edits) if edits else frequencies.beginning(word)
 
     def of(self, query: str) -> Statistics:

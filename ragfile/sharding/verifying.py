@@ -90,7 +90,7 @@ class _Checking:
             seal = self.store.read(seal_name(path))
         except FileNotFoundError:
             seal = None
-        for what in signing.forgeries(shard, path, self.contents, seal):
+        for what in signing.forgeries(shard, path, self.contents or {}, seal):
             self._say(path, what, "SignatureError")
 
     def _say(self, name, what, kind="CorruptError"):

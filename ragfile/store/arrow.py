@@ -8,6 +8,7 @@ Rows come in the order of the file, batch by batch, so that no export needs more
 """
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class WithoutVectors:
 def arrow_stream(archive, vectors=True):
     """A PyCapsule of an Arrow stream over the live chunks: no library is needed on this side."""
     vectors = vectors and archive.has_vectors
-    columns = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
+    columns: list[Any] = [(b"u", name, []) for name in (b"node_id", b"text", b"metadata_")]
     if vectors:
         items = [(b"f", b"item", [])]
         columns.append((b"+w:%d" % archive.dim, b"embedding", items, archive.has_bare_rows))

@@ -245,7 +245,7 @@ def _ascending(rows, score):
     return out
 
 
-def _by_segment(segments, rows, score, missing=0):
+def _by_segment(segments, rows, score, missing: float = 0):
     """score(segment, its rows) for rows in any order, put together; `missing` for a row of none of these segments."""
     rows = np.asarray(rows, dtype=np.int64)
     if (
