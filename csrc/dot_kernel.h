@@ -217,10 +217,18 @@ INLINE void NAME(add_group)(const uint8_t *group, vb ql, vb qh, vi *low, vi *hig
     }
 }
 
+/* How far ahead of a block loads are started, where `left` bytes of the sweep are left from there
+ * on and it goes on at next: the distance from the block to what is read then. */
+INLINE size_t NAME(ahead_of)(const uint8_t *block, size_t left, const uint8_t *next) {
+    if (!next || left > PREFETCH) return PREFETCH;
+    return (size_t)((uintptr_t)next - (uintptr_t)block) + PREFETCH - left;
+}
+
 /* Integer sums of two blocks that share the loads of the query. Groups alternate between two sets
  * of sums: eight chains hide the latency of the products. */
 INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *codes, size_t groups,
-                             vi *sums) {
+                             size_t ahead, vi *sums) {
+    const uintptr_t load_a = (uintptr_t)a + ahead, load_b = (uintptr_t)b + ahead;
     vi low[4][16 / WIDTH], high[4][16 / WIDTH];
     for (int c = 0; c < 4; c++)
         for (int j = 0; j < 16 / WIDTH; j++) low[c][j] = high[c][j] = (vi){0};
@@ -228,8 +236,10 @@ INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *c
     for (; g + 2 <= groups; g += 2) {
         const vb q0 = NAME(four)(codes + 8 * g), q1 = NAME(four)(codes + 8 * g + 4);
         const vb q2 = NAME(four)(codes + 8 * g + 8), q3 = NAME(four)(codes + 8 * g + 12);
-        __builtin_prefetch(a + 64 * g + PREFETCH), __builtin_prefetch(a + 64 * g + PREFETCH + 64);
-        __builtin_prefetch(b + 64 * g + PREFETCH), __builtin_prefetch(b + 64 * g + PREFETCH + 64);
+        __builtin_prefetch((const void *)(load_a + 64 * g));
+        __builtin_prefetch((const void *)(load_a + 64 * g + 64));
+        __builtin_prefetch((const void *)(load_b + 64 * g));
+        __builtin_prefetch((const void *)(load_b + 64 * g + 64));
         NAME(add_group)(a + 64 * g, q0, q1, low[0], high[0]);
         NAME(add_group)(b + 64 * g, q0, q1, low[1], high[1]);
         NAME(add_group)(a + 64 * g + 64, q2, q3, low[2], high[2]);
@@ -343,7 +353,8 @@ KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_ro
         const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
         if (!(wanted | wanted2)) continue;
         vi sums[32 / WIDTH];
-        NAME(sum_blocks)(first, second, query->codes, groups, sums);
+        const size_t ahead = NAME(ahead_of)(first, (count - b) * size, query->next);
+        NAME(sum_blocks)(first, second, query->codes, groups, ahead, sums);
         const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
         found +=
             NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
@@ -366,7 +377,8 @@ KERNEL size_t NAME(sweep_planes)(const uint8_t *blocks, size_t count, uint32_t f
         const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
         if (!(wanted | wanted2)) continue;
         vi sums[32 / WIDTH];
-        NAME(sum_blocks)(first, second, query->codes, groups, sums);
+        const size_t ahead = NAME(ahead_of)(first, (count - b) * size, query->next);
+        NAME(sum_blocks)(first, second, query->codes, groups, ahead, sums);
         NAME(add_top)(first, second, query->top, sums);
         const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
         found += NAME(keep_planes)(first + 64 * groups, norms, sums, query, floor, wanted, row,

@@ -31,8 +31,9 @@ struct sweep_query {
     const int8_t *codes; /* 8 * groups */
     size_t groups;
     float bias, step, slack;
-    float curve; /* of the key w * (x - curve * w): 0, or 1 / (2 |q|) for l2 */
-    bool unit;   /* cosine: w is 1, else the row's norm */
+    float curve;         /* of the key w * (x - curve * w): 0, or 1 / (2 |q|) for l2 */
+    bool unit;           /* cosine: w is 1, else the row's norm */
+    const uint8_t *next; /* what is swept after these blocks; NULL: what lies behind them */
 };
 
 /* The same for planes: <q, u> is about base + (sum - bias) * step * scale, and within times the
@@ -43,6 +44,7 @@ struct planes_query {
     size_t groups;
     float bias, step, base, slack, reach, within, beyond, curve;
     const uint8_t *norms; /* a row's norm is w; NULL: w is 1 */
+    const uint8_t *next;  /* as above */
 };
 
 /* A row that a sweep could not rule out: the most that its key can be, and its likely value. */

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pursuit.h"
+#include "scan_clusters.h"
 
 /* Slack of bounds that are computed in binary64: the rounding of stored norms, and room to
  * spare. */
@@ -83,12 +83,14 @@ void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *code
     rag_sieve_offer(sieve, upper, lower, row);
 }
 
-static void refine_hit(const struct pursuit *on, size_t place, uint32_t row) {
-    const uint32_t q = on->which[place];
-    const uint64_t at = codes_at(on, row);
+static void refine_hit(const struct pursuit *on, size_t i, uint32_t place) {
+    const uint32_t q = on->which[i];
+    const uint64_t at = codes_at(on, place);
     struct rag_fault fault;
+    uint32_t row;
     if (rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault),
-                        &fault))
+                        &fault) &&
+        rag_search_row(on->search, on->slice->segment, place, &row))
         rag_refine_row(&on->search->queries[q], on->shadow->dim,
                        rag_guard_at(&on->shadow->guard, at), row, &on->slice->hunts[q].sieve);
 }

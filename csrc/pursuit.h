@@ -18,6 +18,7 @@ struct pursuit {
     uint8_t *memory;
     struct hit *pending, *likely; /* room hits for each query, and those of one run ... */
     size_t *pending_count, *likely_count;
+    const uint8_t *next; /* the blocks that are swept after those of this stretch, or NULL */
     float *scratch;
 };
 

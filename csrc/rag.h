@@ -893,12 +893,48 @@ struct rag_filters {
     size_t count;
 };
 
-/* One matrix of a search: its shadow (or NULL) and the rows that it searches (or NULL for all): bit
- * i % 64 of word i / 64. */
+/* Rows that lie close together, as clusters: the section rag.clusters. With it, a shadow holds the
+ * rows in another order, cluster by cluster, and is the section rag.clustered. open checks all but
+ * the order, whose row numbers are checked when they are used. */
+struct rag_clusters {
+    struct rag_guard guard;
+    uint64_t rows, order_at;
+    uint32_t dim, count;
+};
+
+enum rag_status rag_clusters_open(struct rag_clusters *clusters, const struct rag_guard *section,
+                                  const struct rag_matrix *matrix, struct rag_fault *fault);
+
+/* Where a cluster's places start; of `count`, where the last one's end. */
+uint32_t rag_clusters_start(const struct rag_clusters *clusters, uint32_t cluster);
+
+/* Checks that clusters, and the shadow in their order, are true of every row. */
+enum rag_status rag_clusters_check(const struct rag_clusters *clusters,
+                                   const struct rag_shadow *shadow, const struct rag_matrix *matrix,
+                                   struct rag_fault *fault);
+
+/* Clusters in the making. choose gives about `wanted` clusters, or NULL where there can be none;
+ * then the row at each place is known. measure wants the matrix with its rows in that order; after
+ * it, write puts the section out. The bytes are the same for any number of threads. */
+struct rag_clustering;
+enum rag_status rag_clustering_choose(const struct rag_matrix *matrix, uint64_t wanted, int threads,
+                                      struct rag_clustering **clustering, struct rag_fault *fault);
+void rag_clustering_free(struct rag_clustering *clustering);
+uint32_t rag_clustering_count(const struct rag_clustering *clustering);
+const uint32_t *rag_clustering_order(const struct rag_clustering *clustering);
+enum rag_status rag_clustering_measure(struct rag_clustering *clustering,
+                                       const struct rag_matrix *placed, struct rag_fault *fault);
+uint64_t rag_clustering_size(const struct rag_clustering *clustering);
+enum rag_status rag_clustering_write(const struct rag_clustering *clustering, rag_write *write,
+                                     void *context);
+
+/* One matrix of a search: its shadow (or NULL), the rows that it searches (or NULL for all): bit
+ * i % 64 of word i / 64; and the clusters in whose order the shadow is (or NULL). */
 struct rag_segment {
     const struct rag_matrix *matrix;
     const struct rag_shadow *shadow;
     const uint64_t *where;
+    const struct rag_clusters *clusters;
 };
 
 /* The queries of a search: count times dim finite floats. A row that scores less than its query's
@@ -914,9 +950,14 @@ struct rag_question {
     int threads;
     const float *least;
     const struct rag_filters *filters;
+    double effort; /* the share of a segment's rows, in clusters, that is visited; 0 or 1: all */
+    /* for each query, or NULL: the share of the k best rows that the answer has. 1 is proved; what
+       is below 1 is an estimate. */
+    double *recall;
 };
 
-/* The k best rows of all segments together, exactly. rows and scores are [query][segment][k]: each
+/* The k best rows of all segments together: exactly, but where an effort below 1 leaves clusters
+ * out that might hold some. rows and scores are [query][segment][k]: each
  * segment's part lists, best first and equal scores by row, those of its rows that belong to the k
  * best of all or tie with the last of them (so that a caller can settle ties between segments by a
  * key of its own); the rest is row -1, score -infinity. */

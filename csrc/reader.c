@@ -352,11 +352,12 @@ static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum r
 
 /* Sections that this build has code for; any other is skipped unless its flags forbid that. */
 static bool name_known(const char *name) {
-    static const char *const known[] = {"vector",     "keyword",    "rag.keys",      "rag.shadow",
-                                        "rag.planes", "rag.chunks", "rag.documents", "rag.ids",
-                                        "rag.text",   "rag.meta",   "rag.terms",     "rag.postings",
-                                        "rag.tombs",  "rag.gone",   "rag.config",    "rag.origin",
-                                        "rag.stale",  "rag.fine",   "rag.bare",      "rag.parity"};
+    static const char *const known[] = {
+        "vector",       "keyword",       "rag.keys",   "rag.shadow",    "rag.planes",
+        "rag.clusters", "rag.clustered", "rag.chunks", "rag.documents", "rag.ids",
+        "rag.text",     "rag.meta",      "rag.terms",  "rag.postings",  "rag.tombs",
+        "rag.gone",     "rag.config",    "rag.origin", "rag.stale",     "rag.fine",
+        "rag.bare",     "rag.parity"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i]) == 0) return true;
     return false;

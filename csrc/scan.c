@@ -3,7 +3,7 @@
  * rag_nearest takes the queries in chunks, whose candidates fit into CHUNK_BYTES, and cuts the
  * segments into slices of rows, about two for each thread. Slices are scanned in parallel; then the
  * queries are finished in parallel (finish.c). Where questions have filters of their own, a slice
- * is scanned once for each filter (scan_parts.c). For each slice one of six ways is chosen:
+ * is scanned once for each filter (scan_parts.c). For each slice one of seven ways is chosen:
  *
  *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
  *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
@@ -13,6 +13,8 @@
  *    gather      few queries, and few of the slice's rows pass: their 8-bit rows (scan_gather.c)
  *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
  *                (scan_tiles.c)
+ *    clusters    an effort below 1, and a shadow in the order of clusters: sweeps of the most
+ *                promising ones, query by query (scan_clusters.c)
  *
  * However a slice is scanned, it ends as rows with bounds (the sieve) and rows with scores (the
  * best). Slices share what they learn: the floor of a query is an atomic number, and a slice starts
@@ -31,7 +33,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scan.h"
+#include "scan_clusters.h"
 
 enum { PRODUCT_QUERIES = 12, CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
 
@@ -160,6 +162,12 @@ static bool shadow_pays(const struct search *search, const struct rag_segment *s
            (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
 }
 
+static void want_shadow(const struct rag_segment *segment, struct rag_wants *wants) {
+    rag_wants_add(wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
+    if (segment->clusters)
+        rag_wants_add(wants, &segment->clusters->guard, 0, segment->clusters->guard.size);
+}
+
 /* Fetches the bytes that a scan of the slice reads, where they are elsewhere: the rows that pass,
  * when they are few; the whole shadow; or all rows. */
 static bool bring(struct search *search, const struct slice *slice, const uint64_t *where, bool few,
@@ -170,8 +178,7 @@ static bool bring(struct search *search, const struct slice *slice, const uint64
     if (!segment->matrix->guard.source) return true;
     for (uint64_t row = slice->first; few && row < slice->end; row++)
         if (has_row(where, row)) rag_matrix_want(segment->matrix, row, 1, &wants);
-    if (!few && shadow)
-        rag_wants_add(&wants, &segment->shadow->guard, 0, segment->shadow->guard.size);
+    if (!few && shadow) want_shadow(segment, &wants);
     else if (!few)
         rag_matrix_want(segment->matrix, slice->first, slice->end - slice->first, &wants);
     return rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
@@ -186,27 +193,45 @@ static bool is_few(const struct search *search, uint64_t passing) {
  * as sweeping over GATHER_SHARE. */
 enum { GATHER_SHARE = 8 };
 
+/* Gathering needs a shadow in the order of rows. */
 static void scan_shadow(struct search *search, const struct slice *slice, const uint32_t *which,
                         size_t count, bool mixed, uint64_t passing) {
     if (mixed || (rag_kernels()->tile && count >= TILE_QUERIES / 2))
         rag_scan_tiles(search, slice, which, count);
-    else if (passing * GATHER_SHARE <= slice->end - slice->first)
+    else if (!search->segments[slice->segment].clusters &&
+             passing * GATHER_SHARE <= slice->end - slice->first)
         rag_scan_gather(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
+}
+
+/* Where an effort below 1 leaves rows out. */
+static bool is_visited(const struct search *search, const struct rag_segment *segment) {
+    return search->effort < 1 && segment->clusters && shadow_pays(search, segment);
+}
+
+/* The slices of one segment must be scanned in one way where its shadow has another order: a slice
+ * is rows for some ways, and places for others. */
+static struct slice whole_of(const struct search *search, const struct slice *slice) {
+    const struct rag_segment *segment = &search->segments[slice->segment];
+    if (!segment->clusters) return *slice;
+    return (struct slice){.segment = slice->segment, .end = segment->matrix->count};
 }
 
 static void scan_as_fits(struct search *search, const struct slice *slice, const uint32_t *which,
                          size_t count, bool mixed) {
     const struct rag_segment *segment = &search->segments[slice->segment];
     const uint64_t *where = mixed ? NULL : rag_where(search, slice, which[0]);
-    const uint64_t passing = rag_passing_count(where, slice->first, slice->end);
+    const struct slice whole = whole_of(search, slice);
+    const uint64_t passing = rag_passing_count(where, whole.first, whole.end);
     const bool few = !mixed && is_few(search, passing);
     if (passing == 0 || !bring(search, slice, where, few, shadow_pays(search, segment))) return;
     if (few) {
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
+    } else if (is_visited(search, segment)) {
+        for (size_t i = 0; i < count; i++) rag_scan_clusters(search, slice, which[i], passing);
     } else if (!shadow_pays(search, segment) && count >= PRODUCT_QUERIES &&
-               4 * passing >= slice->end - slice->first)
+               4 * passing >= whole.end - whole.first)
         rag_scan_products(search, slice, which, count);
     else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
     else scan_shadow(search, slice, which, count, mixed, passing);
@@ -249,11 +274,37 @@ static void scan_slice(struct search *search, const struct slice *slice, const s
 
 static void scan_task(void *context, size_t i) {
     struct search *search = context;
+    const struct slice *slice = &search->slices[i / search->part_count];
+    rag_float_mode before;
+    if (is_visited(search, &search->segments[slice->segment])) return;
+    rag_float_plain(&before);
+    scan_slice(search, slice, &search->parts[i % search->part_count]);
+    rag_float_back(&before);
+}
+
+/* Visits are tasks by query, after all other slices, one segment after the other. */
+static void visit_task(void *context, size_t i) {
+    struct search *search = context;
+    const struct part alone = {.first = i, .count = 1};
     rag_float_mode before;
     rag_float_plain(&before);
-    scan_slice(search, &search->slices[i / search->part_count],
-               &search->parts[i % search->part_count]);
+    for (size_t s = 0; s < search->slice_count; s++)
+        if (is_visited(search, &search->segments[search->slices[s].segment]))
+            scan_slice(search, &search->slices[s], &alone);
     rag_float_back(&before);
+}
+
+static bool any_clusters(const struct search *search) {
+    bool any = false;
+    for (size_t s = 0; s < search->segment_count; s++) any |= search->segments[s].clusters != NULL;
+    return any;
+}
+
+static bool any_visited(const struct search *search) {
+    bool any = false;
+    for (size_t s = 0; s < search->segment_count; s++)
+        any |= is_visited(search, &search->segments[s]);
+    return any;
 }
 
 /* -------------------------------------------------------------------------------------- cutting */
@@ -270,9 +321,11 @@ static size_t cut(struct search *search, uint64_t slice_rows, struct slice *slic
     size_t count = 0;
     for (size_t s = 0; s < search->segment_count; s++) {
         const uint64_t rows = search->segments[s].matrix->count;
-        for (uint64_t first = 0; first < rows; first += slice_rows, count++) {
+        const bool whole = search->effort < 1 && search->segments[s].clusters;
+        const uint64_t step = whole ? UINT32_MAX - 63 : slice_rows;
+        for (uint64_t first = 0; first < rows; first += step, count++) {
             if (!slices) continue;
-            const uint64_t end = rows - first < slice_rows ? rows : first + slice_rows;
+            const uint64_t end = rows - first < step ? rows : first + step;
             slices[count] = (struct slice){.segment = s, .first = first, .end = end};
         }
     }
@@ -297,6 +350,8 @@ static float least_key(const struct search *search, size_t q) {
 static void run_parts(struct search *search, int threads) {
     const struct part *last = &search->parts[search->part_count - 1];
     rag_parallel(search->slice_count * search->part_count, threads, scan_task, search);
+    if (any_visited(search) && !rag_search_failed(search))
+        rag_parallel(last->first + last->count, threads, visit_task, search);
     if (!rag_search_failed(search)) rag_search_bring(search);
     if (!rag_search_failed(search))
         rag_parallel(last->first + last->count, threads, finish_task, search);
@@ -336,11 +391,14 @@ static void run_chunk(struct search *search, int threads) {
     }
     for (size_t s = 0; s < search->slice_count; s++)
         search->slices[s].hunts = hunts + s * search->query_count;
-    const bool guessed = rag_guess_pays(search);
+    const bool guessed = !any_clusters(search) && rag_guess_pays(search);
     if (guessed) rag_guess(search, threads);
     if (rag_search_divide(search)) run_parts(search, threads);
     if (guessed && !rag_search_failed(search)) run_again(search, threads);
+    for (size_t q = 0; search->recall && q < search->query_count; q++)
+        search->recall[q] = rag_search_recall(search, q);
     for (size_t i = 0; i < search->slice_count * search->query_count; i++) {
+        free(hunts[i].early);
         rag_sieve_close(&hunts[i].sieve);
         rag_best_close(&hunts[i].best);
     }
@@ -380,6 +438,7 @@ static void run(struct search *search, const struct rag_question *question, uint
         }
         run_chunk(search, threads);
         if (search->least) search->least += search->query_count;
+        if (search->recall) search->recall += search->query_count;
         if (search->filter_of) search->filter_of += search->query_count;
         search->rows += search->query_count * stride;
         search->scores += search->query_count * stride;
@@ -403,6 +462,8 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             .segment_count = segment_count,
                             .width = question->k,
                             .dim = question->dim,
+                            .effort = question->effort > 0 ? question->effort : 1,
+                            .recall = question->recall,
                             .least = question->least,
                             .filters = question->filters,
                             .filter_of = question->filters ? question->filters->of : NULL,

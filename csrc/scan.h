@@ -14,6 +14,12 @@
 struct hunt {
     struct sieve sieve;
     struct best best;
+    /* of a visit to clusters: the shares of rows seen, when candidates were noted and in the end;
+       the candidates; and the most that a key can be in what was not seen */
+    double half, share;
+    uint32_t *early;
+    size_t early_count;
+    float beyond;
 };
 
 struct slice {
@@ -33,6 +39,7 @@ struct search {
     size_t segment_count, query_count, slice_count;
     size_t k, width; /* how many are looked for, and how many places each result has */
     uint32_t dim;
+    double effort; /* below 1 where clusters are visited */
     struct query *queries;
     float *floors;      /* per query, shared by all slices */
     const float *least; /* of this chunk: the score that a row needs to be found; or NULL */
@@ -49,6 +56,7 @@ struct search {
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */
     float *scores;
+    double *recall; /* of this chunk, or NULL */
     struct rag_fault *fault;
     enum rag_status status; /* the first that went wrong, in any thread */
 };

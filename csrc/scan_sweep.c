@@ -4,7 +4,7 @@
  * kernel appends the rows whose upper bound reaches the floor, and pursuit.c takes them further. A
  * plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
  * a kernel of its own. */
-#include "pursuit.h"
+#include "scan_clusters.h"
 
 static size_t sweep_plain(const struct pursuit *on, const struct sight *sight,
                           const struct query *query, const struct stretch *stretch,
@@ -17,6 +17,7 @@ static size_t sweep_plain(const struct pursuit *on, const struct sight *sight,
         .slack = (float)(sight->codes.error + CODE_SLACK),
         .curve = (float)(query->curve * (1 - 1e-6)),
         .unit = query->metric == RAG_COSINE,
+        .next = on->next,
     };
     return rag_kernels()->sweep(stretch->blocks, (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
                                 (uint32_t)stretch->first, bits, &sweep, floor, hits);
@@ -41,15 +42,14 @@ static size_t sweep_planes(const struct pursuit *on, const struct sight *sight,
         .beyond = (float)(sight->across * load_f32(head + GROUP_AT_TAIL_UNIT) * room),
         .curve = (float)(query->curve * (1 - 1e-6)),
         .norms = query->metric == RAG_COSINE ? NULL : stretch->norms,
+        .next = on->next,
     };
     return rag_kernels()->sweep_planes(stretch->blocks,
                                        (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
                                        (uint32_t)stretch->first, bits, &sweep, floor, hits);
 }
 
-static void sweep_stretch(struct pursuit *on, const struct stretch *stretch) {
-    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
-    const uint8_t *bits = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
+void rag_sweep_stretch(struct pursuit *on, const struct stretch *stretch, const uint8_t *bits) {
     for (size_t i = 0; i < on->count; i++) {
         const struct query *query = &on->search->queries[on->which[i]];
         struct sieve *sieve = &on->slice->hunts[on->which[i]].sieve;
@@ -61,6 +61,21 @@ static void sweep_stretch(struct pursuit *on, const struct stretch *stretch) {
     }
 }
 
+/* Sweeps a stretch with the filter's bits: as they lie, or of the rows at these places. */
+static bool sweep_filtered(struct pursuit *on, const struct stretch *stretch) {
+    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
+    uint8_t bits[2 * RUN_BLOCKS];
+    uint64_t passing = 0;
+    const uint8_t *these = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
+    if (where && on->search->segments[on->slice->segment].clusters) {
+        if (!rag_places_bits(on->search, on->slice, where, stretch, 0, UINT64_MAX, bits, &passing))
+            return false;
+        these = bits;
+    }
+    rag_sweep_stretch(on, stretch, these);
+    return true;
+}
+
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count) {
     struct pursuit on;
@@ -70,7 +85,7 @@ void rag_scan_sweep(struct search *search, const struct slice *slice, const uint
         for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
              row += stretch.rows) {
             if (!rag_stretch_at(search, slice, row, run, false, &stretch)) break;
-            sweep_stretch(&on, &stretch);
+            if (!sweep_filtered(&on, &stretch)) break;
             run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
         }
         for (size_t i = 0; i < count; i++) rag_pursuit_flush(&on, i);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pursuit.h"
+#include "scan_clusters.h"
 
 enum { TILE_STRETCH = 32 * TILE_ROWS };
 
@@ -71,16 +71,18 @@ static void offer_tile(const struct tiling *on, struct tile_query *tile, const u
                        const uint8_t *codes, const uint32_t *rows, uint64_t first,
                        const struct tile_hit *hits, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t row = rows ? rows[hits[i].row] : first + hits[i].row;
+        uint32_t row;
         const size_t u = hits[i].query;
         const uint8_t *head = codes + hits[i].row * on->row_size;
         const float rest = load_f32(head + 4), weight = tile->unit ? 1.0f : load_f32(head + 8);
         const float error = rest * tile->spread[u] + tile->slack[u], bend = tile->curve[u] * weight;
         struct sieve *sieve = &on->slice->hunts[which[u]].sieve;
-        if (rest == -INFINITY || !has_row(rag_where(on->search, on->slice, which[u]), row))
-            continue;
+        if (rest == -INFINITY) continue;
+        if (rows) row = rows[hits[i].row];
+        else if (!rag_search_row(on->search, on->slice->segment, first + hits[i].row, &row)) return;
+        if (!has_row(rag_where(on->search, on->slice, which[u]), row)) continue;
         rag_sieve_offer(sieve, weight * (hits[i].score + error - bend),
-                        weight * (hits[i].score - error - bend * (1 + 4e-6f)), (uint32_t)row);
+                        weight * (hits[i].score - error - bend * (1 + 4e-6f)), row);
         if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
             rag_search_settle(on->search, on->slice, which[u], on->scratch);
         tile->floor[u] = sieve->floor;
@@ -118,8 +120,10 @@ static void scan_stretch(struct tiling *on, const struct stretch *stretch) {
 
 /* ------------------------------------------------------------------------------------- filters */
 
-/* The filter that all queries share, if it leaves rows out; NULL where tiles look at every row. */
+/* The filter that all queries share, if it leaves rows out; NULL where tiles look at every row, as
+ * they do where a row's number does not say its place. */
 static const uint64_t *shared_filter(const struct tiling *on) {
+    if (on->search->segments[on->slice->segment].clusters) return NULL;
     const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
     for (size_t i = 1; i < on->count; i++)
         if (rag_where(on->search, on->slice, on->which[i]) != where) return NULL;

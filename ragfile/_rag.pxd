@@ -56,6 +56,7 @@ cdef extern from "rag.h" nogil:
     rag_status rag_ready(const rag_want *wants, size_t count, rag_fault *fault)
 
     rag_status rag_guard_check(const rag_guard *guard, uint64_t at, uint64_t size, rag_fault *fault)
+    const uint8_t *rag_guard_at(const rag_guard *guard, uint64_t at)
 
     struct rag_map:
         const uint8_t *bytes
@@ -475,10 +476,36 @@ cdef extern from "rag.h" nogil:
         uint64_t group_rows
         uint32_t kept
 
+    ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
+    struct rag_clusters:
+        rag_guard guard
+        uint64_t order_at
+        uint32_t count
+
+    struct rag_clustering:
+        pass
+
+    rag_status rag_clusters_open(rag_clusters *clusters, const rag_guard *section,
+                                 const rag_matrix *matrix, rag_fault *fault)
+    uint32_t rag_clusters_start(const rag_clusters *clusters, uint32_t cluster)
+    rag_status rag_clusters_check(const rag_clusters *clusters, const rag_shadow *shadow,
+                                  const rag_matrix *matrix, rag_fault *fault)
+    rag_status rag_clustering_choose(const rag_matrix *matrix, uint64_t wanted, int threads,
+                                     rag_clustering **clustering, rag_fault *fault)
+    void rag_clustering_free(rag_clustering *clustering)
+    uint32_t rag_clustering_count(const rag_clustering *clustering)
+    const uint32_t *rag_clustering_order(const rag_clustering *clustering)
+    rag_status rag_clustering_measure(rag_clustering *clustering, const rag_matrix *placed,
+                                      rag_fault *fault)
+    uint64_t rag_clustering_size(const rag_clustering *clustering)
+    rag_status rag_clustering_write(const rag_clustering *clustering, rag_write write,
+                                    void *context)
+
     struct rag_segment:
         const rag_matrix *matrix
         const rag_shadow *shadow
         const uint64_t *where
+        const rag_clusters *clusters
 
     struct rag_filters:
         const uint64_t **sets
@@ -494,8 +521,9 @@ cdef extern from "rag.h" nogil:
         int threads
         const float *least
         const rag_filters *filters
+        double effort
+        double *recall
 
-    ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     rag_status rag_matrix_check(const rag_matrix *matrix, rag_fault *fault)
     struct rag_rotation:
         pass

@@ -160,8 +160,10 @@ def _segment(reader, record):
         walked = zip(segment.vectors(), [content for _, content in pairs], strict=True)
         found["vector"] = _vectors(pairs, pairs.dim, walked)
         pairs.verify()
-        if segment.shadow is not None:
+        if segment.shadow is not None or segment.has("rag.clusters"):
             found["shadow"] = _shadow(segment)
+            if segment.matrix.clusters:
+                found["clusters"] = segment.matrix.cluster_rows()
     if segment.section("rag.bare") is not None:
         for kind, at, what, section in consistency.bare_faults(segment):
             raise CorruptError(f"{kind}: {what}", at=at, section=section)

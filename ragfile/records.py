@@ -375,11 +375,12 @@ class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
-    `generation` is the commit that was searched. Of a dataset, `failed` are the shards that could not be asked, each
+    `generation` is the commit that was searched. `recall` is the share of the best by vector that was found: 1.0 unless
+    an effort below 1 left some out, then by estimate. Of a dataset, `failed` are the shards that could not be asked, each
     with the reason, and `skipped` is how often a shard was ruled out without being asked.
     """
 
-    __slots__ = ("degraded", "failed", "generation", "request_id", "skipped", "timings")
+    __slots__ = ("degraded", "failed", "generation", "recall", "request_id", "skipped", "timings")
 
     degraded: str
     generation: int
@@ -387,6 +388,7 @@ class Hits(list[Hit]):
     timings: dict[str, float]
     failed: tuple[str, ...]
     skipped: int
+    recall: float
 
     def __init__(
         self,
@@ -398,7 +400,12 @@ class Hits(list[Hit]):
         super().__init__(hits)
         self.degraded, self.request_id, self.generation = degraded, "", 0
         self.timings = {} if timings is None else timings
-        self.failed, self.skipped = (), 0
+        self.failed, self.skipped, self.recall = (), 0, 1.0
+
+    @property
+    def proven(self) -> bool:
+        """Whether no better passage by vector can have been missed."""
+        return self.recall == 1.0
 
     @property
     def complete(self) -> bool:

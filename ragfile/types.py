@@ -203,6 +203,7 @@ class SharedOptions(TypedDict, total=False):
     boost: Boost | Sequence[Boost]
     operators: bool
     fields: FieldWeights | None
+    effort: float
     threads: int | None
     request_id: str | None
 

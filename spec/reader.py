@@ -34,6 +34,8 @@ KNOWN = (
         "rag.keys",
         "rag.shadow",
         "rag.planes",
+        "rag.clusters",
+        "rag.clustered",
         "rag.terms",
         "rag.postings",
         "rag.chunks",
@@ -1226,7 +1228,15 @@ def read_segment(data, row, segment, parts):
         found["bare"] = sorted(bare)
     if "vector" in parts:
         found["vector"] = matrix(data, *parts["vector"], rows, bare)
-        if "rag.planes" in parts:
+        if "rag.clusters" in parts or "rag.clustered" in parts:
+            need(
+                "rag.clusters" in parts and "rag.clustered" in parts,
+                row, "4.4", "clusters without their shadow, or the reverse",
+            )  # fmt: skip
+            found["clusters"], placed = clusters(parts, found["vector"], "rag.clusters")
+            kind = planes if bytes(of(parts, "rag.clustered")[0][:8]) == b"RAGPLANE" else shadow
+            found["shadow"] = kind(parts, placed, "rag.clustered")
+        elif "rag.planes" in parts:
             found["shadow"] = planes(parts, found["vector"], "rag.planes")
         elif "rag.shadow" in parts:
             found["shadow"] = shadow(parts, found["vector"], "rag.shadow")
@@ -1788,6 +1798,60 @@ def along_axes(part, head, block, r, u, bounded, axes, mean, steps, at):
     need(along <= rest + TRUE_ENOUGH, at + meta + 32, "4.3", "places further from their row")
     fits = across <= tail * tail_unit + TRUE_ENOUGH
     need(fits, at + meta + 48, "4.3", "a row further from the axes")
+
+
+def clusters(parts, vectors, name):
+    """4.4: (the rows of each cluster, the vectors at their places), once the clusters keep their promises."""
+    part, at = of(parts, name)
+    need(len(part) >= 64 and part[:8] == b"RAGCLUST", at, "4.4", "another magic, or too short")
+    version, dim, rows, count = struct.unpack_from("<IIQI", part, 8)
+    need(version == 1, at + 8, "4.4", "clusters of an unknown version", "version")
+    there = (vectors["dim"], len(vectors["pairs"]))
+    need((dim, rows) == there, at + 12, "4.4", "the clusters of other vectors")
+    fits = 1 <= count <= min(rows, 65536) and dim <= 4096
+    need(fits, at + 24, "4.4", "clusters of a number, or a width, that is not allowed")
+    need(not any(part[28:64]), at + 28, "4.4", "reserved bytes are not zero")
+    column, stride = align(4 * count, 64), align(dim, 32)
+    radii_at = 64 + align(4 * (count + 1), 64)
+    panels_at = radii_at + 4 * column
+    order_at = panels_at + -(-count // 32) * 64 * stride
+    need(
+        len(part) == order_at + align(4 * rows, 64), at, "4.4", "another size than that of its rows"
+    )
+    starts = struct.unpack_from(f"<{count + 1}I", part, 64)
+    climbs = all(a < b for a, b in itertools.pairwise(starts))
+    need(starts[0] == 0 and starts[-1] == rows and climbs, at + 64, "4.4", "places out of order")
+    tables = [floats(part, radii_at + i * column, count) for i in range(4)]
+    fine = all(x >= 0 for table in tables for x in table)
+    need(fine, at + radii_at, "4.4", "a radius, spread or norm is negative or no number")
+    order = struct.unpack_from(f"<{rows}I", part, order_at)
+    need(
+        sorted(order) == list(range(rows)), at + order_at, "4.4", "a row without a place of its own"
+    )
+    for c in range(count):
+        panel = panels_at + c // 32 * 64 * stride + 4 * (c % 32)
+        whole = [number(part, panel + 128 * (i // 2) + 2 * (i % 2), 2) for i in range(dim)]
+        centroid = [(x - (x >> 15 << 16)) / 32768 for x in whole]
+        for row in order[starts[c] : starts[c + 1]]:
+            values = vectors["pairs"][row][0]
+            in_cluster(values, centroid, [table[c] for table in tables], at + radii_at + 4 * c)
+    placed = {**vectors, "pairs": [vectors["pairs"][row] for row in order]}
+    return [list(order[a:b]) for a, b in itertools.pairwise(starts)], placed
+
+
+def in_cluster(values, centroid, numbers, at):
+    """A row lies within the radius and the norms of its cluster."""
+    radius, _, least, most = numbers
+    u, length, usual = unit_row(values)
+    if length < 0:
+        return
+    if usual or not length:
+        left = [a - b for a, b in zip(u, centroid, strict=True)]
+        need(norm(left) <= radius + TRUE_ENOUGH, at, "4.4", "a row outside its cluster's radius")
+    else:
+        need(radius == math.inf, at, "4.4", "a row without a direction in a cluster with a radius")
+    fits = least * (1 - TRUE_ENOUGH) <= length <= most * (1 + TRUE_ENOUGH)
+    need(fits, at, "4.4", "a norm outside those of the cluster")
 
 
 def read(data, dim=None):

@@ -11,6 +11,7 @@ import click
 from ragfile.cli.failing import WRONG, spelled
 from ragfile.cli.main import (
     cache_option,
+    clusters_option,
     condition,
     counted,
     emit,
@@ -196,6 +197,7 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
     type=click.Choice(["default", "web"]),
     help="web: let browsers, and other readers behind URLs, fetch less. Otherwise as it is.",
 )
+@clusters_option
 @click.option(
     "--parity", type=click.IntRange(0, 100), metavar="N",
     help="Hold N per cent of extra blocks for `ragfile repair`; 0: none. Otherwise as it is.",
@@ -206,7 +208,7 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 @click.option("--by", type=click.Choice(["range", "hash"]), help="Which documents share a file.")
 @executor_option
 @json_option
-def compact(file, renumber, layout, parity, shards, by, executor, workers, as_json):
+def compact(file, renumber, layout, parity, clusters, shards, by, executor, workers, as_json):
     """Rewrite a file without what was deleted. A dataset is dealt out again."""
     from ragfile.commit.compacting import compact as compact_file
 
@@ -214,7 +216,7 @@ def compact(file, renumber, layout, parity, shards, by, executor, workers, as_js
         return _deal_again(file, shards, by, executor, workers, as_json)
 
     before = os.path.getsize(file)
-    compact_file(file, renumber=renumber, layout=layout, parity=parity)
+    compact_file(file, renumber=renumber, layout=layout, parity=parity, clusters=clusters)
     after = os.path.getsize(file)
     if as_json:
         return emit({"before": before, "after": after})

@@ -141,6 +141,27 @@ def selection_options(command):
     return command
 
 
+class _Clusters(click.ParamType):
+    """yes, no, or a number."""
+
+    name = "clusters"
+
+    def convert(self, value, param, ctx):
+        from ragfile.commit.clustering import checked
+
+        try:
+            return value == "yes" if value in ("yes", "no") else checked(int(value))
+        except ValueError:
+            self.fail(f"{value!r} is not yes, no, or a number from 1 to 65536", param, ctx)
+
+
+def clusters_option(command):
+    return click.option(
+        "--clusters", type=_Clusters(), metavar="yes|no|N",
+        help="Put vectors in clusters, for searches with --effort.",
+    )(command)  # fmt: skip
+
+
 def errors_option(command):
     return click.option(
         "--errors", type=click.Choice(["strict", "replace"]), default="strict", show_default=True,
@@ -488,6 +509,7 @@ def _tell_repair(file, can_be):
     "--parity", type=click.IntRange(0, 100), default=0, metavar="N",
     help="Hold N per cent of extra blocks, with which `ragfile repair` brings damaged ones back.",
 )  # fmt: skip
+@clusters_option
 @click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
@@ -526,6 +548,7 @@ def build(
     precision,
     layout,
     parity,
+    clusters,
     dedupe,
     jobs,
     no_resume,
@@ -548,7 +571,7 @@ def build(
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
-    build_file, more = _builder(out, layout, parity, shards, by, executor, workers, jobs)
+    build_file, more = _builder(out, layout, parity, clusters, shards, by, executor, workers, jobs)
     report = build_file(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -571,14 +594,16 @@ def build(
     exit_incomplete(report)
 
 
-def _builder(out, layout, parity, shards, by, executor, workers, jobs):
+def _builder(out, layout, parity, clusters, shards, by, executor, workers, jobs):
     """(the function that builds a file or a dataset, its own options)."""
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.commit.building import build
 
-        return build, {"layout": layout, "jobs": jobs, "parity": parity}
+        return build, {"layout": layout, "jobs": jobs, "parity": parity, "clusters": clusters}
     if layout != "default":
         raise click.UsageError(f"--for {layout} goes with a single file")
+    if clusters is not None:
+        raise click.UsageError("--clusters goes with a single file")
     if jobs > 1:
         raise click.UsageError("--jobs is for one file; a dataset takes --workers")
     from ragfile.sharding.building import build
@@ -660,6 +685,10 @@ def _with_errors(failures):
     help="Prefer passages unlike those before: 0 (not at all) to 1.",
 )  # fmt: skip
 @click.option(
+    "--effort", type=click.FloatRange(0, 1, min_open=True), default=1.0, metavar="SHARE",
+    help="Look at this share of the vectors only, the most promising clusters first; 1 is exact.",
+)  # fmt: skip
+@click.option(
     "--operators", is_flag=True,
     help='Read "phrases", +word, -word, begin* and speling~ in the question.',
 )  # fmt: skip
@@ -689,6 +718,7 @@ def search(
     least,
     group,
     diversity,
+    effort,
     operators,
     fields,
     explain,
@@ -712,6 +742,7 @@ def search(
         hits = passages(rf).search(
             question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct, offset=offset,
             least=least, group=group or 0, diversity=diversity, operators=operators, fields=weights,
+            effort=effort,
         )  # fmt: skip
         reasons = [None] * len(hits)
         if explain and mode != "keyword":
@@ -726,12 +757,16 @@ def search(
                 "hits": [asdict(hit) for hit in hits],
                 "degraded": hits.degraded,
                 "complete": hits.complete,
+                "proven": hits.proven,
+                "recall": hits.recall,
                 "timings": hits.timings,
                 **explained,
             }
         )
     if hits.degraded:
         click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
+    if not hits.proven:
+        click.echo(f"ragfile: about {hits.recall:.0%} of the best by vector are here", err=True)
     if lost:
         what = "its newest commit is damaged, and this answers from the one before"
         click.echo(f"ragfile: {file}: {what}: see `ragfile info`", err=True)

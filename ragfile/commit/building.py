@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragfile.commit.clustering import recorded
 from ragfile.commit.reading_ahead import ReadingAhead
 from ragfile.commit.reading_worker import Order, Part, with_labels
 from ragfile.commit.writing import Writer, check_layout, layout_record, parity_record
@@ -83,7 +84,7 @@ def build(
     progress: Progress | None = None, limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
-    ignore: bool = True, jobs: int = 1, parity: int = 0,
+    ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
 ) -> BuildReport:  # fmt: skip
     """Builds the file `out` from folders, globs and files, or from Documents (or dicts of their fields), which stream: of a
     generator only a few are held at a time. Returns a BuildReport.
@@ -104,8 +105,10 @@ def build(
     and what programs installed (node_modules, virtual environments).
     parity is how many per cent of extra blocks the file holds, with which ragfile.repair() brings damaged ones back.
     jobs is a number of processes that load, cut and (with the embedded model) embed; the file is the same for any.
+    clusters is as in create.
     """
     check_layout(layout)
+    chosen = recorded(clusters)
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
@@ -132,7 +135,7 @@ def build(
             portable=portable, resume=resume, progress=progress, created=created,
             config={
                 **(labels_record(tags, metadata, None if are_documents else selection) or {}),
-                **layout_record(layout), **parity_record(parity),
+                **layout_record(layout), **parity_record(parity), **chosen,
             },
             embedding_cache=embedding_cache, share=loading.share if progress is not None and not are_documents else None,
             why=lambda: _why_nothing(sources, loading),

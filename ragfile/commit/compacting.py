@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
+from ragfile.commit.clustering import recorded
 from ragfile.commit.draft import Draft
 from ragfile.commit.editing import recorded_analysis
 from ragfile.commit.stale_documents import packed
@@ -28,7 +29,7 @@ MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag
 
 def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
-    renumber: bool = False, layout: Layout | None = None, parity: int | None = None,
+    renumber: bool = False, layout: Layout | None = None, parity: int | None = None, clusters: bool | int | None = None,
 ) -> None:  # fmt: skip
     """Writes the live documents as a new first generation, in the file's place.
 
@@ -37,9 +38,10 @@ def compact(
     the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
     accept_loss the one before is compacted. layout="web" adds what lets readers behind URLs fetch
     less, "default" leaves it out; parity is how many per cent of extra blocks repair() has, 0 none.
-    Without them the file keeps its own.
+    clusters is as in create. Without them the file keeps its own.
     """
     check_layout(layout)
+    chosen = recorded(clusters)
     changes = {} if parity is None else {"parity": None, **parity_record(parity)}
     if layout is not None:
         changes |= {"layout": None, **layout_record(layout)}
@@ -48,17 +50,18 @@ def compact(
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation
-            _rewrite(archive, file.replacement(), created, generation, changes)
+            _rewrite(archive, file.replacement(), created, generation, changes, chosen)
     finally:
         file.close()
 
 
 def _rewrite(
     archive: Archive, file: _core.Writer, created: int | None, generation: int,
-    changes: dict[str, Any],
+    changes: dict[str, Any], chosen: dict[str, Any],
 ) -> None:  # fmt: skip
     record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
     record = {name: value for name, value in record.items() if name not in changes or value}
+    record |= chosen
     record.pop("first_generation", None)
     if generation > 1:
         record["first_generation"] = generation

@@ -9,6 +9,7 @@ import numpy as np
 import zstandard
 
 from ragfile import _core
+from ragfile.commit import clustering
 from ragfile.commit.staging import (
     AS_DOCUMENT,
     LOOSE,
@@ -107,10 +108,29 @@ class SegmentSections:
             staged, len(order), self.staging.dim, dtype=f"f{bits}", metric=self.record["metric"],
             offsets=order.astype(np.uint64) * np.uint64(staged.strides[0]),
         )  # fmt: skip
-        shadow = _core.Shadow(matrix)
+        clusters = clustering.wanted(self.record, len(order), self.staging.dim)
+        placed = self._write_clusters(matrix, staged, order, clusters) if clusters else None
+        shadow = _core.Shadow(matrix, placed=placed)
         self.file.begin(shadow.name, self.segment)
         shadow.write(self.file.write)
         self.file.end(len(order))
+
+    def _write_clusters(
+        self, matrix: _core.Matrix, staged: np.ndarray, order: np.ndarray, wanted: int
+    ) -> _core.Matrix:
+        """Writes the clusters of the vectors, and returns these in their order."""
+        clusters = _core.Clustering(matrix, wanted, _core.cpu_count())
+        rows = order[clusters.order]
+        array, at = clustering.placed(staged, rows, self.staging.folder)
+        placed = _core.Matrix(
+            array, len(order), self.staging.dim, dtype=f"f{self.record['precision']}",
+            metric=self.record["metric"], offsets=at.astype(np.uint64) * np.uint64(array.strides[0]),
+        )  # fmt: skip
+        clusters.measure(placed)
+        self.file.begin("rag.clusters", self.segment)
+        clusters.write(self.file.write)
+        self.file.end(len(order))
+        return placed
 
     def _write_sample(self, records: _core.Records) -> None:
         staged, order = self.vectors

@@ -29,6 +29,14 @@ class Spool:
         self._clean = False
         return at
 
+    def put(self, at: int, data: bytes | memoryview) -> None:
+        """Writes data at a place, for a file that is not appended to."""
+        try:
+            os.pwrite(self._file.fileno(), data, at)
+        except OSError as error:
+            raise self._named(error) from None
+        self.size = max(self.size, at + len(data))
+
     def read(self, at: int, size: int) -> bytes:
         self._flush()
         return os.pread(self._file.fileno(), size, at) if size else b""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
+from ragfile.commit.clustering import recorded
 from ragfile.commit.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.embedding.context import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
@@ -57,7 +58,7 @@ class Writer(Transaction):
         chunking: Policy | str | Fields | None = None, analysis: Analysis | None = DEFAULT,
         portable: bool = False, spec: str | None = None, created: int | None = None,
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
-        parity: int = 0,
+        parity: int = 0, clusters: bool | int | None = None,
     ) -> None:  # fmt: skip
         """See create()."""
         refuse_remote(path)
@@ -74,7 +75,7 @@ class Writer(Transaction):
             "portable": portable, "bm25": analysis is not None,
             "model": model_record(self.embedder, spec), "fusion": fusion_record(self.embedder),
             **Context.for_embedder(self.embedder).record(), **(config or {}),
-            **parity_record(parity),
+            **parity_record(parity), **recorded(clusters),
         }  # fmt: skip
         if dim is None and self.embedder is not None:
             dim = self.embedder.model.dims
@@ -158,7 +159,7 @@ def create(
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
     analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None,
     created: int | None = None, config: Metadata | None = None,
-    embedding_cache: StrPath | bool | None = None, parity: int = 0,
+    embedding_cache: StrPath | bool | None = None, parity: int = 0, clusters: bool | int | None = None,
 ) -> Writer:  # fmt: skip
     """Starts a new file; it appears under its name when the `with` block ends without an error.
 
@@ -166,7 +167,8 @@ def create(
     `embedder` makes them, with a cache if there is one. spec is the name to record for an embedder
     that is an object, config what else the file is to record. analysis=None leaves out BM25;
     created is a time in ns since 1970. parity is how many per cent of extra blocks the file holds,
-    with which ragfile.repair() brings damaged ones back.
+    with which ragfile.repair() brings damaged ones back. clusters is how many clusters a search
+    with effort= chooses among, True for a number that suits the rows, False (as without it) for none.
 
         with ragfile.create("kb.ragfile", dim=2) as writer:
             writer.add([{"doc_id": "a", "chunk_index": 0, "content": "Pods live long."}], [[0.6, 0.8]])
@@ -174,5 +176,5 @@ def create(
     return Writer(
         path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking,
         analysis=analysis, portable=portable, spec=spec, created=created, config=config,
-        embedding_cache=embedding_cache, parity=parity,
+        embedding_cache=embedding_cache, parity=parity, clusters=clusters,
     )  # fmt: skip

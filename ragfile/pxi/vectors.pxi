@@ -98,12 +98,14 @@ cdef class Matrix:
     """Vectors in a section or any buffer, searched in place.
 
     Row i starts at byte `at + i * stride`, or at `offsets[i]`; stride defaults to dim components.
-    `shadow` is the section that a Shadow wrote for these rows.
+    `shadow` is the section that a Shadow wrote for these rows; with `clusters`, the section that a
+    Clustering wrote, its rows are in that order.
     """
 
     cdef rag_matrix matrix
     cdef rag_shadow shadowed
-    cdef bint has_shadow
+    cdef rag_clusters clustered
+    cdef bint has_shadow, has_clusters
     cdef rag_metric ranking
     cdef readonly str metric
     cdef object owners
@@ -111,7 +113,7 @@ cdef class Matrix:
 
     def __init__(self, section, rows, dim, stride=None, dtype="f32", *, big_endian=False, at=0,
                  offsets=None,
-                 metric="cosine", shadow=None):
+                 metric="cosine", shadow=None, clusters=None):
         cdef rag_fault fault
         if metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
@@ -119,6 +121,7 @@ cdef class Matrix:
             raise ValueError(f"dtype must be one of {', '.join(SCALARS)}, not {dtype!r}")
         cdef Section bytes = as_section(section)
         cdef Section shade = None if shadow is None else as_section(shadow)
+        cdef Section cells = None if clusters is None else as_section(clusters)
         import numpy
 
         self.empty = numpy.empty
@@ -134,11 +137,14 @@ cdef class Matrix:
         if offsets is not None:
             offsets = checked_offsets(offsets, rows)
             self.matrix.offsets = <const uint64_t *>address_of(offsets)
-        self.owners = (bytes, shade, offsets)
+        self.owners = (bytes, shade, cells, offsets)
         check(rag_matrix_check(&self.matrix, &fault), &fault)
         if shade is not None:
             check(rag_shadow_open(&self.shadowed, &shade.guard, &self.matrix, &fault), &fault)
             self.has_shadow = True
+        if cells is not None:
+            check(rag_clusters_open(&self.clustered, &cells.guard, &self.matrix, &fault), &fault)
+            self.has_clusters = True
 
     def __len__(self):
         return self.matrix.count
@@ -158,25 +164,62 @@ cdef class Matrix:
         return self.shadowed.group_rows if self.has_shadow else 0
 
     def check_shadow(self):
-        """CorruptError unless its shadow is true of every row, which a search takes on trust."""
+        """CorruptError unless its shadow, and its clusters, are true of every row, which a search
+        takes on trust."""
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
-        if self.has_shadow:
+        if self.has_shadow and self.has_clusters:
+            with nogil:
+                status = rag_clusters_check(&self.clustered, &self.shadowed, &self.matrix, &fault)
+        elif self.has_shadow:
             with nogil:
                 status = rag_shadow_check(&self.shadowed, &self.matrix, &fault)
         check(status, &fault)
 
-    def nearest(self, queries, k, where=None, threads=None, least=None):
+    @property
+    def clusters(self):
+        """How many clusters its shadow is in the order of; 0 for none."""
+        return self.clustered.count if self.has_clusters else 0
+
+    def places_of(self, rows):
+        """Where rows stand in the order of clusters, int64."""
+        import numpy
+
+        order = numpy.concatenate([numpy.empty(0, numpy.int64), *self.cluster_rows()])
+        places = numpy.full(self.matrix.count, -1, numpy.int64)
+        places[order] = numpy.arange(order.size)
+        return places[rows]
+
+    def cluster_rows(self):
+        """The rows of each cluster, in the order of places."""
+        cdef rag_fault fault
+        cdef uint32_t i
+        if not self.has_clusters:
+            return []
+        check(rag_guard_check(&self.clustered.guard, 0, self.clustered.guard.size, &fault), &fault)
+        import numpy
+
+        cdef const uint32_t *at = <const uint32_t *>rag_guard_at(&self.clustered.guard,
+                                                                 self.clustered.order_at)
+        order = numpy.asarray(<const uint32_t[:self.matrix.count]>at)
+        starts = [rag_clusters_start(&self.clustered, i) for i in range(self.clustered.count + 1)]
+        return [order[a:b].tolist() for a, b in zip(starts, starts[1:])]
+
+    def nearest(self, queries, k, where=None, threads=None, least=None, effort=1.0, recall=None):
         """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best
         first, ties by row.
 
         Those that score less than least, a number for each query, are left out. Where fewer than k
         rows can be found, the rest is row -1 with score -inf. `where` is a row set, or the
         queries' own Filters.
+
+        With an effort below 1, that share of the rows is visited, the most promising clusters
+        first; recall, float64[m], is then set to the share of the k best that each answer has: 1
+        where that is proved, else an estimate.
         """
         if where is not None and not isinstance(where, Filters):
             where = row_set(where, self.matrix.count)
-        return answer(self, None, queries, k, where, threads, least)
+        return answer(self, None, queries, k, where, threads, least, effort, recall)
 
     def scores(self, rows, query):
         """The canonical scores of given rows for one query; a row with a NaN or an infinity scores
@@ -218,6 +261,8 @@ cdef class Matrix:
         if not self.has_shadow:
             return None
         wanted = numpy.ascontiguousarray(rows, dtype=numpy.int64).reshape(-1)
+        if self.has_clusters:
+            wanted = self.places_of(wanted)
         found = numpy.empty((wanted.size, 2), numpy.float32)
         cdef const int64_t *from_ = <const int64_t *>address_of(wanted)
         cdef rag_bounds *to = <rag_bounds *>address_of(found)
@@ -418,6 +463,7 @@ cdef checked_offsets(offsets, count):
 cdef void fill_leg(rag_segment *leg, Matrix matrix, where) except *:
     leg.matrix = &matrix.matrix
     leg.shadow = &matrix.shadowed if matrix.has_shadow else NULL
+    leg.clusters = &matrix.clustered if matrix.has_clusters else NULL
     leg.where = <const uint64_t *>address_of(where) if where is not None else NULL
 
 
@@ -444,7 +490,7 @@ cdef rag_status search(Matrix first, segments, wheres, rag_question *question, i
         free(legs)
 
 
-cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
+cdef answer(Matrix first, segments, queries, k, wheres, threads, least, effort, recall):
     """(rows, scores) of one matrix, shaped [m, k], or of several, shaped [m, s, k]."""
     cdef rag_question question
     cdef rag_fault fault
@@ -457,8 +503,12 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
     question.k = k
     question.threads = 0 if threads is None else max(1, threads)
     question.filters = NULL
+    question.effort = checked_effort(effort)
+    question.recall = NULL
     take_queries(queries, &question, &view)
     try:
+        if recall is not None:
+            question.recall = recall_of(recall, question.count)
         if isinstance(wheres, Filters):
             question.filters = (<Filters>wheres).fitting(
                 [first] if segments is None else segments, question.count)
@@ -476,6 +526,22 @@ cdef answer(Matrix first, segments, queries, k, wheres, threads, least):
     return rows, scores
 
 
+cdef double checked_effort(effort) except? -1:
+    cdef double share = effort
+    if not 0 < share <= 1:
+        raise ValueError(f"effort is a share of the rows above 0, up to 1, not {effort!r}")
+    return share
+
+
+cdef double *recall_of(recall, size_t count) except NULL:
+    """Where a number for each query goes, 1 at first."""
+    cdef double[::1] view = recall
+    if <size_t>view.shape[0] != count:
+        raise ValueError(f"recall is a number for each of {count} queries")
+    recall[:] = 1.0
+    return <double *>address_of(recall)
+
+
 cdef least_scores(least, count):
     """A binary32 score for each query, none of them infinite or no number, but for -inf: nothing is
     too little."""
@@ -487,14 +553,15 @@ cdef least_scores(least, count):
     return array
 
 
-def nearest(segments, queries, k, where=None, threads=None, least=None):
+def nearest(segments, queries, k, where=None, threads=None, least=None, effort=1.0, recall=None):
     """The k best rows of several matrices together, exactly: (rows int64[m, s, k], scores
     float32[m, s, k]).
 
     Each segment's part lists its own rows among the k best of all, and those that tie with the last
     of them, best first and ties by row: merging the parts by score and by any key of the caller's
     own gives the exact answer. What is left over is row -1 with score -inf. `where` is a row set
-    (or None) for each segment, or the queries' own Filters.
+    (or None) for each segment, or the queries' own Filters. effort and recall are as
+    in Matrix.nearest.
     """
     cdef Matrix first = segments[0], matrix
     for matrix in segments:
@@ -506,7 +573,7 @@ def nearest(segments, queries, k, where=None, threads=None, least=None):
     elif where is not None:
         wheres = [None if w is None else row_set(w, len(s))
                   for w, s in zip(where, segments, strict=True)]
-    return answer(first, segments, queries, k, wheres, threads, least)
+    return answer(first, segments, queries, k, wheres, threads, least, effort, recall)
 
 
 cdef class Outlet:
@@ -528,12 +595,14 @@ cdef rag_status write_out(void *context, const void *bytes, size_t size) noexcep
 
 cdef class Shadow:
     """The shadow of a matrix before it is written: the section's name, its size, and whether its
-    planes are rotated (rotate=False: never)."""
+    planes are rotated (rotate=False: never). `placed` is the matrix with its rows in the order in
+    which the shadow is to have them; axes are chosen from the matrix itself."""
 
     cdef Matrix matrix
     cdef rag_rotation *rotation
+    cdef bint is_placed
 
-    def __init__(self, Matrix matrix not None, *, rotate=True):
+    def __init__(self, Matrix matrix not None, *, rotate=True, Matrix placed=None):
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
         self.matrix = matrix
@@ -541,12 +610,16 @@ cdef class Shadow:
             with nogil:
                 status = rag_rotation_choose(&matrix.matrix, &self.rotation, &fault)
         check(status, &fault)
+        if placed is not None:
+            self.matrix, self.is_placed = placed, True
 
     def __dealloc__(self):
         rag_rotation_free(self.rotation)
 
     @property
     def name(self):
+        if self.is_placed:
+            return "rag.clustered"
         return "rag.shadow" if self.rotation == NULL else "rag.planes"
 
     @property
@@ -562,6 +635,72 @@ cdef class Shadow:
         with nogil:
             status = rag_shadow_build(&self.matrix.matrix, self.rotation, write_out,
                                       <void *>outlet, &fault)
+        if outlet.error is not None:
+            raise outlet.error
+        check(status, &fault)
+
+
+cdef class Clustering:
+    """Clusters of a matrix's rows before they are written. Without rows, or where they are too wide,
+    there are none: len() is 0."""
+
+    cdef rag_clustering *clustering
+    cdef uint64_t rows
+    cdef bint is_measured
+
+    def __init__(self, Matrix matrix not None, wanted, threads=1):
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef uint64_t count = wanted
+        cdef int workers = threads
+        if self.clustering != NULL:
+            raise RuntimeError("clusters are chosen once")
+        self.rows = matrix.matrix.count
+        with nogil:
+            status = rag_clustering_choose(&matrix.matrix, count, workers, &self.clustering, &fault)
+        check(status, &fault)
+
+    def __dealloc__(self):
+        rag_clustering_free(self.clustering)
+
+    def __len__(self):
+        return 0 if self.clustering == NULL else rag_clustering_count(self.clustering)
+
+    @property
+    def order(self):
+        """The row at each place, uint32; a copy."""
+        import numpy
+
+        if not len(self):
+            return numpy.empty(0, numpy.uint32)
+        cdef const uint32_t *at = rag_clustering_order(self.clustering)
+        return numpy.asarray(<const uint32_t[:self.rows]>at).copy()
+
+    def measure(self, Matrix placed not None):
+        """Takes centroids and radii from the rows in that order. Needed before write."""
+        cdef rag_fault fault
+        cdef rag_status status
+        if not len(self):
+            raise ValueError("there are no clusters to measure")
+        with nogil:
+            status = rag_clustering_measure(self.clustering, &placed.matrix, &fault)
+        check(status, &fault)
+        self.is_measured = True
+
+    @property
+    def size(self):
+        return rag_clustering_size(self.clustering) if len(self) else 0
+
+    def write(self, write):
+        """Calls write(bytes) for one piece of the section rag.clusters after the other."""
+        if not self.is_measured:
+            raise ValueError("clusters are measured before they are written")
+        cdef Outlet outlet = Outlet.__new__(Outlet)
+        cdef rag_fault fault
+        cdef rag_status status
+        outlet.write = write
+        with nogil:
+            status = rag_clustering_write(self.clustering, write_out, <void *>outlet)
         if outlet.error is not None:
             raise outlet.error
         check(status, &fault)

@@ -22,18 +22,22 @@ class Columns:
 
     `parts` has the scores of each retriever, float32 [m, k], by its name. Shorter answers are filled
     up with row -1, score -inf and parts NaN. `score_type` says what the scores are, `degraded` why a
-    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's.
+    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's. `recall`,
+    float64 [m], is the share of the best by vector that each answer has: 1 but for an effort below 1,
+    and then by estimate where nothing proves it.
     """
 
     def __init__(
         self, ranked: Ranked, passages: Passages, *, degraded: str = "",
         timings: dict[str, float] | None = None, request_id: str = "", generation: int = 0,
+        recall: NDArray[np.float64] | None = None,
     ) -> None:  # fmt: skip
         self.rows: NDArray[np.int64] = ranked.rows
         self.scores: NDArray[np.float64] = ranked.scores
         self.parts: dict[str, NDArray[np.float32]] = ranked.parts
         self.score_type, self.degraded, self.request_id = ranked.score_type, degraded, request_id
         self.timings, self.generation = timings or {}, generation
+        self.recall: NDArray[np.float64] = np.ones(len(ranked.rows)) if recall is None else recall
         self._passages = passages
 
     def __len__(self) -> int:
@@ -59,6 +63,7 @@ class Columns:
                 parts = {name: part[at] for name, part in named.items()}
                 found.append(self._passages.hit(row, score, self.score_type, parts))
         found.request_id, found.generation = self.request_id, self.generation
+        found.recall = float(self.recall[i])
         return found
 
     def to_arrow(self) -> pyarrow.Table:

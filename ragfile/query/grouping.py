@@ -147,7 +147,7 @@ class _Asking:
         dense = None
         if self.vector is not None:
             dense = self._leg(
-                self.base.nearest(self.vector[None], depth, where=self.rows, threads=1)
+                self.base._reached(self.question, self.vector[None], depth, self.rows)
             )
         if words is None or dense is None:
             alone: Any = words or dense

@@ -26,6 +26,24 @@ SPARE = 4  # rows that a retriever hands over for each place of a distinct answe
 
 
 @dataclass(slots=True)
+class Recall:
+    """The share of the best by vector that the answers to some texts have: 1 where that is proved, else by
+    estimate. Parts of a question note theirs in the same array."""
+
+    all: NDArray[np.float64]
+    places: NDArray[np.intp]
+
+    def part(self, places: list[int]) -> Recall:
+        return Recall(self.all, self.places[places])
+
+    def note(self, reached: NDArray[np.float64]) -> None:
+        self.all[self.places] = np.minimum(self.all[self.places], reached)
+
+    def least(self) -> float:
+        return float(self.all.min(initial=1.0))
+
+
+@dataclass(slots=True)
 class Question:
     """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
 
@@ -52,6 +70,8 @@ class Question:
     is_whole: bool = False  # the answer is all candidates
     operators: bool = False
     fields: Any = None  # weights by name; a dict once they are checked
+    effort: float = 1.0
+    recall: Any = None  # a Recall of the answers
     queries: Any = None  # the texts as terms, where they are more than their words
 
     def __post_init__(self):
@@ -61,9 +81,13 @@ class Question:
         if self.k < 0 or self.pool < 0:
             raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
         self._check_refining()
+        if not 0 < self.effort <= 1:
+            raise ValueError(f"effort is a share of the rows above 0, up to 1, not {self.effort}")
         if self.distinct:  # near-duplicates leave places that rows after them must fill
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
+        if self.recall is None:
+            self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
         if self.has_filters and len(self.where) != len(self.texts):
@@ -125,7 +149,7 @@ class Question:
                 return None
         rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
         fields = None if self.fields is None else tuple(sorted(self.fields.items()))
-        rest = *rest, self.group, self.operators, fields
+        rest = *rest, self.group, self.operators, fields, self.effort
         return *self.texts, self.k, self.mode, self.pool, options, *rest
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
@@ -141,7 +165,8 @@ class Question:
     def part(self, places: list[int], where: Any) -> Question:
         """Some of the texts, with one filter."""
         vectors = None if self.vectors is None else self.vectors[places]
-        return replace(self, texts=[self.texts[i] for i in places], where=where, vectors=vectors)
+        texts, recall = [self.texts[i] for i in places], self.recall.part(places)
+        return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
 
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:

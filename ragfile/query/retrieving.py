@@ -187,9 +187,23 @@ class Retrieval(Archive):
         clock.note("bm25")
         least = fusing.least(queries, words)
         clock.note("fuse")
-        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
+        dense = self._reached(question, vectors, depth, rows, least)
         clock.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+
+    def _reached(
+        self, question: Question, vectors: Any, k: int, rows: Any, least: Any = None
+    ) -> Any:
+        """The k best rows by vector, with the question's effort; notes what share of them there is."""
+        threads, effort = question.threads, question.effort
+        if effort >= 1:
+            return self.nearest(vectors, k, where=rows, threads=threads, least=least)
+        recall = np.ones(len(vectors))
+        found = self.nearest(
+            vectors, k, where=rows, threads=threads, least=least, effort=effort, recall=recall
+        )
+        question.recall.note(recall)
+        return found
 
     def _least(self, question: Question, vectors: Any, words: Any) -> Any:
         """What a row must have by vector that no word found, to be among the answers to come."""
@@ -215,7 +229,7 @@ class Retrieval(Archive):
             )
         else:
             near: Any = vectors
-            found = "vector", self.nearest(near, depth, where=rows, threads=threads)
+            found = "vector", self._reached(question, near, depth, rows)
         clock.note(found[0])
         return fusing_legs.one_leg(*found)
 

@@ -113,6 +113,7 @@ class KnowledgeBase(Retrieval):
         distinct: bool = False, offset: int = 0, least: float | None = None,
         like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
         boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False, fields: FieldWeights | None = None,
+        effort: float = 1.0,
         rerank: bool | str | Reranker = False, threads: int | None = None, cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
         """The k best passages for a question.
@@ -131,6 +132,9 @@ class KnowledgeBase(Retrieval):
         speling~ in the question. fields gives fields of the BM25 index other weights than the file's, such as
         {"headers": 3}. docs/searching.md explains all of them.
 
+        effort below 1 looks at that share of the vectors only, the most promising clusters first: hits.recall then
+        estimates what share of the best was found, and hits.proven says whether bounds prove that it is all.
+
         rerank puts the first 40 passages, or k if that is more, in a new order: True for the built-in measure, a
         cross-encoder's name, or an object with score(query, texts). It reads a passage's header path and text.
         """
@@ -139,7 +143,7 @@ class KnowledgeBase(Retrieval):
             hits = self.search(
                 query, max(offset + k, reranking.READ), mode=mode, where=where, tags_any=tags_any,
                 tags_all=tags_all, pool=max(pool, reranking.READ), fusion=fusion, vector=vector, distinct=distinct,
-                like=like, variants=variants, boost=boost, operators=operators, fields=fields, threads=threads,
+                like=like, variants=variants, boost=boost, operators=operators, fields=fields, effort=effort, threads=threads,
                 cache=cache, request_id=request_id,
             )  # fmt: skip
             return reranking.reordered(query, hits, rerank, offset, k)
@@ -148,7 +152,7 @@ class KnowledgeBase(Retrieval):
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
             "fusion": fusion, "distinct": distinct, "threads": 1 if threads is None else threads,
             "offset": offset, "least": least, "diversity": diversity, "boost": boost, "without": without,
-            "operators": operators, "fields": fields,
+            "operators": operators, "fields": fields, "effort": effort,
         }  # fmt: skip
         texts = [query, *widening.worded(variants, query)]
         if len(texts) == 1:
@@ -186,6 +190,7 @@ class KnowledgeBase(Retrieval):
         fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
         offset: int = 0, least: float | None = None, diversity: float = 0.0,
         boost: Boost | Sequence[Boost] = (), operators: bool = False, fields: FieldWeights | None = None,
+        effort: float = 1.0,
         threads: int | None = None, request_id: str | None = None, columns: bool = False,
     ) -> list[Hits] | Columns:  # fmt: skip
         """As search, for many questions: each retriever is one call into the core. Answers are not kept.
@@ -195,7 +200,7 @@ class KnowledgeBase(Retrieval):
         """
         question = Question(
             queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads,
-            offset, least, diversity, boost, operators=operators, fields=fields,
+            offset, least, diversity, boost, operators=operators, fields=fields, effort=effort,
         )  # fmt: skip
         clock = Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
@@ -208,6 +213,7 @@ class KnowledgeBase(Retrieval):
                 found[i] = hits
         clock.note("fetch")
         for i, hits in enumerate(found):
+            hits.recall = float(question.recall.all[i])
             self._sign(question, i, hits, clock, request_id)
         return found
 
@@ -219,7 +225,7 @@ class KnowledgeBase(Retrieval):
         clock.note("fetch")
         return Columns(
             ranked, self.passages(), degraded=why, timings=clock.spent, request_id=request_id,
-            generation=self.generation,
+            generation=self.generation, recall=question.recall.all,
         )  # fmt: skip
 
     def _likeness(self, query, vector, like):
@@ -245,6 +251,7 @@ class KnowledgeBase(Retrieval):
             else:
                 ((_, ranked, degraded),) = self._found(question.limited(len(self)), clock)
         hits = self._hits(ranked, degraded)[0]
+        hits.recall = question.recall.least()
         clock.note("fetch")
         self._sign(question, 0, hits, clock, request_id)
         return hits
@@ -396,7 +403,7 @@ def _copied(hits):
     """Hits that their taker may change."""
     copies = [copy_of(hit) for hit in hits]
     found = Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
-    found.failed, found.skipped = hits.failed, hits.skipped
+    found.failed, found.skipped, found.recall = hits.failed, hits.skipped, hits.recall
     return found
 
 

@@ -99,6 +99,7 @@ def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
         "hits": [fields_of(hit) for hit in found],
         "degraded": service.discreet(found.degraded), "timings": found.timings,
         "request_id": found.request_id, "generation": rf.generation,
+        "proven": found.proven, "recall": found.recall,
     }  # fmt: skip
 
 

@@ -62,6 +62,7 @@ def search_options(settings: Settings) -> dict[str, Schema]:
         "least": NUMBER, "like": {"anyOf": [TEXT, COUNT]}, "group": most, "operators": YES, "rerank": YES,
         "variants": many(TEXT, maxItems=settings.max_questions),
         "diversity": {"type": "number", "minimum": 0, "maximum": 1},
+        "effort": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         "boost": {"anyOf": [BOOST, many(BOOST, maxItems=16)]},
         "fields": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 255}},
     }  # fmt: skip
@@ -98,7 +99,8 @@ HIT = shown(
     source=TEXT, start=WHOLE, end=WHOLE,
 )  # fmt: skip
 HITS = shown(
-    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE
+    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, proven=YES,
+    recall=NUMBER,
 )  # fmt: skip
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(

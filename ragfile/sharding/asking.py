@@ -49,13 +49,15 @@ class Match(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The k best rows for each vector; `least` is a score for each that rows must reach."""
+    """The k best rows for each vector; `least` is a score for each that rows must reach, `effort` the share
+    of a shard's rows that is looked at. Below 1, an answer tells its recall as a third array."""
 
     vectors: Any
     k: int
     chosen: Chosen
     threads: int | None = None
     least: Any = None
+    effort: float = 1.0
 
 
 class Score(NamedTuple):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ragfile.sharding.asking import Leg, Task
 
 
+UNPROVEN = 1 - 2.0**-20  # the most that an estimate of recall says
+
+
 class Best(NamedTuple):
     """The best rows of the dataset for one question, and those that tie with the last of them."""
 
@@ -35,6 +38,21 @@ def best(legs: Sequence[Leg], bases: Sequence[int], count: int, k: int) -> list[
     rows = np.concatenate([_numbered(leg.value[0], bases[leg.shard]) for leg in legs], axis=1)
     scores = np.concatenate([leg.value[1] for leg in legs], axis=1)
     return [Best(*_core.ranked(rows[i].copy(), scores[i].copy(), k)) for i in range(count)]
+
+
+def recall_of(legs: Sequence[Leg], bases: Sequence[int], found: Sequence[Best]) -> np.ndarray:
+    """The share of the best that each answer has: those of its shards, by what came from each; 1 where all
+    of them are."""
+    out = np.ones(len(found))
+    for i, (rows, _) in enumerate(found):
+        told = [leg for leg in legs if len(leg.value) > 2]  # the others have no vectors
+        shares = {leg.shard: float(leg.value[2][i]) for leg in told}
+        if all(share == 1.0 for share in shares.values()):
+            continue
+        shards = (np.searchsorted(bases, rows, "right") - 1).tolist()
+        sure = [shares.get(shard, 1.0) for shard in shards]
+        out[i] = min(sum(sure) / max(len(sure), 1), UNPROVEN)
+    return out
 
 
 def _numbered(rows, base):

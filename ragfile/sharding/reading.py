@@ -530,7 +530,7 @@ class Dataset(KnowledgeBase):
         """A pool's processes have a thread each."""
         return threads if isinstance(self._executor, Here) else threads or 1
 
-    def _near(self, queries, k, rows, threads, least):
+    def _near(self, queries, k, rows, threads, least, effort, recall):
         count = 1 if queries.ndim == 1 else len(queries)
         if not len(self) or not k or not count:
             return exact.nothing(count, k)
@@ -543,16 +543,19 @@ class Dataset(KnowledgeBase):
                 ),
             )  # fmt: skip
         self._need("vector")
-        return self._best(Nearest(queries, k, rows, self._threads(threads), least), count, k)
+        ask = Nearest(queries, k, rows, self._threads(threads), least, effort)
+        return self._best(ask, count, k, recall if effort < 1 else None)
 
     def _need(self, name):
         if not self._has(name):
             raise ValueError(f"{self.path} has no section {name}")
 
-    def _best(self, ask, count, k):
+    def _best(self, ask, count, k, recall=None):
         _, legs = self._legs(ask)
         self._warn_of_missing(ask.chosen, legs)
         found = merging.best(legs, self._bases, count, k)
+        if recall is not None:
+            recall[:] = merging.recall_of(legs, self._bases, found)
         tied = [] if self.manifest.is_ordered else merging.ties(found)
         return merging.cut(found, k, self._looked_at("keys", tied) if len(tied) else {})
 
@@ -667,7 +670,7 @@ class Dataset(KnowledgeBase):
         fusing = Fusing(self, question, vectors, words, queries)
         least = fusing.least()
         clock.note("fuse")
-        dense = self.nearest(vectors, depth, where=rows, threads=threads, least=least)
+        dense = self._reached(question, vectors, depth, rows, least)
         clock.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
 

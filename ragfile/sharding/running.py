@@ -70,8 +70,12 @@ def _nearest(shard: Shard, ask: Nearest):
     rows, unknown = _rows(shard, ask.chosen)
     if not shard.has_vectors:
         return exact.nothing(len(np.atleast_2d(ask.vectors)), ask.k), unknown
-    found = shard.nearest(ask.vectors, ask.k, where=rows, threads=ask.threads, least=ask.least)
-    return found, unknown
+    options: Any = {"where": rows, "threads": ask.threads, "least": ask.least}
+    if ask.effort >= 1:
+        return shard.nearest(ask.vectors, ask.k, **options), unknown
+    recall = np.ones(1 if ask.vectors.ndim == 1 else len(ask.vectors))
+    found = shard.nearest(ask.vectors, ask.k, effort=ask.effort, recall=recall, **options)
+    return (*found, recall), unknown
 
 
 def _score(shard: Shard, ask: Score):

@@ -76,6 +76,8 @@ REQUIRES = {
     "rag.shadow": ("vector",),
     "rag.sample": ("vector",),
     "rag.planes": ("vector",),
+    "rag.clusters": ("vector", "rag.clustered"),
+    "rag.clustered": ("vector", "rag.clusters"),
     "rag.columns": RECORDS,
     "rag.terms": ("rag.postings",),
     "rag.postings": ("rag.terms",),
@@ -868,7 +870,8 @@ class Archive:
     @of_one_commit
     def nearest(
         self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | RowSets | None = None,
-        threads: int | None = None, least: Vector | float | None = None,
+        threads: int | None = None, least: Vector | float | None = None, effort: float = 1.0,
+        recall: NDArray[np.float64] | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
@@ -876,26 +879,42 @@ class Archive:
         most the number of live rows. least is a score that rows must reach, one for all queries or one for each: the
         search is faster for knowing it. What is left over is row -1 with score -inf. With k=None, all rows that reach
         least are found, and the arrays are as wide as the longest answer.
+
+        effort is the share of the rows that is looked at, where they lie in clusters: below 1, the most promising
+        clusters first. recall, an array of m float64, then takes the share of the k best that each answer has: 1
+        where bounds prove that it has all, and else an estimate.
         """
         queries = np.asarray(vectors)
         if least is not None:
             least = row_sets.one_for_each(least, 1 if queries.ndim == 1 else len(queries))
         if k is None:
             return exact.all_reaching(
-                lambda k: self.nearest(vectors, k, where=where, threads=threads, least=least),
+                lambda k: self.nearest(
+                    vectors,
+                    k,
+                    where=where,
+                    threads=threads,
+                    least=least,
+                    effort=effort,
+                    recall=recall,
+                ),
                 len(self),
             )
         k = self._at_most(k)
         count = 1 if queries.ndim == 1 else len(queries)
-        return self._near(queries, k, self._sets_of(where, count), threads, least)
+        return self._near(queries, k, self._sets_of(where, count), threads, least, effort, recall)
 
-    def _near(self, queries, k, rows, threads, least):
+    def _near(self, queries, k, rows, threads, least, effort, recall):
         """The same for one set of rows, or one for each query."""
+        if recall is not None:
+            recall[:] = 1.0
         segments = self._searched("vector")
         if not segments:
             return exact.nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
-        return exact.nearest(segments, queries, k, rows.words(segments), threads, least)
+        return exact.nearest(
+            segments, queries, k, rows.words(segments), threads, least, effort, recall
+        )
 
     @of_one_commit
     def match(

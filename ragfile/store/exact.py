@@ -110,13 +110,18 @@ def nothing(count, k) -> Any:
     return np.full((count, k), -1, np.int64), np.full((count, k), NOTHING, np.float32)
 
 
-def nearest(segments, queries, k, sets, threads, least=None) -> Any:
-    """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf."""
+def nearest(segments, queries, k, sets, threads, least=None, effort=1.0, recall=None) -> Any:
+    """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf.
+
+    With an effort below 1, recall (float64[m]) is set to the share of the k best that each answer has.
+    """
     if len(segments) == 1:
         one = sets if isinstance(sets, _core.Filters) else sets[0]
-        found, scores = segments[0].matrix.nearest(queries, k, one, threads, least)
+        found, scores = segments[0].matrix.nearest(queries, k, one, threads, least, effort, recall)
         return numbered(segments[0], found), scores
-    found, scores = _core.nearest(segments.matrices, queries, k, sets, threads, least)
+    found, scores = _core.nearest(
+        segments.matrices, queries, k, sets, threads, least, effort, recall
+    )
     bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
     return segments.parts.merge(
         np.where(found < 0, found, found + bases), scores, k, _threads(threads)

@@ -114,7 +114,9 @@ def vectors(segments):
         wants += (
             [_whole(vector)] if shadow is None else [(vector, 0, _core.VECTOR_HEAD), _whole(shadow)]
         )
-        wants += [_whole(segment.section(name)) for name in ("rag.tombs", "rag.bare")]
+        wants += [
+            _whole(segment.section(name)) for name in ("rag.clusters", "rag.tombs", "rag.bare")
+        ]
     _once(segments, "vectors", wants)
 
 

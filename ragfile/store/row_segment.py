@@ -15,7 +15,7 @@ import numpy as np
 import zstandard
 
 from ragfile import _core
-from ragfile.errors import CorruptError
+from ragfile.errors import CorruptError, FormatError
 from ragfile.records import Document, Hit, Stretch
 from ragfile.store import config, huge_pages
 
@@ -413,9 +413,9 @@ class Segment:
 
     @property
     def shadow(self):
-        """The section of the vectors' shadow, rotated or plain, or None."""
-        planes = self.section("rag.planes")
-        return self.section("rag.shadow") if planes is None else planes
+        """The section of the vectors' shadow, in the order of clusters, rotated or plain, or None."""
+        sections = map(self.section, ("rag.clustered", "rag.planes", "rag.shadow"))
+        return next((section for section in sections if section is not None), None)
 
     def _swept(self):
         """The shadow as a search reads it: a copy in huge pages, where that was asked for."""
@@ -435,10 +435,15 @@ class Segment:
     def matrix(self):
         """The vectors, searchable."""
         if self._matrix is None:
+            if self.has("rag.clusters") != self.has("rag.clustered"):
+                raise FormatError(
+                    f"segment {self.number} has one of rag.clusters and rag.clustered"
+                )
             layout = self.vector_layout()
             self._matrix = _core.Matrix(
                 self.need("vector"), layout.rows, layout.dim, layout.stride, f"f{layout.bits}",
                 at=layout.at, metric=self.metric, shadow=self._swept(),
+                clusters=self.section("rag.clusters"),
             )  # fmt: skip
         return self._matrix
 

@@ -9,6 +9,7 @@ from good_files import (
     ROWS,
     SOME_VECTORS,
     VECTORS,
+    cluster_sections,
     rich_columns,
     segment,
     shadowed,
@@ -30,7 +31,7 @@ from pieces import (
     tombs,
     vector_section,
 )
-from shadows import TINY_ROW, Planes, rows_of, shadow
+from shadows import TINY_ROW, Clusters, Planes, rows_of, shadow
 
 PAIRS = [("AI", "alpha"), ("RAG", "beta"), ("NUL", "gaps")]
 
@@ -918,6 +919,44 @@ def rotated_planes():
     yield "1-planes-damaged", bad(flipped, at, "2.2", note, "corrupt")
 
 
+def cluster_tables():
+    cells = Clusters(rows_of(18, 13), 4)
+    good, placed = cells.bytes(), shadow(cells.placed)
+    radii, norms, order = 128, 256, 448 + 64 * 32
+
+    def made(case, table, note, kind="format", section=placed):
+        held = cluster_sections(cells, section, table)
+        data = File().commit(held, rows=[(1, 18, 18)]).bytes()
+        return f"1-clusters-{case}", bad(data, None, "4.4", note, kind)
+
+    yield made("magic", patched(good, (0, b"r")), "another magic")
+    yield made("version", patched(good, (8, b"\2")), "version 2", "version")
+    yield made("dim", patched(good, (12, b"\x0e")), "another dimension than the vectors")
+    yield made("rows", patched(good, (16, b"\3")), "another number of rows")
+    yield made("none", patched(good, (24, b"\0")), "no clusters")
+    yield made("many", patched(good, (24, b"\x13")), "more clusters than rows")
+    yield made("zero", patched(good, (40, b"\1")), "a reserved byte")
+    yield made("cut", good[:-64], "64 bytes less than its rows")
+    yield made("more", good + bytes(64), "64 bytes more than its rows")
+    yield made("first", patched(good, (64, b"\1")), "places that begin after 0")
+    yield made("empty", patched(good, (72, good[68:72])), "a cluster without rows")
+    yield made("back", patched(good, (68, b"\x0c")), "places that go back")
+    yield made("last", patched(good, (80, b"\x11")), "places that end before the rows do")
+    yield made("radius", lowered(good, radii), "a row outside the radius of its cluster")
+    yield made("radius-nan", patched(good, (radii, struct.pack("<f", float("nan")))), "no number")
+    yield made("least", patched(good, (norms, struct.pack("<f", -1))), "a norm below zero")
+    yield made("norm", lowered(good, norms + 64), "a row longer than its cluster's rows are")
+    bounded = patched(good, (radii + 4 * (TINY_ROW % 4), struct.pack("<f", 3)))
+    yield made("bounded", bounded, "a row without a direction, and a radius")
+    yield made("twice", patched(good, (order, good[order + 4 : order + 8])), "a row at two places")
+    yield made("row", patched(good, (order, b"\xff")), "a row that is not there")
+    alone = shadowed("rag.clustered", placed, cells.rows)
+    data = File().commit(alone, rows=[(1, 18, 18)]).bytes()
+    yield "1-clusters-missing", bad(data, None, "4.4", "a shadow in the order of no clusters")
+    data = File().commit(shadowed("rag.clusters", good, cells.rows), rows=[(1, 18, 18)]).bytes()
+    yield "1-clusters-alone", bad(data, None, "4.4", "clusters without a shadow in their order")
+
+
 def vectors():
     found = {}
     for group in (
@@ -939,6 +978,7 @@ def vectors():
         columns_of_metadata,
         plain_shadows,
         rotated_planes,
+        cluster_tables,
     ):
         for name, vector in group():
             assert name not in found, name

@@ -24,7 +24,7 @@ from pieces import (
     tombs,
     vector_section,
 )  # fmt: skip
-from shadows import Planes, rows_of, shadow
+from shadows import Clusters, Planes, rows_of, shadow
 
 from ragfile import _core
 from ragfile.store.pairs import write_pairs
@@ -535,6 +535,31 @@ def shadows():
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"shadow": found}]))
 
 
+def clustered():
+    for name, rows, count in (
+        ("clusters", rows_of(18, 13), 4),
+        ("clusters-many", rows_of(36, 2), 33),
+        ("clusters-planes", rows_of(6, 76), 2),
+    ):
+        cells = Clusters(rows, count)
+        is_planes = name == "clusters-planes"
+        section = Planes(cells.placed).bytes() if is_planes else shadow(cells.placed)
+        file = File().commit(cluster_sections(cells, section), rows=[(1, len(rows), len(rows))])
+        note = f"{len(rows)} vectors in {count} clusters, one of them zero"
+        found = {"shadow": [16, 64 if is_planes else 0], "clusters": cells.members}
+        yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[found]))
+
+
+def cluster_sections(cells, section, table=None):
+    """The sections of vectors in clusters."""
+    count = len(cells.rows)
+    return [
+        *segment(1, lines(count), cells.rows, 32),
+        ("rag.clusters", 1, 0, cells.bytes() if table is None else table, count),
+        ("rag.clustered", 1, 0, section, count),
+    ]
+
+
 def knowledge():
     found = [
         {
@@ -719,6 +744,7 @@ def vectors():
         containers,
         knowledge,
         shadows,
+        clustered,
     ):
         for name, vector in group():
             assert name not in found

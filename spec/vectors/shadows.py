@@ -1,4 +1,4 @@
-"""Sections rag.shadow and rag.planes for the vectors, put together from the specification alone. Both are made with choices
+"""Sections rag.shadow, rag.planes and rag.clusters for the vectors, put together from the specification alone. Both are made with choices
 of their own (steps, axes, groups of 16 rows), which a reader must not rely on; only the promises hold."""
 
 import struct
@@ -159,3 +159,43 @@ class Planes:
         rest = np.linalg.norm((x - v) @ basis)
         tail = np.linalg.norm(x - basis @ (basis.T @ x))
         return codes, scale, above(rest), above(tail)
+
+
+# ---------------------------------------------------------------------------------------------------------- rag.clusters
+
+
+class Clusters:
+    """Rows dealt out by their numbers, which no good writer would do."""
+
+    def __init__(self, rows, count):
+        self.rows, self.dim, self.count = rows, len(rows[0]), count
+        self.members = [list(range(c, len(rows), count)) for c in range(count)]
+        self.order = [row for rows in self.members for row in rows]
+        self.placed = [rows[row] for row in self.order]
+
+    @property
+    def starts(self):
+        return [0, *np.cumsum([len(rows) for rows in self.members]).tolist()]
+
+    def numbers(self, members):
+        """(centroid times 2^15, radius, spread, least norm, largest norm)"""
+        units = [unit_of(self.rows[row]) for row in members]
+        centroid = np.rint(np.mean([u for u, *_ in units], axis=0) * 32768)
+        far = [float(np.linalg.norm(u - centroid / 32768)) for u, *_ in units]
+        norms = [float(np.linalg.norm(np.array(self.rows[row], float))) for row in members]
+        bounded = all(usual or not norm for _, norm, usual in units)
+        radius = above(max(far)) if bounded else np.inf
+        return centroid, radius, float(np.mean(far)), min(norms) * 0.999, above(max(norms))
+
+    def bytes(self):
+        made = [self.numbers(members) for members in self.members]
+        stride = -(-self.dim // 32) * 32
+        panels = np.zeros((-(-self.count // 32), stride // 2, 32, 2), "<i2")
+        for c, (centroid, *_) in enumerate(made):
+            wide = np.pad(centroid, (0, stride - self.dim)).reshape(-1, 2)
+            panels[c // 32, :, c % 32] = wide
+        tables = [np.array(self.starts, "<u4")]
+        tables += [np.array([row[i] for row in made], "<f4") for i in (1, 2, 3, 4)]
+        tables += [panels, np.array(self.order, "<u4")]
+        head = struct.pack("<8sIIQI36x", b"RAGCLUST", 1, self.dim, len(self.rows), self.count)
+        return head + b"".join(t.tobytes() + bytes(-t.nbytes % 64) for t in tables)

@@ -182,7 +182,7 @@ OPTIONS = {
     "fields": [{"headers": 1}, {"headers": 0, "text": 2}, {}],
     "distinct": [True], "offset": [1, 4, 999], "least": [0.3, 5.0], "diversity": [0.3, 1.0],
     "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "origin": 1}]], "operators": [True],
-    "threads": [1, 2], "request_id": ["r"],
+    "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
     # of search alone
     "like": [f"{DOC}#0"], "variants": [("node cluster", "drain")], "group": [1, 3], "rerank": [True],
     "vector": [NEAR], "cache": [False],
