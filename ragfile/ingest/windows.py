@@ -26,6 +26,7 @@ def always(pattern: str) -> Any:
 
 GAP = always(r"[ \t\n]*")
 _MARKED = re.compile(r"^[ \t]*+(?:(?P<fence>`{3,}(?=[^`\n]*+$)|~{3,})|[^\n|]*+\|)", re.MULTILINE)
+_SIGNS = ("|", "```", "~~~")  # without which nothing is marked
 _LINE_END = always(r"[^\n]*+")
 _ROWS = always(r"(?:\n[^\n|]*+\|[^\n]*+)*+")
 
@@ -34,6 +35,8 @@ def blocks(text, start, end, size):
     """The fences and tables in text[start:end] that a window of `size` can hold. Before start
     there is nothing but blanks on its line.
     """
+    if all(text.find(sign, start, end) < 0 for sign in _SIGNS):  # most text has none of them
+        return []
     found = ((max(first, start), last) for first, last in _all_blocks(text, start, end))
     return [(first, last) for first, last in found if last - first <= size]
 
