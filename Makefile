@@ -220,6 +220,12 @@ bench-vectors:
 bench-vectors-own:
 	$(PY) bench/vectors_own.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
 
+bench-effort:         ## recall and time of searches with less effort, beside faiss IVF and HNSW, usearch, hnswlib
+	$(PY) bench/effort.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
+
+bench-growth:         ## what a file costs as it grows from ten thousand passages to ten million
+	$(PY) bench/growth.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
+
 bench-filters:        ## filters by share, and a filter for each question of a batch
 	$(PY) bench/filters.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
 

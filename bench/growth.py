@@ -1,0 +1,156 @@
+"""How do the costs of a file grow with it: build, open, first question, question, batch, filter, edit, compact?
+
+    python bench/growth.py --passages passages.jsonl.xz --questions short.txt long.txt --sizes 10000 100000 1000000
+
+Texts grow from the passages as in bench/effort.py, each a document of its own with two fields of metadata, and are
+embedded by the model that is part of the package. The file is built with clusters, from a generator. Each size has a
+process of its own, which builds, and another one, which asks: CPU milliseconds, with one thread; peak memory is that
+of the process, mapped pages of the file included. Nothing but the file of the moment stays on the disk.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from effort import grown, passages_of
+
+CHUNK = 10_000
+STEPS = (
+    "build s", "file MB", "build peak MB", "open", "first question", "question", "exact by vector", "effort 0.03",
+    "batch of 64, each", "filter 1 %", "edit of 10", "compact s", "peak MB",
+)  # fmt: skip
+
+
+def documents(passages, count):
+    rng = np.random.default_rng(1)
+    for i, text in enumerate(grown(passages, 0, count, rng)):
+        yield {
+            "doc_id": f"d{i:09}", "chunk_index": 0, "content": text,
+            "metadata": {"part": i % 100, "page": f"page {i // 10}"},
+        }  # fmt: skip
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def build(args, count):
+    import ragfile
+
+    passages, began = passages_of(args.passages), time.process_time()
+    with ragfile.create(args.file, embedder="default", clusters=True) as writer:
+        writer.add(documents(passages, count))
+    spent = time.process_time() - began
+    return {"build s": spent, "file MB": os.path.getsize(args.file) / 1e6, "build peak MB": peak()}
+
+
+def timed(act, times=1):
+    """CPU milliseconds of the median call."""
+    spent = []
+    for i in range(times):
+        began = time.process_time()
+        act(i)
+        spent.append((time.process_time() - began) * 1e3)
+    return float(np.median(spent))
+
+
+def ask(args, count):
+    import ragfile
+    from ragfile.embedding.protocol import StaticEmbedder
+
+    texts = [line.rstrip("\n") for path in args.questions for line in open(path)]  # noqa: SIM115
+    texts = [texts[i] for i in np.random.default_rng(3).permutation(len(texts))]
+    model = StaticEmbedder(threads=1)
+    vectors = model.embed(texts[:64], "query")
+    found, held = {}, []
+    found["open"] = timed(lambda _: held.append(ragfile.open(args.file)))
+    rf = held[0]
+    one = {"cache": False}
+    found["first question"] = timed(lambda _: rf.search(texts[100], 10, **one)[0].text)
+    found["question"] = timed(lambda i: rf.search(texts[i], 10, **one)[0].text, 30)
+    found["exact by vector"] = timed(lambda i: rf.nearest(vectors[i], 10, threads=1), 30)
+    found["effort 0.03"] = timed(lambda i: rf.nearest(vectors[i], 10, threads=1, effort=0.03), 30)
+    found["batch of 64, each"] = timed(lambda _: rf.search_batch(texts[:64], 10, threads=1), 3) / 64
+    found["filter 1 %"] = timed(lambda i: rf.search(texts[i], 10, where={"part": i}, **one), 10)
+    rf.close()
+    found["edit of 10"] = timed(lambda _: edit(args.file))
+    found["compact s"] = timed(lambda _: ragfile.compact(args.file)) / 1e3
+    with ragfile.open(args.file) as rf:
+        assert len(rf) == count
+    return found | {"peak MB": peak()}
+
+
+def edit(path):
+    import ragfile
+
+    changed = [
+        {"id": f"d{i:09}", "text": f"A document that was changed, number {i}."} for i in range(10)
+    ]
+    with ragfile.edit(path) as writer:
+        writer.upsert(changed)
+
+
+def step(args, what, count):
+    """Runs one step of this program in a process of its own."""
+    command = [
+        sys.executable,
+        __file__,
+        "--passages",
+        args.passages,
+        "--questions",
+        *args.questions,
+    ]
+    command += ["--file", args.file, "--step", what, "--sizes", str(count)]
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(ran.stdout)
+
+
+def curve(args):
+    found = {}
+    for count in args.sizes:
+        with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+            args.file = f"{folder}/grown.ragfile"
+            found[count] = step(args, "build", count) | step(args, "ask", count)
+        shown = ", ".join(f"{name} {found[count][name]:,.2f}" for name in STEPS)
+        print(f"{count:,}: {shown}", flush=True)
+    return found
+
+
+def table(found):
+    print(f"\n| | {' | '.join(f'{count:,}' for count in found)} |\n|---|{'---|' * len(found)}")
+    for name in STEPS:
+        print(f"| {name} | {' | '.join(f'{row[name]:,.2f}' for row in found.values())} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--passages", required=True)
+    parser.add_argument("--questions", required=True, nargs="+")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000]
+    )
+    parser.add_argument("--folder", help="where the files go for the time")
+    parser.add_argument("--json", help="write the numbers here")
+    parser.add_argument("--file", help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=["build", "ask"], help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.step:
+        print(json.dumps({"build": build, "ask": ask}[args.step](args, args.sizes[0])))
+        return
+    found = curve(args)
+    table(found)
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(found, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
