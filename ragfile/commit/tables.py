@@ -69,6 +69,8 @@ class Columns:
                 f"id; this one has {', '.join(self.names) or 'none'}"
             )
         known = PLACES | {self.text, self.vector, self.said}
+        if self.said == "metadata_":  # it is a file's: its sources are those of documents
+            known.add("source")
         self.others = [name for name in self.names if name not in known and not self._repeats(name)]
 
     def _one_of(self, names):

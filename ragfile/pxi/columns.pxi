@@ -251,6 +251,10 @@ cdef class StoredColumn:
         cdef size_t size = rag_column_value(&self.column, code, &view[0])
         return bytes(memoryview(room)[:size])
 
+    def values(self):
+        """All values in order of their codes, as JSON has them; a whole number is an int."""
+        return [value_of(self.value(code)) for code in range(1, self.column.values + 1)]
+
     def codes(self):
         """The code of each row."""
         import numpy
@@ -377,3 +381,67 @@ cdef floor_of(number):
     except OverflowError:
         return LARGEST if number > 0 else -math.inf
     return math.nextafter(near, -math.inf) if near > number else near
+
+
+cdef object read_value(const uint8_t *raw, size_t size, size_t *at, int depth):
+    """The value whose bytes begin at *at, which moves to its end. What does not follow the rules ends as
+    None: the bytes are as hostile as those of the metadata."""
+    cdef uint8_t kind
+    if at[0] >= size or depth > 256:
+        at[0] = size
+        return None
+    kind = raw[at[0]]
+    at[0] += 1
+    if kind == 2 or kind == 3:
+        return kind == 3
+    if kind == 4:
+        return read_number(raw, size, at)
+    if kind == 5:
+        return read_text(raw, size, at)
+    if kind == 6:
+        found = []
+        while at[0] < size and raw[at[0]] != 0:
+            found.append(read_value(raw, size, at, depth + 1))
+        at[0] += 1
+        return found
+    if kind == 7:
+        members = {}
+        while at[0] + 1 < size and raw[at[0]] == 5:
+            at[0] += 1
+            name = read_text(raw, size, at)
+            members[name] = read_value(raw, size, at, depth + 1)
+        at[0] += 1
+        return members
+    return None
+
+
+cdef object read_text(const uint8_t *raw, size_t size, size_t *at):
+    cdef size_t end = at[0]
+    while end < size and raw[end] != 0:
+        end += 1
+    cdef bytes found = (<const char *>raw)[at[0]:end]
+    at[0] = end + 1
+    if b"\1" in found:
+        found = found.replace(b"\1\1", b"\0").replace(b"\1\2", b"\1")
+    return found.decode("utf-8", "replace")
+
+
+cdef object read_number(const uint8_t *raw, size_t size, size_t *at):
+    cdef uint64_t bits = 0
+    cdef int rest, i
+    if at[0] + 10 > size:
+        at[0] = size
+        return None
+    for i in range(8):
+        bits = bits << 8 | raw[at[0] + i]
+    rest = raw[at[0] + 8] << 8 | raw[at[0] + 9]
+    at[0] += 10
+    bits = bits ^ (<uint64_t>1 << 63) if bits >> 63 else ~bits
+    number = (<double *>&bits)[0]
+    return int(number) + rest if abs(number) < 1e300 and number.is_integer() else number
+
+
+def value_of(bytes raw not None):
+    """The JSON value of such bytes; a whole number is an int."""
+    cdef size_t at = 0
+    return read_value(<const uint8_t *><const char *>raw, len(raw), &at, 0)

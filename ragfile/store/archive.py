@@ -18,6 +18,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import ChangedError, CorruptError, FilterWarning, FormatError
+from ragfile.ground.extras import optional
 from ragfile.ground.fork_safe_lock import Lock
 from ragfile.records import Chunk
 from ragfile.store import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     import pandas
     import pyarrow
+    import pyarrow.dataset
     from numpy.typing import NDArray
 
     from ragfile.ground.signing_keys import PublicKey
@@ -1012,8 +1014,17 @@ class Archive:
     # ------------------------------------------------------------------------------------------------------- tables --
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The live chunks for anything that takes Arrow streams: node_id, text, metadata_, embedding, doc_id. Needs no extra."""
+        """The live chunks for anything that takes Arrow streams: texts, ids, metadata with types, vectors. Needs no extra."""
         return arrow.arrow_stream(self)
+
+    def to_dataset(self) -> pyarrow.dataset.Dataset:
+        """The live chunks as a dataset for DuckDB, polars and pyarrow, which reads the columns that a query
+        names of the rows that pass its conditions.
+        """
+        optional("pyarrow.dataset", "a dataset of chunks")
+        from ragfile.store.arrow_dataset import FileDataset
+
+        return FileDataset(self)
 
     def to_arrow(self) -> pyarrow.Table:
         """The live chunks as a pyarrow.Table."""

@@ -38,6 +38,14 @@ class FileColumn:
     def __len__(self) -> int:
         return len(self._column)
 
+    def codes(self):
+        """The code of each row, 0 for none."""
+        return self._column.codes()
+
+    def values(self):
+        """The values in order of their codes."""
+        return self._column.values()
+
     def find(self, key):
         return self._column.find(_core.value_bytes(key))
 

@@ -81,7 +81,8 @@ def test_a_stream_has_every_live_chunk_in_order(path, monkeypatch, batch):
         assert schema.format == b"+s"
         fields = [schema.children[i].contents for i in range(schema.n_children)]
         assert [(f.name, f.format) for f in fields] == [
-            (b"node_id", b"u"), (b"text", b"u"), (b"metadata_", b"u"), (b"embedding", b"+w:6"), (b"doc_id", b"u"),
+            (b"row", b"l"), (b"node_id", b"u"), (b"doc_id", b"u"), (b"chunk_index", b"l"), (b"text", b"u"),
+            (b"source", b"u"), (b"tags", b"+l"), (b"metadata_", b"u"), (b"metadata.n", b"l"), (b"embedding", b"+w:6"),
         ]  # fmt: skip
         schema.release(schema)
         while True:
@@ -90,11 +91,11 @@ def test_a_stream_has_every_live_chunk_in_order(path, monkeypatch, batch):
             if not array.release:
                 break
             columns = [array.children[i].contents for i in range(array.n_children)]
-            vectors = columns[3].children[0].contents
+            vectors = columns[9].children[0].contents
             rows = np.frombuffer(
                 ctypes.string_at(vectors.buffers[1], 4 * vectors.length), np.float32
             ).reshape(-1, 6)
-            named = zip(*(texts(columns[i]) for i in (0, 1, 2, 4)), rows.tolist(), strict=True)
+            named = zip(*(texts(columns[i]) for i in (1, 4, 7, 2)), rows.tolist(), strict=True)
             found += [
                 dict(zip(("node_id", "text", "metadata", "doc_id", "embedding"), row, strict=True))
                 for row in named
@@ -112,9 +113,9 @@ def test_a_column_that_was_moved_away_outlives_its_batch(path):
         capsule = rf.__arrow_c_stream__()
         array, moved = Array(), Array()
         stream_of(capsule).get_next(stream_of(capsule), array)
-        ctypes.memmove(ctypes.byref(moved), array.children[1], ctypes.sizeof(Array))
+        ctypes.memmove(ctypes.byref(moved), array.children[4], ctypes.sizeof(Array))
         ctypes.memset(
-            ctypes.byref(array.children[1].contents, Array.release.offset),
+            ctypes.byref(array.children[4].contents, Array.release.offset),
             0,
             ctypes.sizeof(ctypes.c_void_p),
         )
@@ -158,7 +159,7 @@ def test_a_file_without_vectors_has_no_column_of_them(tmp_path):
         capsule, schema = rf.__arrow_c_stream__(), Schema()
         stream_of(capsule).get_schema(stream_of(capsule), schema)
         assert [schema.children[i].contents.name for i in range(schema.n_children)] == [
-            b"node_id", b"text", b"metadata_", b"doc_id",
+            b"row", b"node_id", b"doc_id", b"chunk_index", b"text", b"source", b"tags", b"metadata_",
         ]  # fmt: skip
         schema.release(schema)
 
