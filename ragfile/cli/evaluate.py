@@ -43,7 +43,8 @@ MEASURES = {
 @click.option(
     "--anchors",
     type=click.Path(exists=True, dir_okay=False),
-    help="Judge a folder of pages by its own links: questions, answers, pages to leave out.",
+    help='Judge a folder of pages by its own links. JSON: [{"q": question, "t": id of the answer, '
+    '"src": [ids to leave out]}, …].',
 )
 @click.option(
     "--runs",

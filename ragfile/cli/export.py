@@ -22,7 +22,7 @@ SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duck
 @click.option(
     "--to",
     type=click.Choice(["jsonl", "duckdb", "parquet"]),
-    help="The format of OUT, if its suffix does not name it. Otherwise jsonl.",
+    help="The format of OUT, if its suffix (.jsonl, .parquet, .duckdb) does not name it.",
 )
 @click.option("--no-vectors", is_flag=True, help="Leave the vectors out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -31,7 +31,7 @@ def export_command(file, out, to, no_vectors, as_json):
     from ragfile.store import arrow
 
     out = None if out == "-" else out
-    to = to or SUFFIXES.get(os.path.splitext(out or "")[1].lower(), "jsonl")
+    to = to or _format_of(out)
     if out is None and to != "jsonl":
         raise click.UsageError(f"--to {to} needs OUT")
     if no_vectors and to == "duckdb":
@@ -65,6 +65,15 @@ def export_command(file, out, to, no_vectors, as_json):
         )
     elif out is not None:
         click.echo(f"{out}: {counted(count, 'chunk')}")
+
+
+def _format_of(out):
+    """The format that a name's suffix says; lines where there is no name."""
+    suffix = os.path.splitext(out or ".jsonl")[1].lower()
+    if suffix not in SUFFIXES:
+        said = f"the suffix {suffix!r} names no format" if suffix else "a name without a suffix"
+        raise click.UsageError(f"{out}: {said}: --to jsonl, parquet or duckdb says it")
+    return SUFFIXES[suffix]
 
 
 @contextlib.contextmanager

@@ -64,12 +64,18 @@ def failed(error, as_json) -> NoReturn:
     else:
         click.echo(f"ragfile: {message}", err=True)
     if isinstance(error, CorruptError) and not as_json:
-        click.echo(
-            "ragfile: `ragfile verify FILE --full` lists the damage; --generation N opens an older "
-            "commit of `ragfile log FILE`",
-            err=True,
-        )
+        click.echo(_way_out(message), err=True)
     sys.exit(code)
+
+
+def _way_out(message):
+    """What to do about a damaged file, which a message most often begins with."""
+    name, colon, _ = message.partition(": ")
+    file = shlex.quote(name) if colon and os.path.exists(name) else "FILE"
+    older = f"--generation N opens an older commit of `ragfile log {file}`"
+    if sys.argv[1:2] == ["verify"]:
+        return f"ragfile: {older}"
+    return f"ragfile: `ragfile verify {file} --full` lists the damage; {older}"
 
 
 def _is_special(path):

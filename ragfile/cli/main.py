@@ -73,6 +73,10 @@ def _go_offline(_, __, asked):
 UNSIGNED = "SignatureError"  # the kind of a fault that is not damage
 
 
+# What a number is called where something else was given: "'x' is not a valid integer".
+click.IntRange.name, click.FloatRange.name = "integer", "number"
+
+
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ragfile")
 @offline_option
@@ -285,6 +289,8 @@ def condition(where):
         found = json.loads(where)
     except ValueError as error:
         raise click.UsageError(f"--where is not JSON: {error}") from None
+    except RecursionError:
+        raise click.UsageError("--where nests too deep") from None
     if not isinstance(found, dict):
         raise click.UsageError(
             f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}"

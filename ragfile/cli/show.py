@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -14,11 +16,20 @@ from ragfile.cli.main import (
     printable,
     url_cache_option,
 )
+from ragfile.cli.shown_hits import PARTS, openable
 from ragfile.opening import open as open_file
 from ragfile.records import Hit
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+# As shown_hits.where writes them.
+PLACES = [
+    re.compile(r"(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)"),
+    re.compile(r"(?P<source>.+):(?P<number>\d+)"),
+    re.compile(rf"(?P<source>.+), (?P<part>{'|'.join(PARTS)}) (?P<number>\d+)"),
+]
 
 
 @click.command("show")
@@ -28,7 +39,7 @@ if TYPE_CHECKING:
 @url_cache_option
 @json_option
 def show_command(file, document, generation, cache, as_json):
-    """Print a document, or one of its chunks: DOC#0 is the first."""
+    """Print a document, or one of its chunks: DOC#0 is the first. What `ragfile search` shows is a name, too."""
     with passages(open_file(file, generation=generation, cache=cache)) as rf:
         value = _described(_found(rf, document))
     if as_json:
@@ -45,8 +56,38 @@ def _found(rf, name):
     document = rf.document(name)
     row = rf.row(name) if document is None else None
     if document is None and row is None:
-        raise KeyError(f"{rf.path} has no document or chunk called {name!r}")
+        return _as_shown(rf, name)
     return rf.hit(row) if document is None else document
+
+
+def _as_shown(rf, name) -> Any:
+    """What `ragfile search` shows by this name: a source, with the place in it where there is one."""
+    for pattern in PLACES:
+        if (found := pattern.fullmatch(name)) and (ids := _of_source(rf, found["source"])):
+            rows = [row for doc_id in ids for row in rf.find(doc_id).file_rows]
+            hits = [hit for hit in map(rf.hit, rows) if _is_at(hit, found.groupdict())]
+            if hits:
+                return hits[0]
+    if ids := _of_source(rf, name):
+        return rf.document(ids[0])
+    raise KeyError(f"{rf.path} has no document or chunk called {name!r}")
+
+
+def _of_source(rf, source):
+    """The ids of the documents whose source is shown so."""
+    names = (source, os.path.basename(source))
+    rows = rf.live_rows()[rf.mask({"source": {"$contains": names[1]}})[rf.live_rows()]]
+    hits = (rf.hit(row) for row in rows.tolist())
+    return list(
+        dict.fromkeys(h.doc_id for h in hits if source in (h.source, openable(h.source, rf.path)))
+    )
+
+
+def _is_at(hit, place):
+    """Whether a hit lies at a place of its source: a span, a line, a page."""
+    if place.get("start"):
+        return (hit.start, hit.end) == (int(place["start"]), int(place["end"]))
+    return hit.metadata.get(place.get("part") or "line") == int(place["number"])
 
 
 def _described(found) -> Any:

@@ -71,12 +71,24 @@ def read_collection(path, split="test"):
     path = os.fspath(path)
     if path.startswith(IR):
         return _read_ir(path.removeprefix(IR))
+    _check_layout(path, split)
     qrels = read_qrels(os.path.join(path, "qrels", f"{split}.tsv"))
     queries = {str(r["_id"]): r["text"] for r in _records(os.path.join(path, "queries.jsonl"))}
     missing = qrels.keys() - queries.keys()
     if missing:
         raise ValueError(f"{path}: judgements for unknown queries, such as {min(missing)}")
     return Collection(path, {q: text for q, text in queries.items() if q in qrels}, qrels)
+
+
+def _check_layout(path, split):
+    """A folder of something else is said to be one, not to lack its last file."""
+    names = ("corpus.jsonl", "queries.jsonl", os.path.join("qrels", f"{split}.tsv"))
+    missing = [name for name in names if not os.path.exists(os.path.join(path, name))]
+    if missing:
+        raise FileNotFoundError(
+            f"{path}: not a judged collection: {' and '.join(missing)} is not there; a folder in BEIR "
+            "layout has corpus.jsonl, queries.jsonl and qrels/, and --anchors judges other folders"
+        )
 
 
 def _records(path):

@@ -48,12 +48,24 @@ def convert(
     (of a Chroma or Qdrant collection).
     """
     options = {"allow_large": allow_large, "trust_pickle": trust_pickle, "name": name}
+    _refuse_itself(src, dst)
     collection = read(src, **options)
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
         warnings.warn(what, UserWarning, stacklevel=2)
     write(collection, dst, to=to, **options)
     return collection
+
+
+def _refuse_itself(src, dst):
+    """A .ragfile written over itself would lose its commits, and nobody asked for that."""
+    if isinstance(src, tuple) or isinstance(dst, tuple) or not os.path.exists(dst):
+        return
+    if os.path.samefile(src, dst) and _format_by_suffix(dst) == "ragfile":
+        raise ValueError(
+            f"{os.fspath(src)} cannot be converted to itself: its older commits would be lost; "
+            "compact() rewrites it"
+        )
 
 
 def read(src, **options):

@@ -145,7 +145,7 @@ class Question:
             told += [dict(boost) for boost in self.boost]
             try:
                 options = json.dumps(told, sort_keys=True)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, RecursionError):
                 return None
         rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
         fields = None if self.fields is None else tuple(sorted(self.fields.items()))

@@ -115,6 +115,9 @@ class Bucket:
                 name = entry["path"].removeprefix(self._prefix)
                 yield Listed(name, entry["size"], entry["last_modified"].timestamp())
 
+    def drop_folder(self, prefix: str) -> None:
+        """A bucket has no folders."""
+
     def delete(self, name: str) -> None:
         try:
             self._asked(self._obstore.delete, f"deleting {name}", self._prefix + name)

@@ -123,6 +123,7 @@ def build(
         raise FileExistsError(f"{store.root}: somebody else built a dataset here meanwhile")
     for note in list(store.names(NOTES)):
         store.delete(note.name)
+    store.drop_folder(NOTES)
     report.seconds = time.perf_counter() - began
     return report
 

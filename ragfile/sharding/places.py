@@ -45,6 +45,7 @@ class Place(Protocol):
     def newest(self, prefix: str) -> str | None: ...
     def names(self, prefix: str = "") -> Iterator[Listed]: ...
     def delete(self, name: str) -> None: ...
+    def drop_folder(self, prefix: str) -> None: ...
     def now(self) -> float: ...
 
 
@@ -128,6 +129,11 @@ class Folder:
     def delete(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.url(name))
+
+    def drop_folder(self, prefix: str) -> None:
+        """Removes a folder if nothing is in it."""
+        with contextlib.suppress(OSError):
+            os.rmdir(self.url(prefix.rstrip("/")))
 
     def now(self) -> float:
         """The time by the clock that stamps files, which on a network is not this machine's."""

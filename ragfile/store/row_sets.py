@@ -125,7 +125,7 @@ def spelled(where):
     """Filters that are spelled the same are the same; 1 is not true. Others are themselves alone."""
     try:
         return json.dumps(where, sort_keys=True)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return id(where)
 
 
