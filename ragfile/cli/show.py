@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from ragfile.cli.main import (
     emit,
@@ -17,6 +19,7 @@ from ragfile.cli.main import (
     url_cache_option,
 )
 from ragfile.cli.shown_hits import PARTS, openable
+from ragfile.errors import FilterWarning
 from ragfile.opening import open as open_file
 from ragfile.records import Hit
 
@@ -75,12 +78,12 @@ def _as_shown(rf, name) -> Any:
 
 def _of_source(rf, source):
     """The ids of the documents whose source is shown so."""
-    names = (source, os.path.basename(source))
-    rows = rf.live_rows()[rf.mask({"source": {"$contains": names[1]}})[rf.live_rows()]]
-    hits = (rf.hit(row) for row in rows.tolist())
-    return list(
-        dict.fromkeys(h.doc_id for h in hits if source in (h.source, openable(h.source, rf.path)))
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FilterWarning)  # no document may have a source
+        mask = rf.mask({"source": {"$contains": os.path.basename(source)}})
+    hits = (rf.hit(row) for row in np.flatnonzero(mask).tolist())
+    shown = (hit.doc_id for hit in hits if source in (hit.source, openable(hit.source, rf.path)))
+    return list(dict.fromkeys(shown))
 
 
 def _is_at(hit, place):
