@@ -188,8 +188,13 @@ class Candidate:
         return replace(self, content="")
 
     @classmethod
-    def of(cls, value: Self | Fields) -> Self:
-        """A Candidate as it is, or one made from a mapping with its field names."""
+    def of(cls, value: Self | Hit | Fields) -> Self:
+        """A Candidate as it is, or one made of a search's hit, or of a mapping with its field names."""
+        if isinstance(value, Hit):
+            return cls(
+                value.doc_id, value.chunk_index, value.text, value.score, value.tags, value.metadata,
+                value.start, value.end,
+            )  # fmt: skip
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 

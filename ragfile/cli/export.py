@@ -69,7 +69,9 @@ def export_command(file, out, to, no_vectors, as_json):
 
 def _format_of(out):
     """The format that a name's suffix says; lines where there is no name."""
-    suffix = os.path.splitext(out or ".jsonl")[1].lower()
+    if out is None:
+        return "jsonl"
+    suffix = os.path.splitext(out)[1].lower()
     if suffix not in SUFFIXES:
         said = f"the suffix {suffix!r} names no format" if suffix else "a name without a suffix"
         raise click.UsageError(f"{out}: {said}: --to jsonl, parquet or duckdb says it")
