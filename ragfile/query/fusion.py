@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from ragfile.records import Hit
     from ragfile.types import Fields, FuseMethod
 
 RRF_K = 60
@@ -129,7 +130,7 @@ def _best_first(rows, scores):
 
 
 def fuse(
-    candidate_sets: Iterable[Iterable[Candidate | Fields]], method: FuseMethod = "rrf",
+    candidate_sets: Iterable[Iterable[Candidate | Hit | Fields]], method: FuseMethod = "rrf",
     params: Mapping[str, Any] | None = None,
 ) -> list[Candidate]:  # fmt: skip
     """One list from several lists of Candidate, each best first; a second copy of a chunk in one is ignored.

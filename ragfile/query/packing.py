@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from ragfile.records import Hit
     from ragfile.types import Fields
 
 CLOSE = 0.05  # scores nearer than this share of the best count as comparable
@@ -50,7 +51,9 @@ class Extract:
 
 
 def compress(
-    query: str, candidates: Iterable[Candidate | Fields], policy: Extract | Fields | None = None
+    query: str,
+    candidates: Iterable[Candidate | Hit | Fields],
+    policy: Extract | Fields | None = None,
 ) -> list[dict[str, Any]]:
     """The spans of each candidate that answer the query, in the candidates' order and in text order inside
     one.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, Literal
 
-    from ragfile.records import Hits
+    from ragfile.records import Hit, Hits
     from ragfile.types import Fields
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
@@ -57,7 +57,7 @@ class Reranker(Protocol):
 
 
 def rerank(
-    query: str, candidates: Iterable[Candidate | Fields],
+    query: str, candidates: Iterable[Candidate | Hit | Fields],
     model: str | Reranker | Scorer | None = None,
 ) -> list[Candidate]:  # fmt: skip
     """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
