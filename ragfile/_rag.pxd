@@ -275,6 +275,7 @@ cdef extern from "rag.h" nogil:
         uint64_t rows
         uint32_t width, special, numbers, texts, lists, objects, values
         const uint8_t *codes
+        const uint8_t *floors
 
     rag_status rag_column_open(const rag_columns *columns, uint32_t i, rag_column *column,
                                rag_fault *fault)

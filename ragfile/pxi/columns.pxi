@@ -251,6 +251,15 @@ cdef class StoredColumn:
         cdef size_t size = rag_column_value(&self.column, code, &view[0])
         return bytes(memoryview(room)[:size])
 
+    def is_whole(self):
+        """Whether all numbers are whole ones of 64 bits."""
+        cdef const double *floors = <const double *>self.column.floors
+        cdef uint32_t i
+        for i in range(self.column.numbers):
+            if not (-9.2e18 < floors[i] < 9.2e18) or floors[i] != <double><int64_t>floors[i]:
+                return False
+        return True
+
     def values(self):
         """All values in order of their codes, as JSON has them; a whole number is an int."""
         return [value_of(self.value(code)) for code in range(1, self.column.values + 1)]
@@ -423,7 +432,10 @@ cdef object read_text(const uint8_t *raw, size_t size, size_t *at):
     at[0] = end + 1
     if b"\1" in found:
         found = found.replace(b"\1\1", b"\0").replace(b"\1\2", b"\1")
-    return found.decode("utf-8", "replace")
+    try:
+        return found.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return found.decode("utf-8", "replace")
 
 
 cdef object read_number(const uint8_t *raw, size_t size, size_t *at):

@@ -101,9 +101,8 @@ class Fields:
         for name in PLAIN:
             yield Field(name, _ARROW.get(name, (b"u", name.encode(), [])), makers[name])
         for path in self._typed:
-            found = [typed_columns.said_at(each, path) for each in self.archive.segment_columns]
-            if (kind := typed_columns.type_of(found)) is not None:
-                yield _typed_field(f"metadata.{path}", kind, found)
+            if (kind := typed_columns.type_at(self.archive.segment_columns, path)) is not None:
+                yield _typed_field(f"metadata.{path}", kind, path)
         if vectors and self.archive.has_vectors:
             items = [(b"f", b"item", [])]
             dim = b"+w:%d" % self.archive.dim
@@ -172,21 +171,26 @@ def _embedding(rows):
     return _vectors(rows.archive.vectors_of(rows.rows.tolist()))
 
 
-def _typed_field(name, kind, found):
+def _typed_field(name, kind, path):
     children = [(b"u", b"item", [])] if kind == "list" else []
-    return Field(name, (FORMATS[kind], name.encode(), children, True), _typed(kind, found))
+    return Field(name, (FORMATS[kind], name.encode(), children, True), _typed(kind, path))
 
 
-def _typed(kind, found):
-    """What makes an array of a path's values."""
-    casts = [typed_columns.cast(said.values, kind) for said in found]
+def _typed(kind, path):
+    """What makes an array of a path's values, which are read when they are first asked for."""
+    known: dict[int, Any] = {}
+
+    def said(archive, number):
+        if number not in known:
+            found = typed_columns.said_at(archive.segment_columns[number], path)
+            known[number] = found.codes, typed_columns.cast(found.values, kind)
+        return known[number]
 
     def array(rows):
-        values = [
-            None if code < 0 else casts[number][code]
-            for _, number, local in rows.places()
-            for code in found[number].codes[local].tolist()
-        ]
+        values = []
+        for _, number, local in rows.places():
+            codes, cast = said(rows.archive, number)
+            values += [None if code < 0 else cast[code] for code in codes[local].tolist()]
         return _ARRAYS[kind](values)
 
     return array

@@ -42,6 +42,16 @@ class FileColumn:
         """The code of each row, 0 for none."""
         return self._column.codes()
 
+    def kinds(self):
+        """Which types its values have, but for lists, which it gives as they are: (names, lists)."""
+        names = ("null", "bool", "number", "str", "list", "object")
+        ranges = {name: self._column.kind(i) for i, name in enumerate(names)}
+        found = {name for name, (low, high) in ranges.items() if low < high}
+        if "number" in found:
+            found = found - {"number"} | {"int" if self._column.is_whole() else "float"}
+        lists = [_core.value_of(self._column.value(code)) for code in range(*ranges["list"])]
+        return found - {"list"}, lists
+
     def values(self):
         """The values in order of their codes."""
         return self._column.values()

@@ -53,7 +53,12 @@ def _value(key):
 def paths(segments: Sequence[SegmentColumns]) -> list[str]:
     """The paths of a file that are columns, the first MOST in order."""
     found = {path for columns in segments for path in _paths(columns)}
-    return sorted(found - {"source"})[:MOST]
+    return sorted(path for path in found if path != "source" and _can_be_named(path))[:MOST]
+
+
+def _can_be_named(path):
+    """Whether a path can be the name of a column anywhere."""
+    return "\0" not in path and not any("\ud800" <= c <= "\udfff" for c in path)
 
 
 def _paths(columns: SegmentColumns) -> Iterator[str]:
@@ -73,14 +78,22 @@ def _below(columns, path):
         yield from _below(columns, f"{path}.{name}")
 
 
-def type_of(found: Sequence[Said]) -> str | None:
-    """The type of a path; None where all that stands there are objects."""
-    kinds = {_kind(value) for said in found for value in said.values} - {"null"}
+def type_at(segments: Sequence[SegmentColumns], path: str) -> str | None:
+    """The type of a path in a file; None where all that stands there are objects."""
+    kinds = {kind for columns in segments for kind in _kinds(columns, path)} - {"null"}
     if not kinds - {"object"}:
         return None
     if len(kinds) == 1:
         return kinds.pop()
     return "float" if kinds == {"int", "float"} else "json"
+
+
+def _kinds(columns, path):
+    column = columns.column(path)
+    if isinstance(column, FileColumn):
+        plain, lists = column.kinds()
+        return plain | {_kind(one) for one in lists}
+    return {_kind(_value(key)) for key in column.keys}
 
 
 def _kind(value):

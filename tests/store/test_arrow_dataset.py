@@ -173,3 +173,16 @@ def test_an_empty_file_is_a_dataset_too(tmp_path):
         w.delete(["a"])
     assert ragfile.open(tmp_path / "kb").to_dataset().count_rows() == 0
     assert ragfile.open(tmp_path / "kb").to_arrow().num_rows == 0
+
+
+def test_paths_that_no_column_can_be_called_by_stay_in_the_json(tmp_path):
+    odd = {"a\0b": 1, "\ud800": 2, "plain": 3, "": 4, "x.y": 5, "deep": {"\udfff": 6, "ok": 7}}
+    chunks = [
+        {"doc_id": f"d{i}", "chunk_index": 0, "content": "x", "metadata": odd} for i in range(80)
+    ]
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add(chunks)
+    table = ragfile.open(tmp_path / "kb").to_arrow()
+    table.validate(full=True)
+    names = [n.removeprefix("metadata.") for n in table.column_names if n.startswith("metadata.")]
+    assert names == ["", "deep.ok", "plain", "x.y"]
