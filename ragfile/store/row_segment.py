@@ -219,7 +219,7 @@ class Segment:
 
     def _read_bare(self):
         section = self.section("rag.bare")
-        if section is None:
+        if section is None or not self.has("vector"):  # whatever the bitmap of a broken file says
             return np.full(self.rows, not self.has("vector"))
         return ~_core.flags_of(_core.rows_outside(section, self.rows), self.rows)
 
