@@ -535,16 +535,25 @@ class Dataset(KnowledgeBase):
         if not len(self) or not k or not count:
             return exact.nothing(count, k)
         if isinstance(rows, RowSets):
-            wanted, floors = np.atleast_2d(queries), least
-            return _by_filter(
-                rows, k,
-                lambda places, one: self._near(
-                    wanted[places], k, one, threads, None if floors is None else floors[places]
-                ),
-            )  # fmt: skip
+            return self._near_by_filter(
+                np.atleast_2d(queries), k, rows, threads, least, effort, recall
+            )
         self._need("vector")
         ask = Nearest(queries, k, rows, self._threads(threads), least, effort)
         return self._best(ask, count, k, recall if effort < 1 else None)
+
+    def _near_by_filter(self, queries, k, sets, threads, least, effort, recall):
+        """The same where each question has a filter of its own."""
+
+        def ask(places, one):
+            floors = None if least is None else least[places]
+            part = None if recall is None else np.ones(len(places))
+            found = self._near(queries[places], k, one, threads, floors, effort, part)
+            if recall is not None:
+                recall[places] = part
+            return found
+
+        return _by_filter(sets, k, ask)
 
     def _need(self, name):
         if not self._has(name):
