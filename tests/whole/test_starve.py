@@ -29,7 +29,23 @@ WRAPPED = [
 ]
 SOURCES = [
     "tests/crash/starve.c",
-    *(f"csrc/{name}.c" for name in ("map", "reader", "verify", "writer", "hash", "cpu", "array")),
+    *(
+        f"csrc/{name}.c"
+        for name in (
+            "map",
+            "reader",
+            "verify",
+            "writer",
+            "hash",
+            "cpu",
+            "array",
+            "parity",
+            "share",
+            "gf16",
+            "pool",
+            "cauchy",
+        )
+    ),
 ]
 FLAGS = [
     "-std=gnu11",
@@ -69,7 +85,7 @@ def test_an_allocation_that_fails_is_one_error_in_every_public_call(tmp_path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.count("allocations, 0 findings") == 12
+    assert done.stdout.count("allocations, 0 findings") == 13
 
 
 def test_every_failing_call_leaves_a_whole_file_and_nothing_else(tmp_path):
