@@ -193,8 +193,8 @@ def _segment(reader, record):
         found["columns"] = _columns(segment)
     if segment.section("rag.terms") is not None:
         segment.attach_fields()
-        lexicons = [(None, segment.lexicon)]
-        lexicons += zip(segment.field_names, segment.lexicon.fields, strict=True)
+        lexicons: list[tuple[Any, Any]] = [(None, segment.lexicon)]
+        lexicons += zip(segment.field_names, segment.lexicon.fields or (), strict=True)
         found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
     return found
 

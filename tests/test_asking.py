@@ -614,3 +614,10 @@ def test_the_function_is_the_method(rf):
     one.timings = other.timings = {}
     assert one == other
     assert isinstance(next(ask(rf, "keys", stream=True)), Event)
+
+
+def test_a_question_with_half_a_character_is_answered(tmp_path):
+    (tmp_path / "keys.md").write_text("# Keys\n\nRotate the keys every ninety days.")
+    ragfile.build(tmp_path / "keys.md", tmp_path / "kb.ragfile")
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert "ninety" in rf.ask("when do I rotate the \ud800 keys").text

@@ -134,8 +134,10 @@ def serve_command(files, level, hosts, origins, sources, **options):
     from ragfile.server.running import serve
     from ragfile.server.settings import Settings
 
-    for folder in filter(os.path.isdir, files):
-        if not any(name.endswith(".ragfile") for name in os.listdir(folder)):
+    for folder in files:
+        if os.path.isdir(folder) and not any(
+            name.endswith(".ragfile") for name in os.listdir(folder)
+        ):
             click.echo(f"ragfile: {folder} has no .ragfile: `ragfile build` makes one", err=True)
     log_to_stderr(LEVELS[level])
     options |= {"hosts": _split(hosts), "origins": _split(origins), "sources": _pairs(sources)}

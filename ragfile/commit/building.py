@@ -112,10 +112,11 @@ def build(
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
-    sources, are_documents = _looked_at(sources)
+    found: Any
+    found, are_documents = _looked_at(sources)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
-        sources,
+        found,
         limits=limits or Limits(),
         dedupe=dedupe,
         errors=errors,
@@ -128,7 +129,7 @@ def build(
             raise ValueError(
                 "jobs, dedupe, include, exclude, encoding and ignore are about files, not documents"
             )
-        read = labelled(map(Document.of, sources), tags, metadata)
+        read = labelled(map(Document.of, found), tags, metadata)
     with network.offline(offline):
         report = build_from(
             read, out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,

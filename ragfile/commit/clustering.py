@@ -29,17 +29,19 @@ READ = 16384  # rows
 
 def checked(clusters: bool | int | None) -> bool | int | None:
     """The choice of clusters as files record it."""
-    is_number = isinstance(clusters, int) and not isinstance(clusters, bool)
-    if is_number and not 1 <= clusters <= MOST:
-        raise ValueError(f"clusters is True, False or a number from 1 to {MOST}, not {clusters}")
-    if not (clusters is None or isinstance(clusters, int)):
+    if clusters is None or isinstance(clusters, bool):
+        return clusters
+    if not isinstance(clusters, int):
         raise TypeError(f"clusters is True, False or a number, not {clusters!r}")
+    if not 1 <= clusters <= MOST:
+        raise ValueError(f"clusters is True, False or a number from 1 to {MOST}, not {clusters}")
     return clusters
 
 
 def recorded(clusters: bool | int | None) -> dict[str, bool | int]:
     """What a file records of the choice: nothing without one."""
-    return {} if checked(clusters) is None else {"clusters": clusters}  # type: ignore[dict-item]
+    choice = checked(clusters)
+    return {} if choice is None else {"clusters": choice}
 
 
 def wanted(record: Mapping[str, Any], rows: int, dim: int) -> int:

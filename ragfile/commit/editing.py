@@ -16,7 +16,7 @@ import operator
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -213,7 +213,7 @@ class Editor(Transaction):
             return
         if vectors is not None:
             raise TypeError("vectors belong to a list of chunks: documents are cut first")
-        documents = map(Document.of, items)
+        documents = map(Document.of, cast("Iterable[Document | Fields]", items))
         self.upsert_cut((document, split(document, self.policy)) for document in documents)
 
     def upsert_cut(self, pairs: Iterable[tuple[Document, list[Chunk]]]) -> None:

@@ -8,7 +8,7 @@ others that have one cost a byte.
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ragfile.errors import CorruptError
 from ragfile.records import Chunk, Document
 from ragfile.store.row_segment import Segment, StoredDocument
 from ragfile.text import restored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # A place with this bit is an offset in the spool; without it, one in the document's own text.
 LOOSE = 1 << 63
@@ -104,7 +107,9 @@ class Staging:
         self._fields = [array("Q") for _ in fields]
         self._last = [(b"", NO_TEXT) for _ in fields]  # of each field the text that came last
         self.vector_rows = 0
-        self.is_dim_free = lambda: False  # whether no vector of the file says its dimension
+        self.is_dim_free: Callable[[], bool] = lambda: (
+            False
+        )  # whether no vector of the file says its dimension
         self.unsaid = 0  # chunks for which nobody said that they have no vector
         self._bare = bytearray()  # 1 for a chunk without one; as long as the last such chunk needs
 

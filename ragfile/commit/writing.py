@@ -67,6 +67,8 @@ class Writer(Transaction):
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
             raise ValueError(f"precision is 16 or 32 bits a component, not {precision}")
+        if dim is not None and index(dim) < 1:
+            raise ValueError(f"dim is how many numbers a vector has, at least 1, not {dim}")
         spec = embedder if isinstance(embedder, str) else spec
         self.embedder = open_embedder(embedder, cache=embedding_cache)
         self.policy = Policy.of(chunking)

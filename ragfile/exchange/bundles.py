@@ -160,6 +160,7 @@ def _read(bundle) -> tuple[bytes, bytes]:
     """(payload, signature) of a bundle's envelope; nothing of it is believed yet."""
     with open(bundle, "rb") as file:
         raw = file.read(SIZE_MAX + 1)
+    payload = signature = b""
     try:
         found: Any = json.loads(raw) if len(raw) <= SIZE_MAX else None
         envelope = found["dsseEnvelope"]

@@ -240,7 +240,8 @@ class Statistics:
             for terms, counts in both
             for (term, _), rows in zip(terms, counts, strict=True)
         }
-        return cls(*queries.sizes, df)
+        rows, length = queries.sizes
+        return cls(rows, length, df)
 
     @classmethod
     def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:

@@ -108,7 +108,7 @@ def _question(question):
         raise TypeError(f"a question is a str, not {type(question).__name__}")
     if not question.strip():
         raise ValueError("the question is empty")
-    return question
+    return question.encode("utf-8", "replace").decode()  # lone surrogates are no text
 
 
 def _systems(system):

@@ -55,7 +55,7 @@ class _Joining:
         self.exports[name] = None
         text, found = self.read(name), {}
         text = IMPORT.sub(lambda match: self._taken(*match.groups()), text)
-        text = FROM.sub(lambda match: self._passed_on(*match.groups(), found), text)
+        text = FROM.sub(lambda match: self._passed_on(match[1], match[2], found), text)
         found |= {own: own for own in DECLARED.findall(text)}
         text = DECLARED.sub("", text)
         for names in LISTED.findall(text):

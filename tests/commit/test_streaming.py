@@ -102,3 +102,10 @@ def test_what_is_no_document_is_refused_and_nothing_is_written(
     with pytest.raises(error, match=why):
         ragfile.build(sources, tmp_path / "kb.ragfile", **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dim", [0, -1])
+def test_vectors_without_numbers_are_refused(tmp_path, dim):
+    with pytest.raises(ValueError, match="at least 1"):
+        ragfile.create(tmp_path / "kb", dim=dim)
+    assert list(tmp_path.iterdir()) == []

@@ -281,6 +281,17 @@ def explained(path: Path) -> str:
     return "fine"
 
 
+def mended(path: Path, folder: Path) -> str:
+    ragfile.build(folder / "docs", path, parity=2)
+    report: ragfile.RepairReport = ragfile.repair(path, dry_run=True)
+    return f"{len(report.restored)} stretches came back"
+
+
+def vouched(path: Path, key: Path, public: Path, folder: Path) -> bool:
+    made: str = ragfile.sign_bundle(path, folder / "kb.sigstore.json", key)
+    return made == ragfile.verify_bundle(path, folder / "kb.sigstore.json", [public])
+
+
 def published(path: Path, folder: Path) -> str:
     names: list[str] = ragfile.site(path, folder / "public", title="Documentation", meaning=False)
     return f"{len(names) > 3}"
@@ -291,7 +302,7 @@ def main(folder: Path) -> list[str]:
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
     lines += kept_up(path, folder / "docs")
     lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
-    lines += [published(path, folder), signed(path)]
+    lines += [published(path, folder), signed(path), mended(folder / "safe.ragfile", folder)]
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))
     assert ModelByItsModule is ragfile.Model

@@ -1,5 +1,7 @@
 """A local Chroma collection: texts as its documents, where they come from as its metadata."""
 
+from typing import Any
+
 import chromadb
 import numpy as np
 
@@ -40,10 +42,9 @@ def read(path, *, name=None):
     return gathered(found, vectors, model_name=said.get("model_name") or None, metric=metric)
 
 
-def _client(path):
-    return chromadb.PersistentClient(
-        str(path), settings=chromadb.Settings(anonymized_telemetry=False)
-    )
+def _client(path) -> Any:
+    settings = chromadb.config.Settings(anonymized_telemetry=False)
+    return chromadb.PersistentClient(str(path), settings=settings)
 
 
 def _place(passage):
