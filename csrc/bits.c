@@ -15,6 +15,7 @@
  * Nothing here can fail and nothing checks a size: the caller provides the room and knows that the
  * bitmap is as long as its rows need. */
 #include "bytes.h"
+#include "floor.h"
 #include "internal.h"
 
 void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words) {

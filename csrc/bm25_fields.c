@@ -9,8 +9,8 @@
  * no remainder. Whole numbers, so scores have the bits of such a build. What a hostile file says
  * otherwise is brought to a number from 0 on.
  *
- * The bounds of bm25_search.c follow. With r and R the least and the largest of w'_f / w_f, tf' lies
- * between r tf and R tf, and the length between r and R times what it was. Hence
+ * The bounds of bm25_search.c follow. With r and R the least and the largest of w'_f / w_f, tf'
+ * lies between r tf and R tf, and the length between r and R times what it was. Hence
  *
  *   tf / (tf + K'(r length) / R)  >=  tf' / (tf' + K')  >=  tf / (tf + K'(R length) / r),
  *

@@ -2,7 +2,8 @@
  *
  * A search refines a row on its 8-bit codes, as pursuit.c does, and gets bounds of its key; here
  * they are turned into scores, outwards, for those who ask why a row was looked at. They hold for
- * the canonical score. A row that is never ranked has NaN, one whose codes say nothing infinities. */
+ * the canonical score. A row that is never ranked has NaN, and one whose codes say nothing has
+ * infinities. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * A sweep reads blocks of sixteen rows. Where one row in a hundred passes, it reads a block for one
  * of them and waits for it, as nothing tells the processor which block is next. So such rows are
  * looked at one by one, on their 8-bit codes: a filter says where they lie, and their loads are
- * started AHEAD rows before. Bounds from 8 bits leave little more than the k best rows to score, and
- * those are scored when the query is finished, as after any other scan. */
+ * started AHEAD rows before. Bounds from 8 bits leave little more than the k best rows to score,
+ * and those are scored when the query is finished, as after any other scan. */
 #include <stdlib.h>
 
 #include "pursuit.h"

@@ -2,15 +2,16 @@
  *
  * Questions that share a filter are scanned together, and each such part is a task of its own
  * beside the others. Where questions have filters of their own, those of the wide filters (one row
- * in WIDE passes, or more) are one part all the same, if tiles can scan them: a tile's time is that
- * of one product with each row, and the few pairs that reach a floor are asked whether they pass. */
+ * in WIDE passes, or more) are one part all the same, if tiles can scan them: a tile's time is
+ * that of one product with each row, and the few pairs that reach a floor are asked whether they
+ * pass. */
 #include <stdlib.h>
 
 #include "scan.h"
 
 enum { WIDE = 16 };
 
-/* --------------------------------------------------------------------------------- rows that pass */
+/* ------------------------------------------------------------------------------- rows that pass */
 
 struct passing rag_passing(const uint64_t *where, uint64_t first, uint64_t end) {
     struct passing passing = {.where = where, .next = first, .end = end};

@@ -1,10 +1,11 @@
 /* scan_tiles.c - scanning a shadow's 8-bit rows for many queries.
  *
  * Tiles read six rows at a time, for 64 queries each time. The queries are packed once for each
- * slice. Where the queries share a filter, the codes of the rows that pass are put side by side first,
- * so that a tile is full; where each has its own, a pair that reaches the floor is asked. Six rows must be readable, so the last few are copied to a buffer of that size. What
- * reaches the floor goes to the sieve, with bounds that hold for the row itself and not only for
- * its codes: the stored residual norm is part of the error. */
+ * slice. Where the queries share a filter, the codes of the rows that pass are put side by side
+ * first, so that a tile is full; where each has its own, a pair that reaches the floor is asked.
+ * Six rows must be readable, so the last few are copied to a buffer of that size. What reaches the
+ * floor goes to the sieve, with bounds that hold for the row itself and not only for its codes: the
+ * stored residual norm is part of the error. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -179,14 +180,15 @@ void rag_scan_tiles(struct search *search, const struct slice *slice, const uint
 /* --------------------------------------------------------------------------------- likely floors
  *
  * A scan's floor starts at nothing and rises as rows come, and all rows that reach it on the way
- * have to be kept and sorted out: k times the logarithm of the rows, and more where bounds are wide.
- * For the hundred best of a batch that costs more than the products themselves. So one tile in
- * GUESS_SHARE is looked at first. The key that a few more of its rows reach than should be among the
- * k best is a floor that is rarely too high.
+ * have to be kept and sorted out: k times the logarithm of the rows, and more where bounds are
+ * wide. For the hundred best of a batch that costs more than the products themselves. So one tile
+ * in GUESS_SHARE is looked at first. The key that a few more of its rows reach than should be
+ * among the k best is a floor that is rarely too high.
  *
- * A guess is not known to be right while rows are dropped by it. It is once the search has ended: if
- * the floor of the k-th score found is at least the guess, every row that was dropped scores less
- * (finish.c). A query for which it is not is scanned again, so the answer never depends on one. */
+ * A guess is not known to be right while rows are dropped by it. It is once the search has
+ * ended: if the floor of the k-th score found is at least the guess, every row that was dropped
+ * scores less (finish.c). A query for which it is not is scanned again, so the answer never
+ * depends on one. */
 enum { GUESS_SHARE = 16, GUESS_ROWS = 4096, GUESS_K = 16 };
 
 #define HEAP_ITEM float
@@ -206,7 +208,8 @@ bool rag_guess_pays(const struct search *search) {
     return search->k >= GUESS_K && rows >= GUESS_ROWS && rows >= 32 * (uint64_t)search->k;
 }
 
-/* Of the k best of all rows a sample has k / GUESS_SHARE, more or less; with this rank rarely more. */
+/* Of the k best of all rows a sample has k / GUESS_SHARE, more or less; with this rank rarely
+ * more. */
 static size_t rank_for(size_t k) {
     const double mean = (double)k / GUESS_SHARE;
     return (size_t)(mean + 3.5 * sqrt(mean) + 3);

@@ -142,7 +142,7 @@ static const char *check_plain(struct check *on, const uint8_t *block, size_t r)
     return is_near(on, scale, rest) ? NULL : "a row's 4-bit copy is further from it than is said";
 }
 
-/* -------------------------------------------------------------------------------- along the axes */
+/* ------------------------------------------------------------------------------ along the axes */
 
 static double axis_at(const struct check *on, size_t axis, size_t i) {
     const size_t pair = i / 2 * on->shadow->kept + axis;
@@ -255,7 +255,7 @@ static const char *check_places(struct check *on, const uint8_t *head, const uin
                : "a row's places are further from it than is said";
 }
 
-/* ---------------------------------------------------------------------------------------- walking */
+/* ------------------------------------------------------------------------------------- walking */
 
 static enum rag_status wrong(const struct rag_shadow *shadow, uint64_t at, const char *what,
                              struct rag_fault *fault) {

@@ -73,7 +73,7 @@ def test_damage_says_how_to_go_on(run, kb):
     code, _, err = run("search", kb, "keys", "--mode", "vector")
     assert code == 2
     assert f"{kb}: block checksum" in err
-    assert "`ragfile verify FILE --full`" in err
+    assert f"`ragfile verify {kb} --full`" in err
 
 
 def test_text_in_another_encoding_is_read_by_its_name(run, tmp_path):

@@ -24,7 +24,7 @@ const OPTIONS = new Set(
     " variants"
   ).split(" "),
 );
-const ELSEWHERE = new Set(["fields", "group", "operators", "rerank"]);
+const ELSEWHERE = new Set(["effort", "fields", "group", "operators", "rerank"]);
 const NOTHING = { scoreType: "none", rows: [], scores: [], parts: [] };
 
 export class Asking {
