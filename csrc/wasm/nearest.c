@@ -150,8 +150,13 @@ int vectors_nearest(const float *query, size_t size, size_t k, float least, int6
     enum rag_status status = check_query(query, size);
     for (size_t i = 0; i < leg_count; i++)
         legs[i].where = searched[i]->where ? searched[i]->where : searched[i]->alive;
-    const struct rag_question ask = {
-        query, 1, dim, file.metric, k, 1, least > -INFINITY ? &least : NULL, NULL};
+    const struct rag_question ask = {.queries = query,
+                                     .count = 1,
+                                     .dim = dim,
+                                     .metric = file.metric,
+                                     .k = k,
+                                     .threads = 1,
+                                     .least = least > -INFINITY ? &least : NULL};
     *kept = 0;
     if (status == RAG_OK && k > 0)
         status = rag_nearest(legs, leg_count, &ask, rows, scores, &fault);

@@ -53,8 +53,12 @@ static void search(const struct rag_matrix *matrix, const struct rag_shadow *sha
     struct rag_fault fault;
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
         const struct rag_segment segment = {matrix, shadow, NULL};
-        struct rag_question question = {queries, count, matrix->dim, (enum rag_metric)metric,
-                                        K,       1,     NULL,        NULL};
+        struct rag_question question = {.queries = queries,
+                                        .count = count,
+                                        .dim = matrix->dim,
+                                        .metric = (enum rag_metric)metric,
+                                        .k = K,
+                                        .threads = 1};
         must(rag_nearest(&segment, 1, &question, rows, scores, &fault), "nearest");
         take(rows, count * K * sizeof *rows);
         take(scores, count * K * sizeof *scores);
@@ -136,11 +140,15 @@ static void work_rotated(void) {
     take(sink.bytes, sink.size);
     const struct rag_guard section = {.bytes = sink.bytes, .size = sink.size};
     must(rag_shadow_open(&shadow, &section, &matrix, &fault), "open planes");
-    const struct rag_segment segment = {&matrix, &shadow, NULL};
+    const struct rag_segment segment = {.matrix = &matrix, .shadow = &shadow};
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++)
         for (size_t count = 2; count <= QUERIES; count += QUERIES - 2) {
-            const struct rag_question question = {
-                rows + 1000 * DIM, count, DIM, (enum rag_metric)metric, K, 1, NULL, NULL};
+            const struct rag_question question = {.queries = rows + 1000 * DIM,
+                                                  .count = count,
+                                                  .dim = DIM,
+                                                  .metric = (enum rag_metric)metric,
+                                                  .k = K,
+                                                  .threads = 1};
             must(rag_nearest(&segment, 1, &question, found, scores, &fault), "nearest in planes");
             take(found, count * K * sizeof *found);
             take(scores, count * K * sizeof *scores);
