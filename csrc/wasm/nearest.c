@@ -99,8 +99,8 @@ static enum rag_status add_leg(struct segment *segment) {
     if (segment->matrix.dim != dim)
         return rag_fail(&fault, RAG_ARGUMENT, segment->matrix.dim,
                         "segments must have the same metric and dimensions");
-    legs[leg_count] =
-        (struct rag_segment){&segment->matrix, segment->has_shadow ? &segment->shadow : NULL, NULL};
+    legs[leg_count] = (struct rag_segment){.matrix = &segment->matrix,
+                                           .shadow = segment->has_shadow ? &segment->shadow : NULL};
     searched[leg_count++] = segment;
     return RAG_OK;
 }

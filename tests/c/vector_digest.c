@@ -52,7 +52,7 @@ static void search(const struct rag_matrix *matrix, const struct rag_shadow *sha
     float scores[ROWS > QUERIES * K ? ROWS : QUERIES * K];
     struct rag_fault fault;
     for (int metric = RAG_COSINE; metric <= RAG_L2; metric++) {
-        const struct rag_segment segment = {matrix, shadow, NULL};
+        const struct rag_segment segment = {.matrix = matrix, .shadow = shadow};
         struct rag_question question = {.queries = queries,
                                         .count = count,
                                         .dim = matrix->dim,
