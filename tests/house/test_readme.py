@@ -61,7 +61,7 @@ FRAMEWORKS = {  # adapter -> the package that it is about
 
 @pytest.mark.parametrize(("page", "block"), examples("python"))
 def test_the_python_examples_run(far, page, block):
-    needed = re.findall(r"^(?:import|from) (duckdb|dspy|pydantic_ai|semantic_kernel|smolagents)\b",
+    needed = re.findall(r"^(?:import|from) (duckdb|pyarrow|dspy|pydantic_ai|semantic_kernel|smolagents)\b",
                         block, re.MULTILINE)  # fmt: skip
     for adapter in re.findall(r"^from ragfile.adapters.(\w+) import", block, re.MULTILINE):
         needed += FRAMEWORKS.get(adapter, [])

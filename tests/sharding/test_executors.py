@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 from sharding import collections
@@ -72,6 +73,17 @@ def test_a_worker_that_is_killed_loses_no_answer(kb, one):
         rf.search("pod")
         (victim, *_) = [p.pid for p in pool.pool._processes.values()]
         os.kill(victim, signal.SIGKILL)
+        same(rf, one)
+
+
+def test_a_pool_that_is_known_to_be_broken_is_made_anew(kb, one):
+    pool = Processes(2)
+    with ragfile.open(kb, executor=pool) as rf:
+        rf.search("pod")
+        (victim, *_) = [p.pid for p in pool.pool._processes.values()]
+        os.kill(victim, signal.SIGKILL)
+        while not pool.pool._broken:  # Python has noticed before anybody asks
+            time.sleep(0.01)
         same(rf, one)
 
 

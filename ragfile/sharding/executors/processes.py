@@ -46,8 +46,8 @@ class Processes:
         """(number of the item, what the function makes of it), as it gets done."""
         left = set(range(len(items)))
         for attempt_ in range(1, ATTEMPTS + 1):
-            asked = {self.pool.submit(function, items[number]): number for number in sorted(left)}
-            try:
+            try:  # a pool that is known to be broken refuses tasks; another one breaks under them
+                asked = {self.pool.submit(function, items[n]): n for n in sorted(left)}
                 for done in as_completed(asked):
                     value = done.result()
                     left.discard(asked[done])
