@@ -71,7 +71,7 @@ class Question:
     operators: bool = False
     fields: Any = None  # weights by name; a dict once they are checked
     effort: float = 1.0
-    recall: Any = None  # a Recall of the answers
+    recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
     queries: Any = None  # the texts as terms, where they are more than their words
 
     def __post_init__(self):
@@ -86,7 +86,7 @@ class Question:
         if self.distinct:  # near-duplicates leave places that rows after them must fill
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
-        if self.recall is None:
+        if self.recall is None and self.effort < 1:
             self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
@@ -165,7 +165,8 @@ class Question:
     def part(self, places: list[int], where: Any) -> Question:
         """Some of the texts, with one filter."""
         vectors = None if self.vectors is None else self.vectors[places]
-        texts, recall = [self.texts[i] for i in places], self.recall.part(places)
+        texts = [self.texts[i] for i in places]
+        recall = None if self.recall is None else self.recall.part(places)
         return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
 
 

@@ -159,16 +159,16 @@ class Retrieval(Archive):
         if question.fields and self.analysis is not None:
             self.analysis.weights_for(question.fields)  # which refuses names that it does not know
 
-        def candidates(asked):
+        def candidates(asked, vectors):
             if has_words and vectors is not None:
-                return self._fused(asked, asked.vectors, rows, clock)
-            return self._by_one(asked, asked.vectors, has_words, rows, clock)
+                return self._fused(asked, vectors, rows, clock)
+            return self._by_one(asked, vectors, has_words, rows, clock)
 
-        asked = question if vectors is question.vectors else replace(question, vectors=vectors)
-        if question.distinct and not question.is_whole:
-            ranked = repeats.without(self, asked, candidates)
+        if question.distinct and not question.is_whole:  # some of the texts may be asked for more
+            asked = replace(question, vectors=vectors)
+            ranked = repeats.without(self, asked, lambda part: candidates(part, part.vectors))
         else:
-            ranked = refining.refined(self, question, candidates(asked))
+            ranked = refining.refined(self, question, candidates(question, vectors))
         clock.note("fuse")
         return ranked, degraded
 
@@ -280,7 +280,7 @@ class Retrieval(Archive):
         passages, names = self.passages(), list(ranked.parts)
         columns = [ranked.rows.tolist(), ranked.scores.tolist()]
         columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
-        found, scored = [], _known if self.has_bare_rows else _named
+        found, scored = [], _known if "vector" in names and self.has_bare_rows else _named
         for rows, scores, parts in zip(*columns, strict=True) if names else ():
             each = zip(rows, scores, zip(*parts, strict=True), strict=True)
             hits = [

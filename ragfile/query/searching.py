@@ -213,7 +213,8 @@ class KnowledgeBase(Retrieval):
                 found[i] = hits
         clock.note("fetch")
         for i, hits in enumerate(found):
-            hits.recall = float(question.recall.all[i])
+            if question.recall is not None:
+                hits.recall = float(question.recall.all[i])
             self._sign(question, i, hits, clock, request_id)
         return found
 
@@ -225,7 +226,8 @@ class KnowledgeBase(Retrieval):
         clock.note("fetch")
         return Columns(
             ranked, self.passages(), degraded=why, timings=clock.spent, request_id=request_id,
-            generation=self.generation, recall=question.recall.all,
+            generation=self.generation,
+            recall=None if question.recall is None else question.recall.all,
         )  # fmt: skip
 
     def _likeness(self, query, vector, like):
@@ -251,7 +253,8 @@ class KnowledgeBase(Retrieval):
             else:
                 ((_, ranked, degraded),) = self._found(question.limited(len(self)), clock)
         hits = self._hits(ranked, degraded)[0]
-        hits.recall = question.recall.least()
+        if question.recall is not None:
+            hits.recall = question.recall.least()
         clock.note("fetch")
         self._sign(question, 0, hits, clock, request_id)
         return hits

@@ -837,9 +837,12 @@ class Archive:
     @property
     def has_bare_rows(self) -> bool:
         """Whether there are live chunks without a vector beside some that have one."""
-        if not any(segment.has_bare_rows for segment in self.segments if segment.live):
-            return False
-        return 0 < int(self.vector_mask().sum()) < len(self)
+        found = self._made.get("has bare rows")
+        if found is None:
+            found = any(segment.has_bare_rows for segment in self.segments if segment.live)
+            found = found and 0 < int(self.vector_mask().sum()) < len(self)
+            self._made["has bare rows"] = found
+        return found
 
     @property
     def has_bm25(self) -> bool:
