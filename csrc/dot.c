@@ -63,12 +63,19 @@ static inline __m128i dot4_baseline(__m128i sum, __m128i x, __m128i q) {
     return _mm_add_epi32(sum, _mm_add_epi32(even, odd));
 }
 
+static inline __m128i bytes_baseline(const uint8_t *at) {
+    const __m128i zero = _mm_setzero_si128(),
+                  words = _mm_unpacklo_epi8(_mm_cvtsi32_si128((int)load_u32(at)), zero);
+    return _mm_unpacklo_epi16(words, zero);
+}
+
 #define NAME(x) x##_baseline
 #define KERNEL static
 #define WIDTH 4
 #define FMADD(a, b, c) ((a) * (b) + (c))
 #define MASK_GE(a, b) ((unsigned)_mm_movemask_ps(_mm_cmpge_ps((__m128)(a), (__m128)(b))))
 #define HALF(p) four_halves(p)
+#define BYTES(p) ((vi)bytes_baseline(p))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_baseline((__m128i)(s), (__m128i)(x), (__m128i)(q)))
@@ -103,6 +110,7 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define MASK_GE(a, b) \
     ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_GE_OQ)))
 #define HALF(p) ((vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p))))
+#define BYTES(p) ((vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p))))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
@@ -136,6 +144,7 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define FMADD(a, b, c) ((vf)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define MASK_GE(a, b) ((unsigned)_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_GE_OQ))
 #define HALF(p) ((vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p))))
+#define BYTES(p) ((vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_avx512((__m512i)(s), (__m512i)(x), (__m512i)(q)))
@@ -159,6 +168,7 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define FMADD(a, b, c) ((vf)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define MASK_GE(a, b) ((unsigned)_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_GE_OQ))
 #define HALF(p) ((vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p))))
+#define BYTES(p) ((vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(q)))
@@ -185,6 +195,8 @@ static inline v128_t dot4_simd128(v128_t sum, v128_t x, v128_t q) {
 #define FMADD(a, b, c) ((a) * (b) + (c))
 #define MASK_GE(a, b) ((unsigned)wasm_i32x4_bitmask(wasm_f32x4_ge((v128_t)(a), (v128_t)(b))))
 #define HALF(p) four_halves(p)
+#define BYTES(p) \
+    ((vi)wasm_u32x4_extend_low_u16x8(wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(p))))
 #define FLIP(x) (x)
 #define CODE_BIAS 128
 #define DOT4(s, x, q) ((vi)dot4_simd128((v128_t)(s), (v128_t)(x), (v128_t)(q)))
@@ -213,12 +225,18 @@ static inline int32x4_t madd16_neon(int32x4_t sum, int16x8_t x, int16x8_t y) {
                      vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
 }
 
+static inline int32x4_t bytes_neon(const uint8_t *at) {
+    const uint8x8_t bytes = vreinterpret_u8_u32(vdup_n_u32(load_u32(at)));
+    return (int32x4_t)vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+}
+
 #define NAME(x) x##_neon
 #define KERNEL static
 #define WIDTH 4
 #define FMADD(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
 #define MASK_GE(a, b) mask_ge_neon(a, b)
 #define HALF(p) ((vf)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))))
+#define BYTES(p) bytes_neon(p)
 #define FLIP(x) ((x) ^ 128)
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)dot4_neon((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))
@@ -237,6 +255,7 @@ static inline int32x4_t madd16_neon(int32x4_t sum, int16x8_t x, int16x8_t y) {
 #define FMADD(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
 #define MASK_GE(a, b) mask_ge_neon(a, b)
 #define HALF(p) ((vf)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))))
+#define BYTES(p) bytes_neon(p)
 #define FLIP(x) ((x) ^ 128)
 #define CODE_BIAS 0
 #define DOT4(s, x, q) ((vi)vdotq_s32((int32x4_t)(s), (int8x16_t)(x), (int8x16_t)(q)))

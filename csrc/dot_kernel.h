@@ -7,6 +7,7 @@
  *   FMADD(a, b, c)     a * b + c, fused or not
  *   MASK_GE(a, b)      bit i set where a[i] >= b[i], never for NaN
  *   HALF(p)            WIDTH binary16 at p as floats
+ *   BYTES(p)           WIDTH bytes at p as int32
  *   FLIP(x), CODE_BIAS how an 8-bit code enters DOT4: as it is, so that sums are 128 a component
  *                      too high, or as code - 128 and a bias of 0
  *   DOT4(s, x, q)      s[i] + the four products of codes and signed query bytes 4i..4i+3, exact
@@ -18,7 +19,6 @@
 typedef float NAME(vf) __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t NAME(vi) __attribute__((vector_size(4 * WIDTH)));
 typedef uint8_t NAME(vb) __attribute__((vector_size(4 * WIDTH)));
-typedef uint8_t NAME(vq) __attribute__((vector_size(WIDTH)));
 typedef uint32_t NAME(vu) __attribute__((vector_size(4 * WIDTH)));
 typedef uint16_t NAME(vs) __attribute__((vector_size(4 * WIDTH)));
 typedef float NAME(vh) __attribute__((vector_size(2 * WIDTH)));
@@ -26,7 +26,6 @@ typedef double NAME(vd) __attribute__((vector_size(4 * WIDTH)));
 #define vf NAME(vf)
 #define vi NAME(vi)
 #define vb NAME(vb)
-#define vq NAME(vq)
 #define vu NAME(vu)
 #define vs NAME(vs)
 #define vh NAME(vh)
@@ -321,13 +320,10 @@ INLINE size_t NAME(keep_planes)(const uint8_t *meta, const uint8_t *norms, const
                                 uint32_t first, struct hit *hits) {
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
-        vq bytes;
         vf norm = (vf){0} + 1.0f;
         const vf scale = HALF(meta + 2 * WIDTH * j);
-        memcpy(&bytes, meta + 32 + WIDTH * j, sizeof bytes);
-        const vf rest = __builtin_convertvector(bytes, vf);
-        memcpy(&bytes, meta + 48 + WIDTH * j, sizeof bytes);
-        const vf tail = __builtin_convertvector(bytes, vf);
+        const vf rest = __builtin_convertvector(BYTES(meta + 32 + WIDTH * j), vf);
+        const vf tail = __builtin_convertvector(BYTES(meta + 48 + WIDTH * j), vf);
         if (norms) memcpy(&norm, norms + 4 * WIDTH * j, sizeof norm);
         const vf score = query->base + (__builtin_convertvector(sums[j], vf) - query->bias) *
                                            (scale * query->step);
@@ -534,7 +530,6 @@ static const struct kernels NAME(kernels) = {
 #undef vf
 #undef vi
 #undef vb
-#undef vq
 #undef vu
 #undef vs
 #undef vh
@@ -546,6 +541,7 @@ static const struct kernels NAME(kernels) = {
 #undef FMADD
 #undef MASK_GE
 #undef HALF
+#undef BYTES
 #undef FLIP
 #undef CODE_BIAS
 #undef DOT4
