@@ -287,7 +287,19 @@ class Stream:
     @property
     def table(self) -> tuple[int, int]: ...
     def places(self, at: int, size: int) -> list[tuple[int, int]]: ...
+    def text(self, at: int, size: int) -> str: ...
     def read(self, at: int, size: int) -> bytes: ...
+
+def passage(records: Records, texts: Stream, row: int) -> str: ...
+def unread_hits(
+    kind: type[Any],
+    source: tuple[Any, tuple[str, ...]],
+    rows: _In,
+    scores: _In,
+    score_type: str,
+    parts: list[tuple[str, Any]],
+    skips_nan: bool = False,
+) -> list[Any]: ...
 
 class StreamBuilder:
     size: Final[int]

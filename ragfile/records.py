@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import CorruptError
@@ -253,10 +253,18 @@ class Stretch(NamedTuple):
 # A hit that a search found is read on first look, in these parts: which fields come together.
 PARTS = {
     "identity": ("id", "doc_id", "chunk_index", "start", "end"),
-    "content": ("text", "tags", "metadata", "source"),
+    "passage": ("text",),
+    "labels": ("tags", "metadata", "source"),
 }
-_ALL = tuple(PARTS)
+ALL_PARTS = tuple(PARTS)
 PART_OF = {name: part for part, names in PARTS.items() for name in names}
+_WAITING = [some for n in range(len(PARTS) + 1) for some in combinations(ALL_PARTS, n)]
+# By the parts that wait and the one that is read: those that wait then.
+_AFTER = {
+    (waiting, part): tuple(one for one in waiting if one != part)
+    for waiting in _WAITING
+    for part in PARTS
+}
 
 
 class _Unread:
@@ -276,12 +284,12 @@ class _Unread:
             if part is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             reader, what, waiting = self._source
-            values = reader.read(what, part)
-            is_untouched = _slots_filled(self) == _FILLED[waiting]
-            for field_name, value in zip(PARTS[part], values, strict=True):
+            values, names = reader.read(what, part), PARTS[part]
+            is_untouched = len(names) == 1 or _slots_filled(self) == _FILLED[waiting]
+            for field_name, value in zip(names, values, strict=True):
                 if is_untouched or not _is_filled(self, field_name):
                     setattr(self, field_name, value)
-            self._source = reader, what, tuple(one for one in waiting if one != part)
+            self._source = reader, what, _AFTER[waiting, part]
             return object.__getattribute__(self, name)
 
 
@@ -324,7 +332,7 @@ class Hit(_Unread):
     ) -> Self:
         """A hit whose other fields are reader.read(what, part) when they are first looked at."""
         hit = cls.__new__(cls)
-        hit._source, hit.score = (reader, what, _ALL), score
+        hit._source, hit.score = (reader, what, ALL_PARTS), score
         hit.score_type, hit.scores = score_type, scores
         return hit
 
@@ -372,7 +380,7 @@ class Hit(_Unread):
 _FILLED = {
     waiting: _slots_filled(Hit.unread(None, None, 0.0, "", {}))
     + sum(len(PARTS[part]) for part in PARTS if part not in waiting)
-    for waiting in ((), *((part,) for part in PARTS), _ALL)
+    for waiting in _WAITING
 }
 
 

@@ -437,6 +437,19 @@ cdef class Stream:
             found.append((b.at, b.size))
         return found
 
+    def text(self, uint64_t at, uint64_t size):
+        """The same as a str, of UTF-8 with lone surrogates."""
+        cdef uint64_t first = at // self.stream.block_size
+        cdef bytes block
+        if size == 0 or at > self.size or size > self.size - at or (
+                (at + size - 1) // self.stream.block_size != first):
+            return self.read(at, size).decode("utf-8", "surrogatepass")
+        block = self.block(first)
+        at -= first * self.stream.block_size
+        if len(block) < <Py_ssize_t>(at + size):
+            return block[at:at + size].decode("utf-8", "surrogatepass")
+        return PyUnicode_DecodeUTF8(<const char *>block + at, size, SURROGATES)
+
     def read(self, uint64_t at, uint64_t size):
         """The bytes [at, at + size) of the run."""
         cdef uint64_t first, last, i
@@ -450,6 +463,59 @@ cdef class Stream:
         if first == last:
             return self.block(first)[at:at + size]
         return b"".join([self.block(i) for i in range(first, last + 1)])[at:at + size]
+
+
+def passage(Records records not None, Stream texts not None, uint64_t row):
+    """The text of a row: bytes of its document's texts, made a str where they lie."""
+    cdef rag_fault fault
+    cdef rag_chunk chunk
+    cdef rag_document document
+    check(rag_records_chunk(&records.records, row, &chunk, &fault), &fault)
+    check(rag_records_document(&records.records, chunk.document, &document, &fault), &fault)
+    if <uint64_t>chunk.start + chunk.size > document.blob_size:
+        doc_id = text_of(document.id, document.id_size)
+        raise CorruptError(f"a text of document {doc_id!r} lies outside of it",
+                           section="rag.chunks")
+    try:
+        return texts.text(document.blob_at + chunk.start, chunk.size)
+    except UnicodeDecodeError:
+        doc_id = text_of(document.id, document.id_size)
+        raise CorruptError(f"the text of document {doc_id!r} is not UTF-8",
+                           section="rag.text") from None
+
+
+def unread_hits(kind, source, rows, scores, str score_type, list parts, bint skips_nan=False):
+    """A list of `kind` (records.Hit), one for each row that is there (>= 0), whose texts nobody has
+    read. source is (reader, the parts that wait); rows int64, scores float64 and each of parts, a
+    name with float32, are as long. skips_nan leaves out scores that are NaN."""
+    cdef const int64_t[::1] rows_view = rows
+    cdef const double[::1] scores_view = scores
+    cdef const float *of[4]
+    cdef const float[::1] view
+    cdef size_t i, j, count = rows_view.shape[0], part_count = len(parts)
+    cdef list found = [], names = [name for name, _ in parts], kept = []
+    reader, waiting = source
+    new = kind.__new__
+    if part_count > 4 or <size_t>scores_view.shape[0] != count:
+        raise ValueError("a score for each row, and at most four parts of it")
+    for j in range(part_count):
+        view = parts[j][1]
+        if <size_t>view.shape[0] != count:
+            raise ValueError("a score for each row")
+        kept.append(view)
+        of[j] = &view[0] if count else NULL
+    for i in range(count):
+        if rows_view[i] < 0:
+            continue
+        of_parts = {}
+        for j in range(part_count):
+            if not (skips_nan and of[j][i] != of[j][i]):
+                of_parts[names[j]] = of[j][i]
+        hit = new(kind)
+        hit._source, hit.score = (reader, rows_view[i], waiting), scores_view[i]
+        hit.score_type, hit.scores = score_type, of_parts
+        found.append(hit)
+    return found
 
 
 cdef class StreamBuilder:

@@ -54,14 +54,9 @@ class Columns:
 
     def hits(self, i: int) -> Hits:
         """The answer to question i as hits, which are read on first look."""
-        named = {name: part[i].tolist() for name, part in self.parts.items()}
-        found = Hits(degraded=self.degraded, timings=dict(self.timings))
-        for at, (row, score) in enumerate(
-            zip(self.rows[i].tolist(), self.scores[i].tolist(), strict=True)
-        ):
-            if row >= 0:
-                parts = {name: part[at] for name, part in named.items()}
-                found.append(self._passages.hit(row, score, self.score_type, parts))
+        parts = {name: part[i] for name, part in self.parts.items()}
+        hits = self._passages.hits(self.rows[i], self.scores[i], self.score_type, parts)
+        found = Hits(hits, degraded=self.degraded, timings=dict(self.timings))
         found.request_id, found.generation = self.request_id, self.generation
         found.recall = float(self.recall[i])
         return found

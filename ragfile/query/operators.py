@@ -208,7 +208,7 @@ class _Holding:
     def _has(self, row, wanted, known):
         """Whether a row's text has the marks in a row. `known` are the marks of words met before."""
         segment, local = self.archive.place(row)
-        words = folded(self.lexicon, segment.passage(local))
+        words = folded(self.lexicon, *segment.passage(local))
         new = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(new, self._marks(new), strict=True))
         marks = [known[word] for word in words]

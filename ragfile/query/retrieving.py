@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,15 +33,6 @@ if TYPE_CHECKING:
     from ragfile.query.question_vectors import QuestionVectors
     from ragfile.records import Hit
     from ragfile.types import Vector
-
-
-def _named(names, part):
-    return dict(zip(names, part, strict=True))
-
-
-def _known(names, part):
-    """The same without the score of a vector that is not there."""
-    return {name: score for name, score in zip(names, part, strict=True) if not isnan(score)}
 
 
 class Clock:
@@ -277,21 +267,16 @@ class Retrieval(Archive):
 
     def _hits(self, ranked, degraded) -> list[Hits]:
         """The hits of some answers. Those of a file that is elsewhere are read now, in few requests; others on first look."""
-        passages, names = self.passages(), list(ranked.parts)
-        columns = [ranked.rows.tolist(), ranked.scores.tolist()]
-        columns.append(zip(*(part.tolist() for part in ranked.parts.values()), strict=True))
-        found, scored = [], _known if "vector" in names and self.has_bare_rows else _named
-        for rows, scores, parts in zip(*columns, strict=True) if names else ():
-            each = zip(rows, scores, zip(*parts, strict=True), strict=True)
-            hits = [
-                passages.hit(row, score, ranked.score_type, scored(names, part))
-                for row, score, part in each
-                if row >= 0
-            ]
+        passages, parts = self.passages(), ranked.parts.items()
+        skips_nan = "vector" in ranked.parts and self.has_bare_rows
+        found = []
+        for i, (rows, scores) in enumerate(zip(ranked.rows, ranked.scores, strict=True)):
+            each = {name: part[i] for name, part in parts}
+            hits = passages.hits(rows, scores, ranked.score_type, each, skips_nan)
             found.append(Hits(hits, degraded=degraded))
         if self.is_elsewhere:
             self._read_now(ranked, found)
-        return found or [Hits(degraded=degraded) for _ in ranked.rows]
+        return found
 
     def _read_now(self, ranked, found):
         """All that hits of a file that is elsewhere have to say, in few requests for each answer."""

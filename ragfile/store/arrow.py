@@ -73,7 +73,7 @@ class Rows:
         if self._hits is None:
             prefetch.passages(self.archive.segments, self.rows)
             passages = self.archive.passages()
-            self._hits = [passages.hit(row, 0.0, "score", {}) for row in self.rows.tolist()]
+            self._hits = passages.hits(self.rows, np.zeros(len(self.rows)), "score", {})
         return self._hits
 
     def places(self):

@@ -11,8 +11,9 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.records import Hit, Stretch
+from ragfile.records import ALL_PARTS, PARTS, Hit, Stretch
 from ragfile.store.row_segment import copied
 
 if TYPE_CHECKING:
@@ -36,9 +37,14 @@ class Passages:
         )  # a dataset has none before it opens its shards
         self._alone = segments[0] if len(segments) == 1 else None
 
-    def hit(self, row: int, score: float, score_type: str, scores: dict[str, float]) -> Hit:
-        """The hit of a live row, not read yet."""
-        return Hit.unread(self, row, score, score_type, scores)
+    def hits(
+        self, rows: Any, scores: Any, score_type: str, parts: dict[str, Any], skips_nan: bool = False
+    ) -> list[Hit]:  # fmt: skip
+        """The hits of live rows, not read yet, from arrays of their scores; -1 is no row. skips_nan leaves out the
+        score of a vector that is not there."""
+        return _core.unread_hits(
+            Hit, (self, ALL_PARTS), rows, scores, score_type, list(parts.items()), skips_nan
+        )
 
     def read(self, row: int, part: str) -> tuple[Any, ...]:
         """The fields of a part of a row's hit (records.PARTS)."""
@@ -109,9 +115,11 @@ def copy_of(hit: Hit) -> Hit:
     waiting = hit._source[2]
     if waiting:
         copy = Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
-        if "content" not in waiting:  # what one taker read, the next one probably reads
-            copy.text, copy.tags, copy.source = hit.text, hit.tags, hit.source
-            copy.metadata, copy._source = copied(hit.metadata), (KEPT, hit, waiting)
+        for part in PARTS if waiting != ALL_PARTS else ():
+            if part not in waiting:  # what one taker read, the next one probably reads
+                for name, value in zip(PARTS[part], KEPT.read(hit, part), strict=True):
+                    setattr(copy, name, value)
+        copy._source = KEPT, hit, waiting
         return copy
     copy = Hit(
         hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),

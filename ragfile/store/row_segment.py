@@ -298,11 +298,9 @@ class Segment:
         doc_id = self.records.document(chunk.document).id
         return f"{doc_id}#{chunk.index}", doc_id, chunk.index, *chunk.span
 
-    def passage(self, row: int) -> str:
-        """The text of a row."""
-        chunk = self.records.chunk(row)
-        document = self.records.document(chunk.document)
-        return self.text(document, chunk.start, chunk.size)
+    def passage(self, row: int) -> tuple[str]:
+        """The text of a row, alone in its part."""
+        return (_core.passage(self.records, self.texts, row),)
 
     def content(self, row: int) -> tuple[str, tuple[str, ...], dict, str]:
         """The text of a row, and its tags, metadata and source, those of its document included."""

@@ -134,7 +134,7 @@ def test_duckdb_answers_as_over_a_table_in_memory(rf):
 def counted(monkeypatch):
     """Which columns are made, and how many texts are read."""
     made, read = [], []
-    batches, passage = arrow.Fields._batches, Segment.content
+    batches, passage = arrow.Fields._batches, Segment.passage
     monkeypatch.setattr(
         arrow.Fields,
         "_batches",
@@ -143,7 +143,7 @@ def counted(monkeypatch):
         ),
     )
     monkeypatch.setattr(
-        Segment, "content", lambda self, row: read.append((self, row)) or passage(self, row)
+        Segment, "passage", lambda self, row: read.append((self, row)) or passage(self, row)
     )
     return made, read
 

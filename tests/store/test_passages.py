@@ -14,6 +14,7 @@ from servers.range_server import RangeServer
 import ragfile
 from ragfile.errors import ChangedError, CorruptError
 from ragfile.records import PARTS, Hit
+from ragfile.store.passages import Passages
 from ragfile.store.row_segment import Segment
 
 
@@ -47,6 +48,10 @@ def asked(rf, **options):
     return rf.search("waa wab", 5, vector=vector(), **options)
 
 
+class Nothing:
+    """In the place of an archive that nobody reads."""
+
+
 def test_a_hit_reads_what_is_looked_at_and_that_once(path, reads):
     with ragfile.open(path) as rf:
         hits = asked(rf, cache=False)
@@ -54,8 +59,41 @@ def test_a_hit_reads_what_is_looked_at_and_that_once(path, reads):
         assert [hit.id.rpartition("#")[0] for hit in hits] == [hit.doc_id for hit in hits]
         assert reads == ["identity"] * 5
         assert hits[0].text == hits[0].text != ""
+        assert reads[5:] == ["passage"]
         assert (hits[0].metadata["lang"], hits[0].tags) is not None
-        assert reads[5:] == ["content"]
+        assert reads[6:] == ["labels"]
+
+
+@pytest.mark.parametrize("skips_nan", [False, True])
+def test_hits_of_arrays_are_those_that_are_made_one_by_one(skips_nan):
+    rng = np.random.default_rng(5)
+    rows = rng.integers(-1, 9, 40)
+    scores = rng.normal(size=40)
+    parts = {name: rng.normal(size=40).astype(np.float32) for name in ("bm25", "vector")}
+    parts["vector"][::3] = np.nan
+    found = Passages(Nothing()).hits(rows, scores, "calibrated", parts, skips_nan)
+    expected = []
+    for i in np.flatnonzero(rows >= 0).tolist():
+        known = {n: float(part[i]) for n, part in parts.items()}
+        known = {n: x for n, x in known.items() if not (skips_nan and x != x)}
+        expected.append((int(rows[i]), float(scores[i]), "calibrated", known))
+    told = [(hit._source[1], hit.score, hit.score_type, hit.scores) for hit in found]
+    assert repr(told) == repr(expected)
+    assert {type(value) for hit in found for value in hit.scores.values()} == {float}
+
+
+def test_a_text_needs_no_metadata(path):
+    with ragfile.open(path) as rf:
+        texts = [hit.text for hit in rf.search("waa", 60, mode="bm25")]
+        entry = next(e for e in rf.entries if e["name"] == "rag.meta")
+    raw = bytearray(path.read_bytes())
+    raw[entry["at"] : entry["at"] + 40] = os.urandom(40)
+    path.write_bytes(raw)
+    with ragfile.open(path) as rf:
+        hits = rf.search("waa", 60, mode="bm25")
+        assert [hit.text for hit in hits] == texts
+        with pytest.raises(CorruptError, match=r"rag\.meta"):
+            _ = hits[0].metadata
 
 
 @pytest.mark.parametrize("cache", [True, False])
