@@ -30,46 +30,45 @@ struct contender {
     uint32_t segment;
 };
 
-/* Moves the k contenders with the largest upper bounds to the front. */
-static void select_by_upper(struct contender *all, size_t count, size_t k) {
-    size_t from = 0, to = count - 1;
-    while (k < count && from < to) {
-        const float pivot = all[from + (to - from) / 2].upper;
-        size_t i = from, j = to;
-        for (;;) {
-            while (all[i].upper > pivot) i++;
-            while (all[j].upper < pivot) j--;
-            if (i >= j) break;
-            const struct contender swap = all[i];
-            all[i++] = all[j];
-            all[j--] = swap;
-        }
-        const size_t right = i == j ? i + 1 : i;
-        if (k < i) to = i - 1;
-        else if (k > right) from = right;
-        else return;
-    }
-}
-
+/* The candidates of a query that can still win. After them there is room for as many again, and for
+ * as many keys. */
 static struct contender *gather(struct search *search, size_t query, size_t *count) {
-    size_t room = 0;
+    size_t room = 1;
     for (size_t s = 0; s < search->slice_count; s++) {
         struct sieve *sieve = &search->slices[s].hunts[query].sieve;
         if (sieve->entries) rag_sieve_tighten(sieve);
         room += sieve->count;
     }
-    struct contender *contenders = malloc((room + 1) * sizeof *contenders);
+    struct contender *contenders = malloc(room * (2 * sizeof *contenders + sizeof(int32_t)));
     const float floor = rag_floor_read(&search->floors[query]);
     *count = 0;
     for (size_t s = 0; contenders && s < search->slice_count; s++) {
         const struct slice *slice = &search->slices[s];
         const struct sieve *sieve = &slice->hunts[query].sieve;
-        for (size_t i = 0; i < sieve->count; i++)
-            if (is_open(&sieve->entries[i]) && sieve->entries[i].upper >= floor)
-                contenders[(*count)++] = (struct contender){
-                    sieve->entries[i].upper, sieve->entries[i].row, (uint32_t)slice->segment};
+        for (size_t i = 0; i < sieve->count; i++) {
+            const struct candidate *entry = &sieve->entries[i];
+            contenders[*count] =
+                (struct contender){entry->upper, entry->row, (uint32_t)slice->segment};
+            *count += is_open(entry) & (entry->upper >= floor);
+        }
     }
     return contenders;
+}
+
+/* The contenders again, those with the k largest upper bounds first. */
+static const struct contender *by_upper(struct contender *all, size_t count, size_t k) {
+    struct contender *front = all + count, *back = front + count;
+    int32_t *keys = (int32_t *)back;
+    if (count <= k || k == 0) return all;
+    for (size_t i = 0; i < count; i++) keys[i] = float_order(all[i].upper);
+    const float least = rag_kth_largest(keys, count, k);
+    for (size_t i = 0; i < count; i++) {
+        const bool first = all[i].upper >= least;
+        *(first ? front : back - 1) = all[i];
+        front += first;
+        back -= !first;
+    }
+    return all + count;
 }
 
 void rag_search_bring(struct search *search) {
@@ -90,15 +89,17 @@ void rag_search_bring(struct search *search) {
     rag_search_note(search, rag_wants_ready(&wants, &fault), &fault);
 }
 
-/* The best rows of each segment, and the best scores of all, whose worst is the bar. */
+/* The best rows of each segment, and the best scores of all, whose worst is the bar: of one
+ * segment they are the same. */
 struct finish {
-    struct best all, *segments;
+    struct best *segments, *all, apart;
 };
 
 static void finish_offer(struct finish *finish, size_t segment, float score, uint32_t row) {
-    if (finish->all.count == finish->all.k && score < finish->all.entries[0].score) return;
+    struct best *all = finish->all;
+    if (all->count == all->k && score < all->entries[0].score) return;
     rag_best_offer(&finish->segments[segment], score, row);
-    rag_best_offer(&finish->all, score, 0);
+    if (all == &finish->apart) rag_best_offer(all, score, 0);
 }
 
 static void prefetch_row(const struct rag_matrix *matrix, uint64_t row) {
@@ -122,8 +123,8 @@ static void score_contenders(struct search *search, size_t q, struct finish *fin
                               &score))
             continue;
         finish_offer(finish, c->segment, score, c->row);
-        if (finish->all.count < finish->all.k || finish->all.entries[0].score == bar) continue;
-        bar = finish->all.entries[0].score;
+        if (finish->all->count < finish->all->k || finish->all->entries[0].score == bar) continue;
+        bar = finish->all->entries[0].score;
         floor = fmaxf(floor, rag_floor_of(query, bar));
     }
 }
@@ -138,7 +139,7 @@ static void take_scored(const struct search *search, size_t q, struct finish *fi
 }
 
 static void put_results(struct search *search, size_t q, struct finish *finish) {
-    const struct best *all = &finish->all;
+    const struct best *all = finish->all;
     const float worst =
         all->count == search->k && all->count > 0 ? all->entries[0].score : -INFINITY;
     const float bar = search->least ? fmaxf(worst, search->least[q]) : worst;
@@ -157,7 +158,7 @@ static void put_results(struct search *search, size_t q, struct finish *finish) 
 
 /* Whether every row that a guess dropped scores less than the k best that were found. */
 static bool is_proven(const struct search *search, size_t q, const struct finish *finish) {
-    const struct best *all = &finish->all;
+    const struct best *all = finish->all;
     if (!search->guesses || search->guesses[q] == -INFINITY) return true;
     return all->count == all->k && all->k > 0 &&
            rag_floor_of(&search->queries[q], all->entries[0].score) >= search->guesses[q];
@@ -172,14 +173,15 @@ static bool finish_open(struct search *search, struct finish *finish) {
         total += rows;
         if (!rag_best_open(&finish->segments[s], search->k < rows ? search->k : rows)) return false;
     }
-    return rag_best_open(&finish->all, search->k < total ? search->k : total);
+    finish->all = search->segment_count == 1 ? finish->segments : &finish->apart;
+    return rag_best_open(&finish->apart, search->k < total ? search->k : total);
 }
 
 static void finish_close(struct search *search, struct finish *finish) {
     for (size_t s = 0; finish->segments && s < search->segment_count; s++)
         rag_best_close(&finish->segments[s]);
     free(finish->segments);
-    rag_best_close(&finish->all);
+    rag_best_close(&finish->apart);
 }
 
 void rag_search_finish(struct search *search, size_t q) {
@@ -189,8 +191,8 @@ void rag_search_finish(struct search *search, size_t q) {
     float *scratch = malloc((size_t)search->dim * sizeof *scratch);
     if (contenders && scratch && finish_open(search, &finish)) {
         take_scored(search, q, &finish);
-        if (count) select_by_upper(contenders, count, finish.all.k);
-        score_contenders(search, q, &finish, contenders, count, scratch);
+        score_contenders(search, q, &finish, by_upper(contenders, count, finish.all->k), count,
+                         scratch);
         if (is_proven(search, q, &finish)) put_results(search, q, &finish);
         else search->again[q] = true;
     } else {

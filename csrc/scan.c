@@ -123,7 +123,7 @@ void rag_search_anchor(struct search *search, const struct slice *slice, size_t 
     rag_sieve_tighten(sieve);
     if (search->segments[slice->segment].matrix->guard.source)
         return; /* rows far away are read once, together, at the end */
-    score_first(search, slice, query, sieve->count < search->k ? sieve->count : search->k, scratch);
+    score_first(search, slice, query, rag_sieve_front(sieve), scratch);
 }
 
 /* The slices of a query share their bounds: a slice starts from the bounds of those before it. On
@@ -407,7 +407,7 @@ static void run_chunk(struct search *search, int threads) {
 }
 
 static size_t chunk_queries(const struct search *search, size_t count) {
-    const size_t each = (search->slice_count + 1) * (4 * search->k + 64) * sizeof(struct candidate);
+    const size_t each = (search->slice_count + 1) * (4 * search->k + 64) * SIEVE_ENTRY;
     const size_t most = CHUNK_BYTES / each + 1;
     return count < most ? (count < CHUNK_QUERIES ? count : CHUNK_QUERIES)
                         : (most < CHUNK_QUERIES ? most : CHUNK_QUERIES);

@@ -122,6 +122,23 @@ static inline double rag_key_above(const struct query *query, double estimate, d
 
 /* -------------------------------------------------------------------------------- the best rows */
 
+/* Numbers as integers of the same order (-0 before 0), and back. */
+static inline int32_t float_order(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
+}
+
+static inline float ordered_float(int32_t order) {
+    const int32_t bits = order ^ (int32_t)((uint32_t)(order >> 31) >> 1);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The number of which k of count (1 to 2^31) are as large or larger, and fewer are larger. */
+float rag_kth_largest(const int32_t *orders, size_t count, size_t k);
+
 struct scored {
     float score;
     uint32_t row;
@@ -129,7 +146,7 @@ struct scored {
 
 /* The k best of the rows offered: larger scores first, equal ones by row. */
 struct best {
-    struct scored *entries; /* a heap, the worst on top */
+    struct scored *entries; /* once there are k: a heap, the worst on top */
     size_t count, k;
 };
 
@@ -153,7 +170,7 @@ static inline bool is_open(const struct candidate *entry) { return entry->row < 
  * to have keys of at least floor, so rows whose upper bound is below it are dropped. shared carries
  * the floor between the sieves of one query, in other threads and segments. */
 struct sieve {
-    struct candidate *entries;
+    struct candidate *entries; /* room for so many, and after them for as many keys */
     size_t count, room, k;
     size_t tight; /* the count when last tightened */
     float floor;
@@ -162,10 +179,15 @@ struct sieve {
     bool failed; /* no memory: the search must report it */
 };
 
+#define SIEVE_ENTRY (sizeof(struct candidate) + sizeof(int32_t))
+
 bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, float *shared);
 void rag_sieve_close(struct sieve *sieve);
 void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry);
 void rag_sieve_tighten(struct sieve *sieve);
+
+/* Moves the k entries with the largest lower bounds to the front. Returns how many: k, or all. */
+size_t rag_sieve_front(struct sieve *sieve);
 
 /* The common case of an offer is one compare and one store. */
 static inline void rag_sieve_offer(struct sieve *sieve, float upper, float lower, uint32_t row) {

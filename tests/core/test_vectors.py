@@ -247,6 +247,24 @@ def test_many_equal_candidates_are_settled_in_bounded_room():
         assert (scores == 1).all()
 
 
+@pytest.mark.parametrize("kind", ["few values", "last bits", "denormals", "clustered"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_many_equal_scores_stand_in_the_order_of_rows_for_any_k(kind, metric):
+    rows = HARD[kind](3000, 6)
+    rows[40:80] *= -1
+    queries = np.concatenate([rows[35:45], np.zeros((1, 6), np.float32), unit(24, 6, 31)])
+    matrix = _core.Matrix(
+        rows, 3000, 6, metric=metric, shadow=shadow_of(_core.Matrix(rows, 3000, 6))
+    )
+    whole = exact(queries, rows, 400, metric)
+    for k in (1, 2, 63, 255, 256, 257, 400):
+        wanted = whole[0][:, :k], whole[1][:, :k]
+        assert_same(matrix.nearest(queries, k), wanted)
+        for i in (0, 10, 20):
+            alone = matrix.nearest(queries[i], k, threads=1)
+            assert_same(alone, (wanted[0][i : i + 1], wanted[1][i : i + 1]))
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_of_given_rows_are_those_of_the_ranking(metric):
     rows = with_specials(100, 9)
