@@ -4,6 +4,7 @@ import shutil
 import subprocess
 
 import pytest
+from browsers import chromium
 from hypothesis import settings
 
 # Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared.
@@ -27,3 +28,10 @@ def turkish(tmp_path_factory):
         )
     made = {"LOCPATH": str(folder)} if (folder / "tr_TR.UTF-8").exists() else {}
     return {"LC_ALL": "tr_TR.UTF-8", **made}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One for a module: a process has room for one driver, and none beside an event loop."""
+    with chromium() as browser:
+        yield browser

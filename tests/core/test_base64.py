@@ -1,14 +1,12 @@
 """The core's base64 equals the standard library's, on every target, length and wrapping."""
 
 import base64
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from targets import TARGETS, on
 
 from ragfile import _core
 from ragfile.errors import FormatError
@@ -98,7 +96,7 @@ def test_what_is_not_base64_is_refused(text):
         unwrapped(text.encode())
 
 
-@pytest.mark.parametrize("target", ["baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_every_target_writes_and_reads_the_same(target):
     code = """
 import hashlib, numpy as np
@@ -112,18 +110,7 @@ for at in range(0, 200):
     try: _core.base64_unwrap(broken, out)
     except ValueError as error: print(error.at)
 """
-    outputs = []
-    for name in (target, "baseline"):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "RAGFILE_TARGET": name},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if "does not have it" in done.stderr:
-            pytest.skip(f"this machine cannot run {target}")
-        outputs.append(done.stdout.split(" ", 1))
-    assert outputs[0][0] == target
-    assert outputs[0][1] == outputs[1][1]
-    assert " True\n" in outputs[0][1]
+    name, told = on(target, code).split(" ", 1)
+    assert name == target
+    assert told == on("baseline", code).split(" ", 1)[1]
+    assert " True\n" in told

@@ -2,15 +2,12 @@
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from places import TESTS
+from targets import TARGETS, printed
 
 from ragfile import _core
 from ragfile.ingest.analysis import Analysis, Statistics
@@ -351,19 +348,10 @@ print(_core.target(), digest.hexdigest())
 
 def test_every_target_of_this_machine_gives_the_same_bits():
     digests = {}
-    for target in ("baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"):
-        path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, "RAGFILE_TARGET": target, "PYTHONPATH": path}
-        run = subprocess.run(
-            [sys.executable, "-c", TARGET_CODE],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if "does not have it" not in run.stderr:
-            name, digests[target] = run.stdout.split()
-            assert name == target, run.stderr
+    for target in TARGETS:
+        if told := printed(target, TARGET_CODE):
+            name, digests[target] = told.split()
+            assert name == target
     assert "baseline" in digests
     assert len(set(digests.values())) == 1
 

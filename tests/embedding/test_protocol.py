@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.model_reader import ModelReader
 from places import ROOT
+from targets import TARGETS, on
 
 from ragfile import _core
 from ragfile.embedding.protocol import (
@@ -80,26 +81,16 @@ def test_a_vector_does_not_depend_on_the_order_of_the_words():
     )
 
 
-@pytest.mark.parametrize("target", ["baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_vector_is_the_same_on_every_target_of_this_machine(target):
     code = (
         "import hashlib; from ragfile import _core; from ragfile.embedding import StaticEmbedder;"
         "texts = [' '.join(f'word{i * j % 97} pod {i}' for j in range(i)) for i in range(150)];"
         "print(_core.target(), hashlib.sha256(StaticEmbedder().embed(texts).tobytes()).hexdigest())"
     )
-    run = lambda name: subprocess.run(  # noqa: E731
-        [sys.executable, "-c", code],
-        env={**os.environ, "RAGFILE_TARGET": name},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    narrowed = run(target)
-    if "does not have it" in narrowed.stderr:
-        pytest.skip(f"this machine cannot run {target}")
-    name, digest = narrowed.stdout.split()
+    name, digest = on(target, code).split()
     assert name == target
-    assert digest == run("").stdout.split()[1]
+    assert digest == on("", code).split()[1]
 
 
 def test_close_texts_are_closer_than_others():

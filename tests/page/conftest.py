@@ -1,7 +1,6 @@
 """What the tests of the page share: a real browser, and collections with all that is awkward."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -33,24 +32,6 @@ FACETS = {
         {"name": "checksum", "distinct": 4, "values": [{"value": v, "chunks": 1} for v in "abcd"]},
     ],
 }  # fmt: skip
-FLAGS = [
-    "--no-sandbox", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run", "--disable-default-apps",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
-    chromium = (
-        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
-    if chromium is None:
-        pytest.skip("no chromium here: make page installs it")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

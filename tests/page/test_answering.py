@@ -1,5 +1,6 @@
 """Answers in a real browser: streamed, cited, stopped, broken off, followed up."""
 
+import contextlib
 import threading
 
 import pytest
@@ -11,19 +12,16 @@ ROTATION = "To rotate the keys, run the rotation job 🔁 every 90 days."
 @pytest.fixture
 def answering(paths, visit):
     """A page that has asked a model a question, and the server."""
-    servers = []
+    servers = contextlib.ExitStack()
 
     def answering(model, question="how are keys rotated?"):
-        server = PageServer(paths, model=model)
-        servers.append(server)
-        page = visit(server.url)
+        page = visit(servers.enter_context(PageServer(paths, model=model)).url)
         page.locator("#question").fill(question)
         page.get_by_role("button", name="Ask", exact=True).click()
         return page
 
-    yield answering
-    for server in servers:
-        server.__exit__()
+    with servers:
+        yield answering
 
 
 def test_an_answer_comes_as_a_stream_with_its_sources_first(answering):

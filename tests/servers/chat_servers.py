@@ -8,34 +8,23 @@ is set when a reader hung up before the end of an answer.
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from servers.loopback import Loopback
 
 
-class Server(ThreadingHTTPServer):
+class Server(Loopback):
     """Serves on a free port. `script` is taken from first, one for each request: None for a good
     answer, or a function(handler, question) that answers in its own way.
     """
 
-    daemon_threads = True
-
     def __init__(self, reply=("Hello", " there", ".")):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.requests, self.script, self.reply = [], [], list(reply)
         self.pause = 0.0  # between pieces
         self.finish = "stop"
         self.streams = True  # an OpenAI-compatible server that does not stream answers whole
         self.gone = threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *error):
-        self.shutdown()
-        self.server_close()
 
     def handle_error(self, request, client_address):
         """A reader that hung up is nothing to write about."""

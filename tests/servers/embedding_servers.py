@@ -5,12 +5,12 @@ A text's vector says which text it is, so that a mixed-up order shows: the compo
 
 import base64
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import numpy as np
 import xxhash
+from servers.loopback import Loopback
 
 DIMS = 8
 
@@ -22,30 +22,17 @@ def vector_of(text, dims=DIMS):
     return (row / np.sqrt(row @ row)).astype(np.float32)
 
 
-class Server(ThreadingHTTPServer):
+class Server(Loopback):
     """Serves on a free port. `requests` keeps (path, JSON, headers, time); `script` is taken from first, one for each
     request: None for a good answer, or a function(handler, question) that answers in its own way."""
 
-    daemon_threads = True
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.requests = []
         self.script = []
         self.has_embed = True
         self.shuffled = False
         self.ignores_base64 = False
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *error):
-        self.shutdown()
-        self.server_close()
 
     def paths(self):
         return [path for path, *_ in self.requests]

@@ -2,31 +2,20 @@
 without it.
 """
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from servers.loopback import Loopback
 
 from ragfile.mcp.over_http import exchange
 
 
-class McpServer(ThreadingHTTPServer):
+class McpServer(Loopback):
     """Serves an MCP core at /mcp on a free port; `url` is its address."""
 
-    daemon_threads = True
-
     def __init__(self, core):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.core = core
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/mcp"
-
-    def __enter__(self):
-        threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        ).start()
-        return self
-
-    def __exit__(self, *error):
-        self.shutdown()
-        self.server_close()
+        self.url += "/mcp"
 
 
 class Handler(BaseHTTPRequestHandler):

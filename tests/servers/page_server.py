@@ -7,9 +7,11 @@ import mimetypes
 import re
 import threading
 from dataclasses import asdict
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from servers.loopback import Loopback
 
 import ragfile
 from ragfile.commit.building import build_from
@@ -56,31 +58,18 @@ class Model:
                 yield piece
 
 
-class PageServer(ThreadingHTTPServer):
+class PageServer(Loopback):
     """Collections by name; `failing` is (status, message) of every call, or None."""
 
-    daemon_threads = True
-
     def __init__(self, paths, *, facets=None, is_bare=False, model=None, can_write=False):
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
+        self.url += "/"
         self.files = {name: ragfile.open(path) for name, path in paths.items()}
         self.facets, self.is_bare = facets or {"tags": [], "fields": []}, is_bare
         self.failing, self.model = None, model
         self.can_write, self.uploads = can_write, {}  # id -> what it says when it is looked at
         self.cut_after = -1  # events of an answer, after which the line is dead
         self.asked = []  # (path, body)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}/"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -50,14 +50,6 @@ def sources(tmp_path_factory):
     return collections.write(tmp_path_factory.mktemp("sources"), 24)
 
 
-@pytest.fixture(scope="module")
-def one(sources, tmp_path_factory):
-    path = tmp_path_factory.mktemp("one") / "kb.ragfile"
-    ragfile.build(sources, path)
-    with ragfile.open(path) as rf:
-        yield rf
-
-
 def same(rf, one):
     for where in (None, {"year": {"$gte": 2010}}):
         mine = rf.search_batch(QUESTIONS, 6, where=where)

@@ -28,14 +28,6 @@ def sources(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def one(sources, tmp_path_factory):
-    path = tmp_path_factory.mktemp("one") / "kb.ragfile"
-    ragfile.build(sources, path)
-    with ragfile.open(path) as rf:
-        yield rf
-
-
-@pytest.fixture(scope="module")
 def kb(sources, tmp_path_factory):
     out = tmp_path_factory.mktemp("kb")
     dataset.build(sources, out, shards=7, by="hash")

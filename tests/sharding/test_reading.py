@@ -24,14 +24,6 @@ def sources(tmp_path_factory):
     return str(collections.write(tmp_path_factory.mktemp("sources")))
 
 
-@pytest.fixture(scope="module")
-def one(sources, tmp_path_factory):
-    path = tmp_path_factory.mktemp("one") / "kb.ragfile"
-    ragfile.build(sources, path)
-    with ragfile.open(path) as rf:
-        yield rf
-
-
 @pytest.fixture(scope="module", params=SHAPES, ids=lambda shape: f"{shape[0]}-{shape[1]}")
 def kb(request, sources, tmp_path_factory):
     shards, by = request.param

@@ -27,14 +27,6 @@ def sources(tmp_path_factory):
     return str(collections.write(tmp_path_factory.mktemp("sources"), 45))
 
 
-@pytest.fixture(scope="module")
-def one(sources, tmp_path_factory):
-    path = tmp_path_factory.mktemp("one") / "kb.ragfile"
-    ragfile.build(sources, path)
-    with ragfile.open(path) as rf:
-        yield rf
-
-
 @pytest.fixture(scope="module", params=["range", "hash"])
 def kb(request, sources, tmp_path_factory):
     out = tmp_path_factory.mktemp("kb")

@@ -2,7 +2,6 @@
 question whose first answer leads to a page that is there."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,18 +19,6 @@ PAGES = {
     "guide/pods.md": "# Pods\n\nRestart a pod by deleting it.\n",
 }
 ELEMENT = '<ragfile-search src="{0}search/kb.ragfile" link="{1}"></ragfile-search>'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium here: make page installs it")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def pages(folder, ending=".md", heading=lambda line: line):

@@ -90,24 +90,19 @@ ASK = """async ([place, questions]) => {
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
-def test_chromium_reads_it_over_ranges_and_as_a_chosen_file(large, tmp_path, is_chosen):
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium here: make page installs it")
+def test_chromium_reads_it_over_ranges_and_as_a_chosen_file(large, tmp_path, is_chosen, browser):
     with ragfile.create(tmp_path / "small.ragfile", embedder="default") as w:
         w.add_documents([{"id": "a", "text": "a"}])
     ragfile.site(tmp_path / "small.ragfile", tmp_path / "site")
     (tmp_path / "site/plain.html").write_text("<!doctype html><title>x</title><input type=file>")
     os.symlink(large, tmp_path / "site/kb.ragfile")
-    with SiteServer(tmp_path / "site") as server, playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with SiteServer(tmp_path / "site") as server:
         page = browser.new_page()
         page.goto(f"{server.url}/plain.html")
         if is_chosen:
             page.set_input_files("input", large)
         answer = page.evaluate(ASK % MEMORY, ["kb.ragfile", QUESTIONS])
-        browser.close()
+        page.close()
     found = [[tuple(hit) for hit in hits] for hits in answer["found"]]
     assert found == expected(large)
     assert answer["received"] < 16 << 20

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -67,18 +66,6 @@ def test_a_file_of_pairs_is_refused(tmp_path):
 
 
 # ------------------------------------------------------------------------------------- Chromium --
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium here: make page installs it")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
