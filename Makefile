@@ -104,9 +104,10 @@ adversarial:          ## every loader on files made to cost more than their size
 crash:                ## every operation of a recorded sequence, cut and replayed
 	$(PY) tests/crash/replay.py --cases 100 --seed 5
 
-starve:               ## every allocation of the extension in every public call fails once: some 4,000 attempts
-	mkdir -p build && $(CC) -shared -fPIC -O1 tests/crash/starve_api.c -o build/starve_api.so -ldl && rm -rf build/starve && \
-		LD_PRELOAD=$(CURDIR)/build/starve_api.so PYTHONMALLOC=malloc $(PY) tests/crash/starve_api.py build/starve
+starve:               ## each allocation and system call of the core, then each allocation of the extension, fails once: some 8,000 attempts
+	mkdir -p build && rm -rf build/starve && for name in starve_core starve_api; do \
+		$(CC) -shared -fPIC -O1 tests/crash/$$name.c -o build/$$name.so -ldl && \
+		LD_PRELOAD=$(CURDIR)/build/$$name.so PYTHONMALLOC=malloc $(PY) tests/crash/$$name.py build/starve/$$name || exit 1; done
 
 kill:                 ## hundreds of writers killed and interrupted, readers beside them
 	$(PY) tests/crash/kill.py kill --rounds 200

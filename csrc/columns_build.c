@@ -110,7 +110,9 @@ static bool is_open(const struct rag_columns_builder *b) {
     return !b->is_spoilt && !b->has_no_memory;
 }
 
-static enum rag_status outcome(const struct rag_columns_builder *b, struct rag_fault *fault) {
+/* A text or a key for which there was no room spoils what it is part of, too: it is not damage. */
+static enum rag_status outcome(struct rag_columns_builder *b, struct rag_fault *fault) {
+    b->has_no_memory |= b->scratch.failed || b->name.failed;
     return b->has_no_memory ? rag_fail(fault, RAG_MEMORY, 0, "no memory for columns") : RAG_OK;
 }
 

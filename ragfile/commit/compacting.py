@@ -6,6 +6,7 @@ bytes of a fresh build, but for the number of the generation.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
@@ -50,7 +51,8 @@ def compact(
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation
-            _rewrite(archive, file.replacement(), created, generation, changes, chosen)
+            with closing(file.replacement()) as made:
+                _rewrite(archive, made, created, generation, changes, chosen)
     finally:
         file.close()
 
@@ -87,17 +89,17 @@ def rewrite(
     record = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     dim = record.pop("dim", None)
-    file = _core.Writer.create(path)
-    draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)
-    try:
-        for old in documents:
-            draft.carry(old)
-        if stale:
-            draft.add_section("rag.stale", *packed(stale), 0)
-        draft.write()
-        draft.commit()
-    finally:
-        draft.discard()
+    with closing(_core.Writer.create(path)) as file:
+        draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)
+        try:
+            for old in documents:
+                draft.carry(old)
+            if stale:
+                draft.add_section("rag.stale", *packed(stale), 0)
+            draft.write()
+            draft.commit()
+        finally:
+            draft.discard()
 
 
 def _is_kept(entry: SectionEntry) -> bool:

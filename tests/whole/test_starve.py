@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import pytest
+from crash.starving import SCENARIOS
 from places import ROOT
 
 WRAPPED = [
@@ -64,28 +65,36 @@ pytestmark = [
 ]
 
 
-def test_an_allocation_that_fails_is_one_error_in_every_public_call(tmp_path):
-    library = tmp_path / "starve_api.so"
-    source = ROOT / "tests/crash/starve_api.c"
-    compiler = [
-        os.environ.get("CC", "cc"),
-        "-shared",
-        "-fPIC",
-        "-O1",
-        source,
-        "-o",
-        library,
-        "-ldl",
-    ]
-    subprocess.run(compiler, check=True)
+def starved(name, folder, *most):
+    """What tests/crash/NAME.py says under tests/crash/NAME.c."""
+    library = folder / f"{name}.so"
+    source = ROOT / f"tests/crash/{name}.c"
+    compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", source, "-o", library]
+    subprocess.run([*compiler, "-ldl"], check=True)
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
-    done = subprocess.run(
-        [sys.executable, ROOT / "tests/crash/starve_api.py", tmp_path / "work", "3"],
-        env={**os.environ, "LD_PRELOAD": preload, "PYTHONMALLOC": "malloc"},
-        capture_output=True, text=True,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(dir=memory_or(folder)) as work:
+        done = subprocess.run(
+            [sys.executable, ROOT / f"tests/crash/{name}.py", f"{work}/work", *most],
+            env={**os.environ, "LD_PRELOAD": preload, "PYTHONMALLOC": "malloc"},
+            capture_output=True, text=True,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.count("allocations, 0 findings") == 13
+    return done.stdout
+
+
+def memory_or(folder):
+    """Where a thousand syncs cost little."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else folder
+
+
+def test_an_allocation_that_fails_is_one_error_in_every_public_call(tmp_path):
+    assert starved("starve_api", tmp_path, "3").count("allocations, 0 findings") == 13
+
+
+def test_a_call_of_the_core_that_fails_is_one_error_in_every_part_of_it(tmp_path):
+    said = starved("starve_core", tmp_path, "12")
+    assert said.count("calls failed, 0 findings") == len(SCENARIOS)
+    assert int(said.splitlines()[-1].split()[0]) > 12 * len(SCENARIOS) * 2 // 3
 
 
 def test_every_failing_call_leaves_a_whole_file_and_nothing_else(tmp_path):
@@ -95,10 +104,7 @@ def test_every_failing_call_leaves_a_whole_file_and_nothing_else(tmp_path):
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
     compiler = [os.environ.get("CC", "cc"), *FLAGS, *SOURCES, *wraps, "-o", program]
     subprocess.run(compiler, cwd=ROOT, env=environment, check=True)
-    memory = (
-        "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path
-    )  # a thousand runs, each syncing several times
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
+    with tempfile.TemporaryDirectory(dir=memory_or(tmp_path)) as folder:
         done = subprocess.run(
             [program, folder], env=environment, capture_output=True, text=True, check=False
         )
