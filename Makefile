@@ -123,6 +123,9 @@ histories:            ## three hundred random histories against fresh builds; po
 filters:              ## a thousand random filters and questions in every mode against brute force
 	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/query/test_searching.py -k random_filters
 
+differential:         ## the whole interface against spec/reader.py over random lives of files; MINUTES, SEED
+	nice -n 19 $(PY) tests/checks/differential.py --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
+
 compare:              ## the package's reader against spec/reader.py on 100,000 random and damaged files
 	nice $(PY) tests/checks/compare_readers.py 100000
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
+from ragfile.commit.analysis_record import analysis_record
 from ragfile.commit.segment_sections import SegmentSections
 from ragfile.commit.staging import StagedDocument, Staging
 from ragfile.commit.tables import chunks_of, is_table
@@ -86,6 +87,9 @@ class Draft:
         self.created, self.is_over = creation_time() if created is None else created, False
         self.sections: list[tuple[str, bytes, int, int]] = []
         self.others_have_vectors = False  # rows of segments that the commit keeps
+        self.others_have_terms = (
+            False  # segments that the commit keeps, and which say how words are made
+        )
         self.is_parity_new = False  # of all bytes, not only of those that have none
         try:
             self.staging = Staging(
@@ -166,6 +170,9 @@ class Draft:
     def write_rest(self) -> None:
         """What belongs to the whole file."""
         record = {**self.record, "dim": self.staging.dim}
+        record.pop("analysis", None)
+        if not (self.staging.documents or self.others_have_terms):
+            record |= analysis_record(self.analysis)
         model = record.get("model")
         if model and model.get("dims") is None and self.staging.vector_rows:
             # A server says how wide its vectors are with its first answer.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ragfile import _core
+from ragfile.commit.analysis_record import noted_analysis
 from ragfile.commit.draft import Draft, Transaction, batches, creation_time, numbered
 from ragfile.commit.fields import own_fields, plain_metadata, to_utf8
 from ragfile.commit.file_vectors import FileVectors
@@ -28,7 +29,7 @@ from ragfile.commit.removals import Removals
 from ragfile.commit.staging import StagedDocument
 from ragfile.commit.stale_documents import StaleDocuments
 from ragfile.commit.upserting import are_chunks, upsert
-from ragfile.commit.writing import DEFAULT, parity_record
+from ragfile.commit.writing import parity_record
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
@@ -424,6 +425,10 @@ class Editor(Transaction):
             self.draft.staging.dim = None
         self.draft.write_segment()
         self.removals.write(self.draft.file)
+        self.draft.others_have_terms = any(
+            segment.has("rag.terms") and segment.number not in self.removals.left_out
+            for segment in self.archive.segments
+        )
         if self.draft.others_have_vectors or self.draft.staging.vector_rows:
             self.removals.mark_bare(self.draft.file)
         self.draft.write_rest()
@@ -483,11 +488,12 @@ def _recorded_policy(archive: Archive) -> dict[str, Any]:
 
 
 def recorded_analysis(archive: Archive) -> Analysis | None:
-    """The lexical choices of a file: the defaults without rows, None if it is not to have BM25."""
+    """The lexical choices of a file, None if it is not to have BM25."""
     if not archive.config.get("bm25", True):
         return None
     lexicons = (s.lexicon for s in archive.segments if s.section("rag.terms") is not None)
-    return next((lexicon.analysis for lexicon in lexicons), DEFAULT)
+    found = next((lexicon.analysis for lexicon in lexicons), None)
+    return noted_analysis(archive.config) if found is None else found
 
 
 def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:

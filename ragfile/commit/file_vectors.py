@@ -25,7 +25,7 @@ class FileVectors:
 
     def __init__(self, archive: Archive, embedder: str | Embedder | None, cache: Cache) -> None:
         self._archive, self._cache = archive, cache
-        self._is_recorded = embedder is None and (not len(archive) or archive.has_vectors)
+        self._is_recorded = embedder is None and (not self._is_without() or archive.has_vectors)
         self._embedder = None if embedder is None else self._fitting(embedder)
         self.context, self.replaces_all = Context.recorded(archive.config), False
         self.made: dict[Hashable, np.ndarray] = {}  # of a batch, while it is written
@@ -42,11 +42,15 @@ class FileVectors:
     def embedder(self, embedder: Embedder | None) -> None:
         self._embedder, self._is_recorded = embedder, False
 
+    def _is_without(self) -> bool:
+        """Whether chunks came before a model."""
+        return bool(len(self._archive)) and not self._archive.config.get("model")
+
     def _fitting(self, embedder: str | Embedder) -> Embedder | None:
         """The embedder that was given, if the file's vectors are its model's."""
         made, path = open_embedder(embedder, cache=self._cache), self._archive.path
         recorded = self._archive.config.get("model")
-        if made is not None and len(self._archive) and not self._archive.has_vectors:
+        if made is not None and self._is_without() and not self._archive.has_vectors:
             raise ModelError(f"{path} has chunks without vectors: use reindex to give it a model")
         if made is not None and recorded and not made.model.is_of(recorded):
             has = f"{path} has vectors of {told(recorded)}, not {told(made.model.record())}"

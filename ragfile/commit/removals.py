@@ -16,6 +16,7 @@ class Removals:
         self._archive = archive
         self._rows: dict[int, set[int]] = {}  # by segment
         self._empty: dict[int, set[int]] = {}  # numbers of documents without rows
+        self.left_out: set[int] = set()  # segments that write() found to have lost all
 
     def __bool__(self) -> bool:
         return bool(self._rows or self._empty)
@@ -75,6 +76,7 @@ class Removals:
             if entry["segment"] == segment.number:
                 file.drop(entry["name"], segment.number)
         file.forget(segment.number)
+        self.left_out.add(segment.number)
 
     def _write_rows(self, file: _core.Writer, segment: Segment, rows: set[int]) -> None:
         flags = ~segment.live_mask()

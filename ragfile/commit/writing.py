@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragfile import _core
+from ragfile.commit.analysis_record import DEFAULT
 from ragfile.commit.clustering import recorded
 from ragfile.commit.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.embedding.context import Context
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
         Table,
         Vector,
     )
-
-DEFAULT = Analysis()
 
 
 def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] | None:

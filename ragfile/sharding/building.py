@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 
 NOTES = "building/"
-LATER = ("first_generation",)  # of a file's configuration, and not of a dataset's
+LATER = ("first_generation", "analysis")  # of a file's configuration, and not of a dataset's
 
 
 @dataclass

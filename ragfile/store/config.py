@@ -123,6 +123,15 @@ def _is_context(value):
     )
 
 
+def _is_analysis(value):
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("words"), str)
+        and _is_number(value.get("k1"), 0)
+        and _is_number(value.get("b"), 0)
+    )
+
+
 def _are_labels(value):
     tags = value.get("tags", []) if isinstance(value, dict) else None
     return (
@@ -162,6 +171,7 @@ FIELDS = {
     "layout": lambda value: isinstance(value, str),
     "portable": lambda value: isinstance(value, bool),
     "bm25": lambda value: isinstance(value, bool),
+    "analysis": _is_analysis,
     "model": _is_model,
     "fusion": _is_fusion,
     "chunking": is_policy,

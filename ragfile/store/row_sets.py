@@ -23,7 +23,8 @@ class RowSet:
     _found: "dict[tuple[int, int], tuple[Any, Words]] | None"  # by segment
 
     def __init__(self, mask: np.ndarray | None):
-        self._mask, self._words, self._found = mask, None, None
+        self._mask, self._found = mask, None
+        self._words: dict[tuple[int, int], Words] = {}  # of the mask, by segment
 
     @classmethod
     def of_segments(cls, segments: Sequence, words: Sequence[Words]) -> "RowSet":
@@ -47,9 +48,14 @@ class RowSet:
             return [_of_live(*self._found[_name_of(segment)]) for segment in segments]
         if self._mask is None:
             return [segment.alive for segment in segments]
-        if self._words is None:
-            self._words = [_living(segment, self._mask) for segment in segments]
-        return self._words
+        return [self._words_of(segment, self._mask) for segment in segments]
+
+    def _words_of(self, segment, mask):
+        """Retrievers search different segments: one without vectors is for words alone."""
+        name = _name_of(segment)
+        if name not in self._words:
+            self._words[name] = _living(segment, mask)
+        return self._words[name]
 
 
 class RowSets:

@@ -341,3 +341,25 @@ def test_a_bitmap_that_is_too_short_is_damage(tmp_path):
     with pytest.raises(CorruptError, match="too small"):
         _ = ragfile.open(tmp_path / "bad").has_vectors
     assert ragfile.verify(tmp_path / "bad")[0]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
+def test_row_numbers_restrict_both_retrievers_where_only_one_searches_a_segment(tmp_path, mode):
+    """A segment without vectors is for words alone; the rows of the one after it are not taken for its rows."""
+    words = [{"doc_id": f"a{i}", "chunk_index": 0, "content": "pod"} for i in range(3)]
+    both = [{"doc_id": f"b{i:03d}", "chunk_index": 0, "content": "pod node"} for i in range(150)]
+    vectors = np.random.default_rng(1).standard_normal((150, DIM)).astype(np.float32)
+    with ragfile.create(tmp_path / "kb", dim=DIM) as w:
+        w.add(words, [None] * 3)
+    with ragfile.edit(tmp_path / "kb") as w:
+        w.add(both, list(vectors))
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert [segment.vector_count for segment in rf.segments] == [0, 150]
+        chosen = [1, 3 + 17, 3 + 140]
+        expected = [rf.hit(row).id for row in (chosen if mode != "vector" else chosen[1:])]
+        hits = rf.search("pod", 9, mode=mode, vector=vectors[140], where=np.array(chosen))
+        assert sorted(hit.id for hit in hits) == expected
+        many = rf.search_batch(
+            ["pod", "node"], 9, mode=mode, vectors=vectors[:2], where=[chosen, chosen]
+        )
+        assert sorted(hit.id for hit in many[0]) == expected
