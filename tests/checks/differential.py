@@ -36,7 +36,9 @@ from ragfile.ground.signing_keys import new_key  # noqa: E402
 from ragfile.store import sampling, stored_columns  # noqa: E402
 
 STEPS = 9
-WIDE = 250  # one life in so many has rows enough for a shadow that is turned, which is slow to check
+WIDE = (
+    250  # one life in so many has rows enough for a shadow that is turned, which is slow to check
+)
 SMALL = {"TAKEN": 1024, "KEPT": 1152, "WORTH": 2}  # samples of files as small as these
 SIGNATURES, PARITY = decoded._load("signatures"), decoded._load("parity")
 

@@ -43,6 +43,7 @@ class Hashed:
 
     def __init__(self, dim, name="hashed"):
         self.model = Model(name, dim)
+        self.spread = 0.9 ** np.arange(dim) if dim >= PLANES[0] else 1.0  # which axes can follow
 
     def embed(self, texts, role="document"):
         return np.array([self.vector(text) for text in texts], np.float32).reshape(-1, self.dim)
@@ -57,7 +58,7 @@ class Hashed:
         rng = np.random.default_rng(seed % 3 if seed % 7 == 0 else own)
         if seed % 41 == 0:
             return np.zeros(self.dim, np.float32)
-        return rng.standard_normal(self.dim).astype(np.float32)
+        return (rng.standard_normal(self.dim) * self.spread).astype(np.float32)
 
 
 def sentence(rng, most):
