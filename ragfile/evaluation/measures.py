@@ -86,7 +86,7 @@ def _check_layout(path, split):
     missing = [name for name in names if not os.path.exists(os.path.join(path, name))]
     if missing:
         raise FileNotFoundError(
-            f"{path}: not a judged collection: {' and '.join(missing)} is not there; a folder in BEIR "
+            f"{path}: not a judged collection: it lacks {' and '.join(missing)}; a folder in BEIR "
             "layout has corpus.jsonl, queries.jsonl and qrels/, and --anchors judges other folders"
         )
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "spec"), str(ROOT / "tests"), str(ROOT)]
+sys.path[:0] = [str(HERE), str(ROOT / "spec"), str(ROOT / "tests")]
+sys.path.append(str(ROOT))  # last: beside an installed ragfile this one might be without its core
 
 import bad_files  # noqa: E402
 import good_files  # noqa: E402

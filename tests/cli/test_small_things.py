@@ -10,11 +10,20 @@ import pytest
 import ragfile
 from ragfile import dataset
 from ragfile.cli.failing import _way_out
+from ragfile.cli.serve import serve_command
 
 
 def run(*words):
     """The command in a process of its own, as people run it."""
     command = [sys.executable, "-m", "ragfile", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return SimpleNamespace(exit_code=done.returncode, output=done.stdout + done.stderr)
+
+
+def run_without(module, *words):
+    """The same on a machine that lacks a module."""
+    code = f"import sys; sys.modules[{module!r}] = None; from ragfile.cli.main import main; main()"
+    command = [sys.executable, "-c", code, *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return SimpleNamespace(exit_code=done.returncode, output=done.stdout + done.stderr)
 
@@ -60,7 +69,34 @@ def test_a_folder_that_is_not_judged_is_said_to_be_none(kb):
     found = run("eval", "docs")
     assert found.exit_code == 1
     assert "not a judged collection" in found.output
+    assert "lacks corpus.jsonl and queries.jsonl and qrels/test.tsv;" in found.output
     assert '"src"' in run("eval", "--help").output
+
+
+def test_a_collection_without_judgements_is_told_that_they_are_missing(kb):
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        kb.with_name("docs").joinpath(name).write_text('{"_id": "1", "text": "one"}\n')
+    said = run("eval", "docs", "--split", "dev").output
+    assert "it lacks qrels/dev.tsv; a folder in BEIR layout" in said
+
+
+@pytest.mark.parametrize("missing", ["pyarrow", "pyarrow.parquet"])
+def test_an_export_to_parquet_names_its_extra(kb, missing):
+    said = run_without(missing, "export", "kb.ragfile", "out.parquet")
+    assert said.exit_code == 1
+    assert "needs pyarrow" in said.output
+    assert "pip install 'ragfile[arrow]'" in said.output
+    assert not kb.with_name("out.parquet").exists()
+
+
+def test_a_folder_without_files_is_served_with_a_word_about_it(kb, monkeypatch, capsys):
+    served = []
+    monkeypatch.setattr("ragfile.server.running.serve", served.append)
+    monkeypatch.setattr("ragfile.server.log_lines.log_to_stderr", lambda level: None)
+    serve_command.main(["docs", "kb.ragfile"], standalone_mode=False)
+    said = "ragfile: docs has no .ragfile: `ragfile build` makes one\n"
+    assert capsys.readouterr().err == said
+    assert served[0].files == ("docs", "kb.ragfile")
 
 
 def test_a_hint_names_the_file(kb):
