@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ragfile.query.fusing_legs import Ranked
     from ragfile.query.question import Question
-    from ragfile.store.archive import Standing
+    from ragfile.store.row_reading import Standing
 
 DEEPER = 4
 

@@ -19,7 +19,7 @@ from ragfile.query.question import Question
 from ragfile.query.question_vectors import QuestionVectors
 from ragfile.query.retrieving import Clock, Retrieval
 from ragfile.records import Hits
-from ragfile.store.archive import of_one_commit
+from ragfile.store.opened import of_one_commit
 from ragfile.store.passages import copy_of
 
 if TYPE_CHECKING:

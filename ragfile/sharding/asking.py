@@ -88,7 +88,7 @@ class Counted(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What stands at some rows; `what` is one of the words of Archive._looked_at."""
+    """What stands at some rows; `what` is one of the words of RowReading._looked_at."""
 
     what: str
     rows: np.ndarray

@@ -45,8 +45,10 @@ from ragfile.sharding.planning import LITTLE, UNSIGNED, plan, window_of
 from ragfile.sharding.shards import opened
 from ragfile.sharding.statistics import Whole
 from ragfile.store import exact, filters, row_sets
-from ragfile.store.archive import Closed, RowPlace, Standing, of_one_commit, signature_fact
+from ragfile.store.described import signature_fact
+from ragfile.store.opened import Closed, of_one_commit
 from ragfile.store.passages import Passages
+from ragfile.store.row_reading import RowPlace, Standing
 from ragfile.store.row_segment import Segment, StoredDocument, copied
 from ragfile.store.row_sets import RowSet, RowSets
 
