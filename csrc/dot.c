@@ -44,6 +44,10 @@ static inline float half_to_float(uint16_t half) {
     return magnitude;
 }
 
+static const int32_t lane_bits[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                      1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                      1 << 12, 1 << 13, 1 << 14, 1 << 15};
+
 enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
 
 typedef float four_floats __attribute__((vector_size(16)));

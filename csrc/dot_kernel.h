@@ -271,11 +271,9 @@ INLINE void NAME(add_top)(const uint8_t *a, const uint8_t *b, const int8_t *top,
     }
 }
 
-/* Appends the wanted rows of WIDTH whose upper bound reaches floor. */
-INLINE size_t NAME(append)(vf upper, vf likely, float floor, unsigned wanted, uint32_t first,
-                           struct hit *hits) {
+/* Appends the rows of WIDTH whose bit is set in keep. */
+INLINE size_t NAME(append)(vf upper, vf likely, unsigned keep, uint32_t first, struct hit *hits) {
     size_t found = 0;
-    unsigned keep = MASK_GE(upper, ((vf){0} + floor)) & wanted;
     if (__builtin_expect(keep == 0, 1)) return 0;
     float uppers[WIDTH], centres[WIDTH];
     memcpy(uppers, &upper, sizeof uppers);
@@ -287,11 +285,27 @@ INLINE size_t NAME(append)(vf upper, vf likely, float floor, unsigned wanted, ui
     return found;
 }
 
-/* Writes the wanted rows of one block whose upper bound reaches floor. What of q points along the
+/* Appends the wanted rows of WIDTH that probably beat the floor, and notes the bounds of the other
+ * wanted ones. */
+INLINE size_t NAME(divide)(vf upper, vf likely, float floor, unsigned wanted, uint32_t first,
+                           float *uppers, struct hit *hits) {
+    const vf never = (vf){0} + __builtin_nanf(""), least = (vf){0} + floor;
+    vf rest = NAME(choose)((vi)(likely >= least), never, upper);
+    if (__builtin_expect((~wanted & ((1u << WIDTH) - 1)) != 0, 0)) {
+        vi bits;
+        memcpy(&bits, lane_bits, sizeof bits);
+        rest = NAME(choose)((vi)((bits & (int32_t)wanted) != 0), rest, never);
+    }
+    memcpy(uppers, &rest, sizeof rest);
+    return NAME(append)(upper, likely, MASK_GE(likely, least) & wanted, first, hits);
+}
+
+/* The wanted rows of one block, divided. What of q points along the
  * codes cannot also point along the residual, which is orthogonal to them: that leaves sqrt(1 - x)
  * of it, at most 1 - x / 2 - x^2 / 8. */
 INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct sweep_query *query,
-                              float floor, unsigned wanted, uint32_t first, struct hit *hits) {
+                              float floor, unsigned wanted, uint32_t first, float *uppers,
+                              struct hit *hits) {
     const vf zero = {0};
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
@@ -307,8 +321,8 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
         const vf across = 1.0f - x * (0.5f + 0.125f * x),
                  likely = norm * (score - query->curve * norm);
         const vf upper = norm * (score + rest * across + query->slack - query->curve * norm);
-        found += NAME(append)(upper, likely, floor, wanted >> WIDTH * j,
-                              first + (uint32_t)(WIDTH * j), hits + found);
+        found += NAME(divide)(upper, likely, floor, wanted >> WIDTH * j,
+                              first + (uint32_t)(WIDTH * j), uppers + WIDTH * j, hits + found);
     }
     return found;
 }
@@ -317,7 +331,7 @@ INLINE size_t NAME(keep_rows)(const uint8_t *meta, const vi *sums, const struct 
  * reaches any floor. */
 INLINE size_t NAME(keep_planes)(const uint8_t *meta, const uint8_t *norms, const vi *sums,
                                 const struct planes_query *query, float floor, unsigned wanted,
-                                uint32_t first, struct hit *hits) {
+                                uint32_t first, float *uppers, struct hit *hits) {
     size_t found = 0;
     for (int j = 0; j < 16 / WIDTH; j++) {
         vf norm = (vf){0} + 1.0f;
@@ -331,58 +345,86 @@ INLINE size_t NAME(keep_planes)(const uint8_t *meta, const uint8_t *norms, const
         const vf bend = query->curve * norm, likely = norm * (score - bend);
         const vf upper = norm * (score + error + query->slack - bend);
         const vf bound = NAME(choose)((vi)(tail == 255.0f), (vf){0} + __builtin_inff(), upper);
-        found += NAME(append)(bound, likely, floor, wanted >> WIDTH * j,
-                              first + (uint32_t)(WIDTH * j), hits + found);
+        found += NAME(divide)(bound, likely, floor, wanted >> WIDTH * j,
+                              first + (uint32_t)(WIDTH * j), uppers + WIDTH * j, hits + found);
     }
     return found;
 }
 
+INLINE void NAME(pass_over)(float *uppers, size_t blocks) {
+    const vf never = (vf){0} + __builtin_nanf("");
+    for (size_t i = 0; i < BLOCK_ROWS * blocks; i += WIDTH)
+        memcpy(uppers + i, &never, sizeof never);
+}
+
 KERNEL size_t NAME(sweep)(const uint8_t *blocks, size_t count, uint32_t first_row,
                           const uint8_t *where, const struct sweep_query *query, float floor,
-                          struct hit *hits) {
+                          float *uppers, struct hit *hits) {
     const size_t groups = query->groups, size = 64 * groups + BLOCK_META;
     size_t found = 0;
-    for (size_t b = 0; b < count; b += 2) {
+    for (size_t b = 0; b < count; b += 2, uppers += 2 * BLOCK_ROWS) {
         const bool two = b + 1 < count;
         const uint8_t *first = blocks + b * size, *second = two ? first + size : first;
         const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
         const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
-        if (!(wanted | wanted2)) continue;
+        if (!(wanted | wanted2)) {
+            NAME(pass_over)(uppers, 1 + two);
+            continue;
+        }
         vi sums[32 / WIDTH];
         const size_t ahead = NAME(ahead_of)(first, (count - b) * size, query->next);
         NAME(sum_blocks)(first, second, query->codes, groups, ahead, sums);
         const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
-        found +=
-            NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, hits + found);
-        found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2,
-                                 row + BLOCK_ROWS, hits + found);
+        found += NAME(keep_rows)(first + 64 * groups, sums, query, floor, wanted, row, uppers,
+                                 hits + found);
+        if (two)
+            found += NAME(keep_rows)(second + 64 * groups, sums + 16 / WIDTH, query, floor, wanted2,
+                                     row + BLOCK_ROWS, uppers + BLOCK_ROWS, hits + found);
     }
     return found;
 }
 
 KERNEL size_t NAME(sweep_planes)(const uint8_t *blocks, size_t count, uint32_t first_row,
                                  const uint8_t *where, const struct planes_query *query,
-                                 float floor, struct hit *hits) {
+                                 float floor, float *uppers, struct hit *hits) {
     const size_t groups = query->groups, size = 64 * groups + PLANES_META;
     size_t found = 0;
-    for (size_t b = 0; b < count; b += 2) {
+    for (size_t b = 0; b < count; b += 2, uppers += 2 * BLOCK_ROWS) {
         const bool two = b + 1 < count;
         const uint8_t *first = blocks + b * size, *second = two ? first + size : first;
         const uint8_t *norms = query->norms ? query->norms + 64 * b : NULL;
         const unsigned wanted = where ? load_u16(where + 2 * b) : 0xffff;
         const unsigned wanted2 = !two ? 0 : where ? load_u16(where + 2 * b + 2) : 0xffff;
-        if (!(wanted | wanted2)) continue;
+        if (!(wanted | wanted2)) {
+            NAME(pass_over)(uppers, 1 + two);
+            continue;
+        }
         vi sums[32 / WIDTH];
         const size_t ahead = NAME(ahead_of)(first, (count - b) * size, query->next);
         NAME(sum_blocks)(first, second, query->codes, groups, ahead, sums);
         NAME(add_top)(first, second, query->top, sums);
         const uint32_t row = first_row + (uint32_t)(BLOCK_ROWS * b);
         found += NAME(keep_planes)(first + 64 * groups, norms, sums, query, floor, wanted, row,
-                                   hits + found);
-        found += NAME(keep_planes)(second + 64 * groups, two && norms ? norms + 64 : norms,
-                                   sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
-                                   hits + found);
+                                   uppers, hits + found);
+        if (two)
+            found += NAME(keep_planes)(second + 64 * groups, norms ? norms + 64 : norms,
+                                       sums + 16 / WIDTH, query, floor, wanted2, row + BLOCK_ROWS,
+                                       uppers + BLOCK_ROWS, hits + found);
     }
+    return found;
+}
+
+KERNEL size_t NAME(reach)(const float *uppers, const uint32_t *firsts, size_t blocks, float floor,
+                          struct hit *hits) {
+    const vf least = (vf){0} + floor;
+    size_t found = 0;
+    for (size_t b = 0; b < blocks; b++)
+        for (int j = 0; j < 16 / WIDTH; j++) {
+            vf upper;
+            memcpy(&upper, uppers + BLOCK_ROWS * b + WIDTH * j, sizeof upper);
+            found += NAME(append)(upper, upper, MASK_GE(upper, least),
+                                  firsts[b] + (uint32_t)(WIDTH * j), hits + found);
+        }
     return found;
 }
 
@@ -518,6 +560,7 @@ static const struct kernels NAME(kernels) = {
     .widen_f16 = NAME(widen_f16),
     .sweep = NAME(sweep),
     .sweep_planes = NAME(sweep_planes),
+    .reach = NAME(reach),
     .turn = NAME(turn),
     .refine = NAME(refine),
     .tile = TILE,

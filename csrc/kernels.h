@@ -93,15 +93,22 @@ struct kernels {
     /* binary16 components to binary32. */
     void (*widen_f16)(const uint8_t *from, float *to, size_t dim);
 
-    /* Writes to hits the rows of count <= RUN_BLOCKS blocks whose upper bound reaches floor,
-     * numbered from first on; where has two bytes per block, or is NULL. Returns how many. */
+    /* Looks at the rows of count <= RUN_BLOCKS blocks, numbered from first on; where has two bytes
+     * per block, or is NULL. Writes to hits those that probably beat the floor, and to uppers the
+     * most that the key of each other row can be; NaN for hits and for rows that are not in
+     * where. Returns how many hits. */
     size_t (*sweep)(const uint8_t *blocks, size_t count, uint32_t first, const uint8_t *where,
-                    const struct sweep_query *query, float floor, struct hit *hits);
+                    const struct sweep_query *query, float floor, float *uppers, struct hit *hits);
 
     /* The same for the blocks of planes. */
     size_t (*sweep_planes)(const uint8_t *blocks, size_t count, uint32_t first,
                            const uint8_t *where, const struct planes_query *query, float floor,
-                           struct hit *hits);
+                           float *uppers, struct hit *hits);
+
+    /* Writes to hits the rows whose upper bound reaches the floor; block b's are numbered from
+     * firsts[b] on. Returns how many. */
+    size_t (*reach)(const float *uppers, const uint32_t *firsts, size_t blocks, float floor,
+                    struct hit *hits);
 
     /* The products of a matrix of int16 with 1, 2 or 4 points, stride components apart: exact where
      * they fit. The matrix lies in count pairs of its rows' components (an even number), each with

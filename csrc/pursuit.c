@@ -130,45 +130,85 @@ static void refine_hits(const struct pursuit *on, size_t place, const struct hit
 
 /* ------------------------------------------------------------------------------------- waiting */
 
-struct hit *rag_pursuit_room(struct pursuit *on, size_t place, size_t most) {
-    if (on->pending_count[place] + most > on->room) rag_pursuit_flush(on, place);
-    return on->pending + place * on->room + on->pending_count[place];
-}
-
 static void refine_likely(struct pursuit *on, size_t place) {
     const size_t count = on->likely_count[place];
     on->likely_count[place] = 0;
     if (count) refine_hits(on, place, on->likely + place * RUN_BLOCKS * BLOCK_ROWS, count, 0);
 }
 
-void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
-    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
-    struct hit *pending = on->pending + place * on->room,
-               *likely = on->likely + place * RUN_BLOCKS * BLOCK_ROWS;
-    size_t kept = on->pending_count[place], count = 0;
+/* Scores the likeliest rows, which makes the floor exact. */
+static void anchor(struct pursuit *on, size_t place) {
     refine_likely(on, place);
-    for (size_t j = kept, stop = kept + found; j < stop; j++) {
-        if (pending[j].row >= on->slice->end || !(pending[j].upper >= sieve->floor)) continue;
-        if (pending[j].likely >= sieve->floor) {
-            if (!is_near(on)) start_loads(on, pending[j].row);
-            likely[count++] = pending[j];
-        } else pending[kept++] = pending[j];
-    }
-    on->pending_count[place] = kept;
-    on->likely_count[place] = count;
-    if (on->shadow->guard.size <= SOON_BYTES || sieve->floor == -INFINITY) refine_likely(on, place);
+    rag_search_anchor(on->search, on->slice, on->which[place], on->scratch);
 }
 
-void rag_pursuit_flush(struct pursuit *on, size_t place) {
+/* Refines the hits that wait and still reach the floor. */
+static void refine_pending(struct pursuit *on, size_t place) {
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
     struct hit *pending = on->pending + place * on->room;
     size_t kept = 0;
-    refine_likely(on, place);
-    rag_search_anchor(on->search, on->slice, on->which[place], on->scratch);
     for (size_t j = 0; j < on->pending_count[place]; j++)
         if (pending[j].upper >= sieve->floor) pending[kept++] = pending[j];
     on->pending_count[place] = 0;
     refine_hits(on, place, pending, kept, is_near(on) ? 0 : AHEAD);
+}
+
+static struct hit *room_for(struct pursuit *on, size_t place, size_t most) {
+    if (on->pending_count[place] + most > on->room) {
+        anchor(on, place);
+        refine_pending(on, place);
+    }
+    return on->pending + place * on->room + on->pending_count[place];
+}
+
+/* Of the rows whose bounds were noted, those that reach the floor wait from here on. */
+static void harvest(struct pursuit *on, size_t place) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    for (size_t b = 0; b < on->noted; b += RUN_BLOCKS) {
+        const size_t left = on->noted - b, blocks = left < RUN_BLOCKS ? left : RUN_BLOCKS;
+        struct hit *hits = room_for(on, place, BLOCK_ROWS * blocks);
+        on->pending_count[place] +=
+            rag_kernels()->reach(on->uppers + place * on->room + BLOCK_ROWS * b, on->firsts + b,
+                                 blocks, sieve->floor, hits);
+    }
+}
+
+void rag_pursuit_room(struct pursuit *on, uint64_t first, size_t blocks) {
+    if (BLOCK_ROWS * (on->noted + blocks) > on->room) {
+        for (size_t i = 0; i < on->count; i++) harvest(on, i);
+        on->noted = 0;
+    }
+    for (size_t b = 0; b < blocks; b++)
+        on->firsts[on->noted + b] = (uint32_t)(first + BLOCK_ROWS * b);
+}
+
+void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    struct hit *likely = on->likely + place * RUN_BLOCKS * BLOCK_ROWS;
+    size_t count = 0;
+    refine_likely(on, place);
+    for (size_t j = 0; j < found; j++) {
+        const struct hit *hit = &on->fresh[j];
+        if (hit->row >= on->slice->end || !(hit->upper >= sieve->floor)) continue;
+        if (hit->likely >= sieve->floor) {
+            if (!is_near(on)) start_loads(on, hit->row);
+            likely[count++] = *hit;
+        } else {
+            *room_for(on, place, 1) = *hit;
+            on->pending_count[place]++;
+        }
+    }
+    on->likely_count[place] = count;
+    if (on->shadow->guard.size <= SOON_BYTES || sieve->floor == -INFINITY) refine_likely(on, place);
+}
+
+void rag_pursuit_flush(struct pursuit *on) {
+    for (size_t i = 0; i < on->count; i++) {
+        anchor(on, i);
+        harvest(on, i);
+        refine_pending(on, i);
+    }
+    on->noted = 0;
 }
 
 /* ------------------------------------------------------------------------------------- opening */
@@ -191,6 +231,9 @@ bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct sl
         .search = search, .slice = slice, .shadow = shadow, .which = which, .count = count};
     find_rows(on);
     on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 4 ? 32 : count < TILE_QUERIES ? 8 : 2);
+    on->uppers = aligned_alloc(64, count * on->room * sizeof *on->uppers);
+    on->firsts = malloc((on->room / BLOCK_ROWS) * sizeof *on->firsts);
+    on->fresh = malloc(RUN_BLOCKS * BLOCK_ROWS * sizeof *on->fresh);
     on->pending = malloc(count * on->room * sizeof *on->pending);
     on->likely = malloc(count * RUN_BLOCKS * BLOCK_ROWS * sizeof *on->likely);
     on->pending_count = calloc(2 * count, sizeof *on->pending_count);
@@ -198,8 +241,8 @@ bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct sl
     on->scratch = malloc((size_t)search->dim * sizeof(float));
     on->sights = malloc(count * sizeof *on->sights);
     on->memory = malloc(count * sight_size + 1);
-    if (!on->pending || !on->likely || !on->pending_count || !on->scratch || !on->sights ||
-        !on->memory)
+    if (!on->uppers || !on->firsts || !on->fresh || !on->pending || !on->likely ||
+        !on->pending_count || !on->scratch || !on->sights || !on->memory)
         return rag_search_note(search, RAG_MEMORY, NULL);
     if (!rag_search_note(search, rag_guard_check(&shadow->guard, 0, shadow->groups_at, &fault),
                          &fault))
@@ -217,4 +260,7 @@ void rag_pursuit_close(struct pursuit *on) {
     free(on->pending_count);
     free(on->likely);
     free(on->pending);
+    free(on->fresh);
+    free(on->firsts);
+    free(on->uppers);
 }

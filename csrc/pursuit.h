@@ -16,7 +16,12 @@ struct pursuit {
     uint64_t group_size, codes_at, last_group, last_codes_at; /* where rows of codes lie */
     struct sight *sights;
     uint8_t *memory;
-    struct hit *pending, *likely; /* room hits for each query, and those of one run ... */
+    /* for each query: the bounds of the `noted` blocks since the last harvest (of room rows), hits
+       that wait (room), and likely ones (of one run); firsts: where each noted block starts */
+    float *uppers;
+    uint32_t *firsts;
+    size_t noted;
+    struct hit *fresh, *pending, *likely;
     size_t *pending_count, *likely_count;
     const uint8_t *next; /* the blocks that are swept after those of this stretch, or NULL */
     float *scratch;
@@ -26,14 +31,19 @@ bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct sl
                       const uint32_t *which, size_t count);
 void rag_pursuit_close(struct pursuit *on);
 
-/* Where the next hits of a query go: there is room for most of them. */
-struct hit *rag_pursuit_room(struct pursuit *on, size_t place, size_t most);
+/* Makes room for the bounds of blocks that are swept next, and notes where they start. */
+void rag_pursuit_room(struct pursuit *on, uint64_t first, size_t blocks);
 
-/* Takes found hits that were put there. */
+/* Where a query's bounds of these blocks go. */
+static inline float *rag_pursuit_bounds(const struct pursuit *on, size_t place) {
+    return on->uppers + place * on->room + BLOCK_ROWS * on->noted;
+}
+
+/* Takes the found hits in fresh. Every sweep of a run needs it, even where it found none. */
 void rag_pursuit_take(struct pursuit *on, size_t place, size_t found);
 
-/* Takes all hits that wait to the sieve, or drops them. The end of a scan needs it. */
-void rag_pursuit_flush(struct pursuit *on, size_t place);
+/* Takes every row that can still win to the sieve. The end of a scan needs it. */
+void rag_pursuit_flush(struct pursuit *on);
 
 /* Offers a row to the sieve with the bounds of its 8-bit codes. */
 void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,

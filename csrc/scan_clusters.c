@@ -215,7 +215,7 @@ static bool count_places(const struct visit *on, uint64_t from, uint64_t to, uin
 /* The rows that are candidates when half was seen. */
 static bool note_early(struct visit *on, double share) {
     struct hunt *hunt = on->hunt;
-    rag_pursuit_flush(&on->pursuit, 0);
+    rag_pursuit_flush(&on->pursuit);
     hunt->early = malloc((hunt->sieve.count + hunt->best.count + 1) * sizeof *hunt->early);
     if (!hunt->early) return rag_search_note(on->search, RAG_MEMORY, NULL);
     for (size_t i = 0; i < hunt->sieve.count; i++)
@@ -263,7 +263,7 @@ static void visit_all(struct visit *on, uint64_t passing, double effort) {
         if (is_half(on, i, wanted) && !note_early(on, (double)on->seen / (double)passing)) return;
         if (!visit_cluster(on, i)) return;
     }
-    rag_pursuit_flush(&on->pursuit, 0);
+    rag_pursuit_flush(&on->pursuit);
     on->hunt->share = (double)on->seen / (double)passing;
     on->hunt->beyond = on->seen < passing ? most_beyond(on, i) : -INFINITY;
 }

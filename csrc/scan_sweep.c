@@ -1,14 +1,16 @@
 /* scan_sweep.c - scanning a shadow's 4-bit blocks for a few queries.
  *
  * The blocks are read in runs: 32 rows at first, while the floor is low, then up to 1024. The
- * kernel appends the rows whose upper bound reaches the floor, and pursuit.c takes them further. A
- * plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
+ * kernel picks the rows that probably beat the floor, and notes the bounds of the others; pursuit.c
+ * takes them further. A plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
  * a kernel of its own. */
+#include <math.h>
+
 #include "scan_clusters.h"
 
 static size_t sweep_plain(const struct pursuit *on, const struct sight *sight,
                           const struct query *query, const struct stretch *stretch,
-                          const uint8_t *bits, float floor, struct hit *hits) {
+                          const uint8_t *bits, float floor, float *uppers, struct hit *hits) {
     const struct sweep_query sweep = {
         .codes = sight->code,
         .groups = (on->shadow->dim + GROUP_DIMS - 1) / GROUP_DIMS,
@@ -20,13 +22,13 @@ static size_t sweep_plain(const struct pursuit *on, const struct sight *sight,
         .next = on->next,
     };
     return rag_kernels()->sweep(stretch->blocks, (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
-                                (uint32_t)stretch->first, bits, &sweep, floor, hits);
+                                (uint32_t)stretch->first, bits, &sweep, floor, uppers, hits);
 }
 
 /* What the nibbles give is at most 2.2 long, which missed can move; see the spec for the sum. */
 static size_t sweep_planes(const struct pursuit *on, const struct sight *sight,
                            const struct query *query, const struct stretch *stretch,
-                           const uint8_t *bits, float floor, struct hit *hits) {
+                           const uint8_t *bits, float floor, float *uppers, struct hit *hits) {
     const uint8_t *head = stretch->head;
     const double room = 1 + 1e-6, reach = load_f32(head + GROUP_AT_REACH);
     const struct planes_query sweep = {
@@ -46,19 +48,23 @@ static size_t sweep_planes(const struct pursuit *on, const struct sight *sight,
     };
     return rag_kernels()->sweep_planes(stretch->blocks,
                                        (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS,
-                                       (uint32_t)stretch->first, bits, &sweep, floor, hits);
+                                       (uint32_t)stretch->first, bits, &sweep, floor, uppers, hits);
 }
 
 void rag_sweep_stretch(struct pursuit *on, const struct stretch *stretch, const uint8_t *bits) {
+    const size_t blocks = (stretch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    rag_pursuit_room(on, stretch->first, blocks);
     for (size_t i = 0; i < on->count; i++) {
         const struct query *query = &on->search->queries[on->which[i]];
         struct sieve *sieve = &on->slice->hunts[on->which[i]].sieve;
-        struct hit *hits = rag_pursuit_room(on, i, RUN_BLOCKS * BLOCK_ROWS);
         sieve->floor = rag_floor_read(sieve->shared);
+        float *bounds = rag_pursuit_bounds(on, i);
         const size_t found = (on->shadow->kept ? sweep_planes : sweep_plain)(
-            on, &on->sights[i], query, stretch, bits, sieve->floor, hits);
-        if (found) rag_pursuit_take(on, i, found);
+            on, &on->sights[i], query, stretch, bits, sieve->floor, bounds, on->fresh);
+        for (size_t r = stretch->rows; r < BLOCK_ROWS * blocks; r++) bounds[r] = NAN;
+        rag_pursuit_take(on, i, found);
     }
+    on->noted += blocks;
 }
 
 /* Sweeps a stretch with the filter's bits: as they lie, or of the rows at these places. */
@@ -88,7 +94,7 @@ void rag_scan_sweep(struct search *search, const struct slice *slice, const uint
             if (!sweep_filtered(&on, &stretch)) break;
             run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
         }
-        for (size_t i = 0; i < count; i++) rag_pursuit_flush(&on, i);
+        rag_pursuit_flush(&on);
     }
     rag_pursuit_close(&on);
 }
