@@ -1126,6 +1126,25 @@ enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *
                                 const int64_t *dense_rows, const float *dense,
                                 const struct rag_fused *out, struct rag_fault *fault);
 
+/* Questions to words and vectors of one segment alone, from terms to the ranking. fusion has one part
+ * and one leg; segment.where, or filters, are the rows that words and vectors may find. k is how
+ * many rows the answers have; with wants_least (RAG_CALIBRATED alone), rows that cannot be among
+ * them are left out, so no row after the k-th may matter. */
+struct rag_hybrid {
+    struct rag_fusion fusion;
+    struct rag_segment segment;
+    const struct rag_filters *filters;
+    size_t k;
+    bool wants_least;
+};
+
+/* Milliseconds. */
+struct rag_spent {
+    double words, fusing, vectors;
+};
+enum rag_status rag_hybrid_answer(const struct rag_hybrid *asked, const struct rag_fused *out,
+                                  struct rag_spent *spent, struct rag_fault *fault);
+
 /* -------------------------------------------------------------------------------- text and BM25 */
 /* (bm25) */
 /* A word of a text. Wholes (snake_case, v0.1.0, c++) come besides their parts: they are found as

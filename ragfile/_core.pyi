@@ -605,6 +605,16 @@ class Parts:
 
 class Fusion:
     def __init__(self, parts: Parts, lexicon: Lexicon | Lexicons, matrix: Matrix) -> None: ...
+    @property
+    def is_alone(self) -> bool: ...
+    def answer(
+        self, queries: Queries, vectors: _In, where: _Words | Filters | None, depth: int, width: int,
+        k: int, how: tuple[str, float], sample: Sample | None = None, *, wants_least: bool = False,
+        threads: int | None = None,
+    ) -> tuple[
+        tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]],
+        tuple[float, float, float],
+    ]: ...  # fmt: skip
     def near(
         self, queries: Queries, vectors: _In, words: tuple[_In, _In], k: int,
         how: tuple[str, float], sample: Sample | None = None, *, wants_least: bool = False,

@@ -633,6 +633,19 @@ cdef extern from "rag.h" nogil:
                                const int64_t *dense_rows, const float *dense,
                                const rag_fused *out, rag_fault *fault) nogil
 
+    struct rag_hybrid:
+        rag_fusion fusion
+        rag_segment segment
+        const rag_filters *filters
+        size_t k
+        bint wants_least
+
+    struct rag_spent:
+        double words, fusing, vectors
+
+    rag_status rag_hybrid_answer(const rag_hybrid *asked, const rag_fused *out, rag_spent *spent,
+                                 rag_fault *fault) nogil
+
     # (bm25)
     struct rag_word:
         const uint8_t *bytes

@@ -5,7 +5,6 @@ with request("7f3a"):
 """
 
 import os
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 _CURRENT = ContextVar("ragfile_request", default=None)
@@ -21,11 +20,17 @@ def current():
     return _CURRENT.get()
 
 
-@contextmanager
-def request(request_id):
+class request:
     """What happens inside is done for this request."""
-    token = _CURRENT.set(request_id)
-    try:
-        yield request_id
-    finally:
-        _CURRENT.reset(token)
+
+    __slots__ = ("_id", "_token")
+
+    def __init__(self, request_id):
+        self._id = request_id
+
+    def __enter__(self):
+        self._token = _CURRENT.set(self._id)
+        return self._id
+
+    def __exit__(self, *_):
+        _CURRENT.reset(self._token)

@@ -91,22 +91,28 @@ cdef class Fusion:
         self.fusion.legs, self.fusion.leg_count = lexicons.legs, lexicons.leg_count
         self.fusion.stats = &lexicons.stats
 
-    cdef rag_fusion asked(self, Queries queries, how, Sample sample, rows, threads) except *:
+    @property
+    def is_alone(self):
+        """Whether it can answer in one call: one segment without deleted rows."""
+        return isinstance(self.lexicon, Lexicon) and self.parts.parts[0].base == 0
+
+    cdef rag_fusion asked(self, Queries queries, how, Sample sample, size_t count, size_t depth,
+                          threads) except *:
         cdef rag_fusion found = self.fusion
         method, parameter = how
         found.method, found.parameter = METHODS[method], parameter
         found.queries = queries.queries
         if queries.numbers.weights != NULL:
             found.stats = &queries.numbers
-        found.count, found.depth = queries.count, rows.shape[1]
+        found.count, found.depth = queries.count, depth
         found.sample = &sample.sample if sample is not None else NULL
         found.threads = rag_cpu_count() if threads is None else max(1, threads)
         if method == "calibrated" and sample is None:
             raise ValueError("calibrated fusion needs a sample")
         if sample is not None and sample.sample.dim != found.dim and len(sample):
             raise ModelError("the sample has other dimensions than the vectors")
-        if <size_t>rows.shape[0] != found.count:
-            raise ValueError(f"{found.count} questions have as many lists, not {rows.shape[0]}")
+        if count != found.count:
+            raise ValueError(f"{found.count} questions have as many lists, not {count}")
         return found
 
     def near(self, Queries queries not None, vectors, words, size_t k, how, Sample sample=None, *,
@@ -122,7 +128,8 @@ cdef class Fusion:
         cdef Py_buffer view
         cdef const int64_t[:, ::1] rows_view = words[0]
         cdef const float[:, ::1] scores_view = words[1]
-        cdef rag_fusion fusion = self.asked(queries, how, sample, words[0], threads)
+        count, depth = words[0].shape
+        cdef rag_fusion fusion = self.asked(queries, how, sample, count, depth, threads)
         near = numpy.full(words[0].shape, numpy.nan, numpy.float32)
         moments = numpy.zeros((queries.count, 2))
         least = numpy.empty(queries.count, numpy.float32) if wants_least else None
@@ -157,22 +164,65 @@ cdef class Fusion:
         cdef const int64_t[:, ::1] word_rows = words[0], dense_rows = dense[0]
         cdef const float[:, ::1] bm25 = words[1], of_dense = dense[1], near_view = near
         cdef const double[:, ::1] moments_view = moments
-        cdef rag_fusion fusion = self.asked(queries, how, sample, words[0], threads)
+        count, depth = words[0].shape
+        cdef rag_fusion fusion = self.asked(queries, how, sample, count, depth, threads)
         if not words[0].shape == words[1].shape == near.shape == dense[0].shape == dense[1].shape:
             raise ValueError("words and vectors are asked for the same number of rows")
         if moments.shape != (queries.count, 2):
             raise ValueError("moments are two numbers for each question")
-        shape = (queries.count, width if fusion.depth else 0)
-        rows, scores = numpy.empty(shape, numpy.int64), numpy.empty(shape)
-        parts = numpy.empty(shape, numpy.float32), numpy.empty(shape, numpy.float32)
-        out.rows, out.scores = <int64_t *>address_of(rows), <double *>address_of(scores)
-        out.bm25 = <float *>address_of(parts[0])
-        out.near = <float *>address_of(parts[1])
-        out.width = shape[1]
-        if queries.count and shape[1]:
+        found = self.room(&out, queries.count, width if fusion.depth else 0)
+        if queries.count and out.width:
             with nogil:
                 status = rag_fusion_rank(&fusion, &word_rows[0, 0], &bm25[0, 0], &near_view[0, 0],
                                          &moments_view[0, 0], &dense_rows[0, 0], &of_dense[0, 0],
                                          &out, &fault)
             check(status, &fault)
-        return rows, scores, *parts
+        return found
+
+    cdef room(self, rag_fused *out, size_t count, size_t width):
+        """(rows, scores, bm25, vector) to be filled."""
+        empty, float32 = self.matrix.empty, self.matrix.float32
+        cdef tuple shape = (count, width)
+        cdef tuple found = (empty(shape, self.matrix.int64), empty(shape),
+                            empty(shape, float32), empty(shape, float32))
+        out.rows, out.scores = <int64_t *>address_of(found[0]), <double *>address_of(found[1])
+        out.bm25, out.near = <float *>address_of(found[2]), <float *>address_of(found[3])
+        out.width = width
+        return found
+
+    def answer(self, Queries queries not None, vectors, where, size_t depth, size_t width, size_t k,
+               how, Sample sample=None, *, bint wants_least=False, threads=None):
+        """What rank gives, after match, near and nearest with lists of `depth` rows: all of it in
+        one call, where is_alone; and the milliseconds of words, fusing and vectors. where are uint64
+        words or the queries' own Filters."""
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        cdef rag_fused out
+        cdef rag_spent spent
+        cdef rag_question question
+        cdef rag_hybrid all
+        cdef Py_buffer view
+        cdef list kept = []
+        cdef Lexicon lexicon = self.lexicon
+        all.fusion = self.asked(queries, how, sample, queries.count, depth, threads)
+        all.filters, all.k, all.wants_least = NULL, k, wants_least
+        if isinstance(where, Filters):
+            all.filters = (<Filters>where).fitting([lexicon], queries.count)
+            where = None
+        fill_leg(&all.segment, self.matrix, None)
+        all.segment.where = lexicon.bits(where, kept)
+        question.dim = all.fusion.dim
+        spent.words = spent.fusing = spent.vectors = 0
+        found = self.room(&out, queries.count, width if depth else 0)
+        take_queries(vectors, &question, &view)
+        all.fusion.vectors = question.queries
+        try:
+            if question.count != queries.count:
+                raise ValueError(f"{queries.count} questions have a vector each")
+            if queries.count and out.width:
+                with nogil:
+                    status = rag_hybrid_answer(&all, &out, &spent, &fault)
+        finally:
+            PyBuffer_Release(&view)
+        check(status, &fault)
+        return found, (spent.words, spent.fusing, spent.vectors)

@@ -102,17 +102,49 @@ class Silent:
     def note(self, stage):
         pass
 
+    def noted(self, stages, rest):
+        pass
+
 
 class Fusing:
     """Both retrievers' answers to some questions put together."""
 
     def __init__(self, base, question, vectors):
         self.base, self.question, self.vectors = base, question, vectors
-        self.how = method_of(question.fusion, base.config.get("fusion") or {})
+        chosen = question.fusion
+        self.how = base.fusion_method if chosen is None else method_of(chosen, recorded(base))
         self.core = base.fusion_core
         self.sample = base.sample_vectors if self.how[0] == "calibrated" else None
         self.threads = 1 if base.is_elsewhere else question.threads
         self.words = self.near = self.moments = None
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether one call into the core answers: one segment of a file that is here, asked as it is."""
+        question = self.question
+        return (
+            self.core.is_alone
+            and not (self.base.is_elsewhere or question.fields)
+            and question.effort == 1
+        )
+
+    def at_once(self, queries, rows, width, clock) -> Ranked:
+        """The same as least, the vector scan and ranked, in that one call."""
+        question = self.question
+        found, (words, fusing, vectors) = self.core.answer(
+            queries, self.vectors, rows, question.depth, width, question.wanted, self.how, self.sample,
+            wants_least=self._wants_least, threads=self.threads,
+        )  # fmt: skip
+        clock.noted({"bm25": words, "fuse": fusing, "vector": vectors}, "fuse")
+        return self._named(found)
+
+    @property
+    def _wants_least(self):
+        return self.how[0] == "calibrated" and not self.question.looks_beyond
+
+    def _named(self, found):
+        rows, scores, bm25, vector = found
+        return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
 
     def least(self, queries, words):
         """What the vector scan must reach for each text, given what the words found; None where that cannot be said."""
@@ -120,20 +152,19 @@ class Fusing:
         if self.base.is_elsewhere:
             prefetch.vector_rows(self.base.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
-        wants = self.how[0] == "calibrated" and not question.looks_beyond
         self.near, self.moments, least = self.core.near(
             queries, self.vectors, words, question.wanted, self.how, self.sample,
-            wants_least=wants, threads=self.threads,
+            wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
         return least
 
     def ranked(self, dense, width) -> Ranked:
         """The first `width` of the union of both legs, each row with both exact scores."""
-        rows, scores, bm25, vector = self.core.rank(
+        found = self.core.rank(
             self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
             threads=self.threads,
         )  # fmt: skip
-        return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
+        return self._named(found)
 
 
 def check(chosen) -> None:
@@ -143,12 +174,17 @@ def check(chosen) -> None:
         fusion.check(method, params)
 
 
-def method_of(chosen, recorded) -> tuple[str, Any]:
+def recorded(base) -> Any:
+    """What a file says of fusion."""
+    return base.config.get("fusion") or {}
+
+
+def method_of(chosen, by_file) -> tuple[str, Any]:
     """(method, its parameter): the caller's choice before the file's."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
-    method = method or recorded.get("method", "calibrated")
+    method = method or by_file.get("method", "calibrated")
     fusion.check(method, params)
     name, default = PARAMETER[method]
-    value = {**recorded, **params}.get(name, default)
+    value = {**by_file, **params}.get(name, default)
     fusion.check_value(method, value)
     return method, float(value)

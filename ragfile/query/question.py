@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,7 @@ class Question:
     effort: float = 1.0
     recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
     queries: Any = None  # the texts as terms, where they are more than their words
+    has_filters: bool = field(default=False, init=False)  # whether each text has one of its own
 
     def __post_init__(self):
         if self.mode not in MODES:
@@ -81,6 +82,7 @@ class Question:
         if self.k < 0 or self.pool < 0:
             raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
         self._check_refining()
+        self.has_filters = row_sets.is_one_each(self.where)
         if not 0 < self.effort <= 1:
             raise ValueError(f"effort is a share of the rows above 0, up to 1, not {self.effort}")
         if self.distinct:  # near-duplicates leave places that rows after them must fill
@@ -103,11 +105,6 @@ class Question:
             raise ValueError(f"least is a score that passages can reach, not {self.least}")
         self.boost = refining.checked_boosts(self.boost) if self.boost else ()
         self.fields = None if self.fields is None else checked_weights(self.fields)
-
-    @property
-    def has_filters(self) -> bool:
-        """Whether each text has a filter of its own."""
-        return row_sets.is_one_each(self.where)
 
     def limited(self, rows: int) -> Question:
         """The same question of a file of so many rows: asking for more would only take memory."""

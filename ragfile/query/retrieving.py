@@ -46,6 +46,13 @@ class Clock:
         self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
         self._last = now
 
+    def noted(self, stages, rest):
+        """The same of several stages that were timed elsewhere; the rest of the time is one more's."""
+        for stage, spent in stages.items():
+            self.spent[stage] = self.spent.get(stage, 0.0) + spent
+        self.note(rest)
+        self.spent[rest] -= sum(stages.values())
+
 
 class Retrieval(Archive):
     """A 1.0 file whose retrievers can be asked together."""
@@ -64,7 +71,9 @@ class Retrieval(Archive):
             asked = question.by_filter()
         ask = self._by_name if question.mode == "keyword" else self._by_content
         # A part is a question of its own, which wants more rows for a distinct answer again.
-        answers = [ask(part.limited(len(self)), clock) for _, part in asked]
+        answers = [
+            ask(part if part is question else part.limited(len(self)), clock) for _, part in asked
+        ]
         return [
             (places, ranked, why) for (places, _), (ranked, why) in zip(asked, answers, strict=True)
         ]
@@ -92,9 +101,11 @@ class Retrieval(Archive):
             return RowSets.of(
                 question.where, lambda one: self.row_set(one, question.tags_any, question.tags_all)
             )
-        if question.without is None:
-            return self.row_set(question.where, question.tags_any, question.tags_all)
-        return self.row_set(self._passing(question))
+        if question.without is not None:
+            return self.row_set(self._passing(question))
+        if question.where is None and not (question.tags_any or question.tags_all):
+            return RowSet(None)
+        return self.row_set(question.where, question.tags_any, question.tags_all)
 
     def _passing(self, question) -> NDArray[np.bool_] | None:
         """The same as a bool for each row, or None for all of them."""
@@ -167,6 +178,11 @@ class Retrieval(Archive):
         fusing = fusing_legs.Fusing(self, question, vectors)
         depth, threads = question.depth, question.threads
         segments = self._searched("rag.terms")
+        width = 2 * depth if question.looks_beyond else question.wanted
+        if fusing.is_at_once:
+            queries = question.queries or segments.questions(question.texts)
+            clock.note("bm25")
+            return fusing.at_once(queries, rows.alone(segments), width, clock)
         prefetch.terms(segments)
         weights = self._weights(segments, question.fields)
         prefetch.lists(segments, question.texts, weights is not None)
@@ -179,7 +195,7 @@ class Retrieval(Archive):
         clock.note("fuse")
         dense = self._reached(question, vectors, depth, rows, least)
         clock.note("vector")
-        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+        return fusing.ranked(dense, width)
 
     def _reached(
         self, question: Question, vectors: Any, k: int, rows: Any, least: Any = None
@@ -309,6 +325,15 @@ class Retrieval(Archive):
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         """(mean, deviation) of a question's exact scores over the sample."""
         return self.sample_vectors.moments(vector)
+
+    @property
+    def fusion_method(self) -> tuple[str, Any]:
+        """(method, its parameter) of fusion where a question does not choose: the file's."""
+        found = self._made.get("fusion method")
+        if found is None:
+            found = fusing_legs.method_of(None, fusing_legs.recorded(self))
+            self._made["fusion method"] = found
+        return found
 
     @property
     def fusion_core(self) -> _core.Fusion:

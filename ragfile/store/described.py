@@ -176,7 +176,7 @@ class DescribedFile(OpenFile):
     @property
     def has_vectors(self) -> bool:
         """Whether there are chunks with vectors; vector_mask() tells which, where some have none."""
-        return any(segment.live and segment.vector_count for segment in self.segments)
+        return self._known("has vectors", lambda segment: segment.vector_count)
 
     def vector_mask(self) -> NDArray[np.bool_]:
         """bool[rows]: whether a row has a vector. It can be a filter: `where=~rf.vector_mask()`."""
@@ -201,7 +201,15 @@ class DescribedFile(OpenFile):
     @property
     def has_bm25(self) -> bool:
         """Whether there are chunks in a BM25 index."""
-        return any(segment.live and segment.has("rag.terms") for segment in self.segments)
+        return self._known("has bm25", lambda segment: segment.has("rag.terms"))
+
+    def _known(self, name, holds):
+        """Whether something holds for a segment with live rows; found once for a commit."""
+        found = self._made.get(name)
+        if found is None:
+            found = any(segment.live and holds(segment) for segment in self.segments)
+            self._made[name] = found
+        return found
 
     def alive(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The mask, false for deleted rows."""

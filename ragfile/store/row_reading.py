@@ -91,8 +91,11 @@ class RowReading(DescribedFile):
     def passages(self) -> Passages:
         """What reads the rows of the commit that is open now, for as long as somebody needs them."""
         view = object.__new__(RowReading)
-        with self._swap:
+        if self._is_pinned:  # nobody changes it
             view.__dict__.update(self.__dict__)
+        else:
+            with self._swap:
+                view.__dict__.update(self.__dict__)
         view.__dict__.pop("_answers", None)  # which keep hits, which keep this
         view._is_pinned = True
         return Passages(view)

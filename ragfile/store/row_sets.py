@@ -57,6 +57,10 @@ class RowSet:
             self._words[name] = _living(segment, mask)
         return self._words[name]
 
+    def alone(self, segments: Sequence) -> Words | None:
+        """The same for one segment that is searched alone."""
+        return self.words(segments)[0]
+
 
 class RowSets:
     """The rows that each of some questions may find: which filter is whose, and a RowSet for each filter."""
@@ -78,6 +82,8 @@ class RowSets:
     def words(self, segments: Sequence) -> "_core.Filters":
         """As the core takes them; there is at least one segment."""
         return _core.Filters(self.numbers, [one.words(segments) for one in self.sets])
+
+    alone = words
 
 
 def _name_of(segment):

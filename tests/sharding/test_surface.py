@@ -101,6 +101,7 @@ SAME = {
     "has_lost_commit": lambda rf: rf.has_lost_commit,
     "sample": lambda rf: sorted(names(rf, rf.sample)),
     "sample_statistics": lambda rf: rf.sample_statistics(NEAR),
+    "fusion_method": lambda rf: rf.fusion_method,
     "sample_vectors": lambda rf: rf.sample_vectors.moments(NEAR),
     "passages": lambda rf: sorted(rf.passages().ids([3, 7]).values()) and None,
     "passing": lambda rf: None,  # the filters that are compiled: mask says the same
