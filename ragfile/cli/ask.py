@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragfile.cli.main import (
+from ragfile.cli.options import (
     cache_option,
     condition,
-    emit,
     generation_option,
     json_option,
     offline_option,
-    passages,
-    printable,
     url_cache_option,
-)  # fmt: skip
+)
+from ragfile.cli.telling import emit, passages, printable
 
 if TYPE_CHECKING:
     from ragfile.query.answers import Events

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.cli.main import counted, executor_option
+from ragfile.cli.options import executor_option
 from ragfile.cli.progress import Progress
+from ragfile.cli.telling import counted
 from ragfile.exchange import converting
 from ragfile.sharding.converting import is_one_of
 

@@ -8,8 +8,8 @@ import sys
 
 import click
 
-from ragfile.cli.main import counted, passages
 from ragfile.cli.progress import Progress
+from ragfile.cli.telling import counted, passages
 from ragfile.ground.extras import optional
 from ragfile.opening import open as open_file
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.cli.main import emit, json_option, moment
+from ragfile.cli.options import json_option
+from ragfile.cli.telling import emit, moment
 
 if TYPE_CHECKING:
     from ragfile.server.keys import KeyFile

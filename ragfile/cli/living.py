@@ -9,25 +9,27 @@ from typing import Any
 import click
 
 from ragfile.cli.failing import WRONG, spelled
-from ragfile.cli.main import (
+from ragfile.cli.options import (
     cache_option,
     clusters_option,
     condition,
-    counted,
-    emit,
     encoding_option,
     errors_option,
     executor_option,
-    exit_incomplete,
     json_option,
-    moment,
-    printable,
-    readable,
     selection_options,
-    tell_sources,
     url_cache_option,
 )
 from ragfile.cli.progress import Progress
+from ragfile.cli.telling import (
+    counted,
+    emit,
+    exit_incomplete,
+    moment,
+    printable,
+    readable,
+    tell_sources,
+)
 from ragfile.ground.urls import is_dataset
 
 EMBEDDER = "The embedder for new chunks, if the file does not record one."

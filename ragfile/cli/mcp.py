@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from ragfile.cli.main import offline_option
+from ragfile.cli.options import offline_option
 from ragfile.mcp.clients import CLIENTS
 
 

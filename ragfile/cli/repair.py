@@ -6,8 +6,9 @@ from dataclasses import asdict
 import click
 
 from ragfile.cli.failing import DAMAGED
-from ragfile.cli.main import emit, json_option, printable, readable
+from ragfile.cli.options import json_option
 from ragfile.cli.progress import Progress
+from ragfile.cli.telling import emit, printable, readable
 from ragfile.errors import CorruptError
 
 SHOWN = 20  # documents

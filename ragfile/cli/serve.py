@@ -7,7 +7,7 @@ import os
 
 import click
 
-from ragfile.cli.main import cache_option, offline_option
+from ragfile.cli.options import cache_option, offline_option
 
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from ragfile.cli.main import (
-    emit,
-    generation_option,
-    json_option,
-    passages,
-    printable,
-    url_cache_option,
-)
+from ragfile.cli.options import generation_option, json_option, url_cache_option
 from ragfile.cli.shown_hits import PARTS, openable
+from ragfile.cli.telling import emit, passages, printable
 from ragfile.errors import FilterWarning
 from ragfile.opening import open as open_file
 from ragfile.records import Hit

@@ -7,7 +7,7 @@ import re
 
 import click
 
-from ragfile.cli.main import printable
+from ragfile.cli.telling import printable
 from ragfile.ground.urls import is_remote
 
 PARTS = ("page", "slide", "row")

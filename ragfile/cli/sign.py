@@ -4,8 +4,9 @@ import os
 
 import click
 
-from ragfile.cli.main import described, emit, json_option
+from ragfile.cli.options import json_option
 from ragfile.cli.progress import Progress
+from ragfile.cli.telling import described, emit
 
 PASSWORD = "RAGFILE_KEY_PASSWORD"
 
