@@ -98,6 +98,9 @@ fuzz-sections:        ## twenty thousand files with good checksums and lying sec
 soak:                 ## a server under everything at once; SECONDS=3600 for an hour, SLOW clients
 	PYTHONPATH=tests nice $(PY) tests/server/soak.py --seconds $(or $(SECONDS),60) --slow $(or $(SLOW),1000)
 
+soak-file:            ## a file under eight readers, a writer, compactions and kills; SECONDS=1800 for half an hour
+	nice $(PY) tests/checks/soak_file.py --seconds $(or $(SECONDS),60)
+
 adversarial:          ## every loader on files made to cost more than their size, doubled three times
 	PYTHONPATH=tests nice $(PY) tests/checks/adversarial.py
 
