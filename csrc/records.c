@@ -180,7 +180,7 @@ enum rag_status rag_records_find(const struct rag_records *r, const uint8_t *id,
 enum rag_status rag_records_row(const struct rag_records *r, uint64_t document, uint32_t index,
                                 uint64_t *row, struct rag_fault *fault) {
     struct rag_document d = {0};
-    struct rag_chunk c;
+    struct rag_chunk c = {0};
     enum rag_status status = rag_records_document(r, document, &d, fault);
     uint64_t low = d.first_row, high = d.first_row + d.rows;
     *row = r->rows;

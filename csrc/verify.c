@@ -24,7 +24,7 @@ static void found(struct walk *walk, enum rag_status status, uint64_t at, const 
     struct rag_fault fault;
     rag_fail(&fault, status, at, what);
     memset(fault.section, 0, sizeof fault.section);
-    strncpy(fault.section, section, sizeof fault.section - 1);
+    memcpy(fault.section, section, strnlen(section, sizeof fault.section - 1));
     walk->verdict->faults++;
     walk->report(walk->context, &fault);
 }

@@ -66,7 +66,7 @@ _HOMES = {
     "sync": "commit.syncing",
     "verify": "opening",
     "verify_bundle": "exchange.bundles",
-    "write_pairs": "store.pairs",
+    "write_pairs": "store.pairs_writing",
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
 
@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from ragfile.server.static_site import site as site
     from ragfile.store.custom_sections import register as register
     from ragfile.store.pairs import PairFile as PairFile
-    from ragfile.store.pairs import write_pairs as write_pairs
+    from ragfile.store.pairs_writing import write_pairs as write_pairs
     from ragfile.store.signatures import Signature as Signature
 else:
 

@@ -8,7 +8,7 @@ import pytest
 from places import ROOT
 
 import ragfile
-from ragfile.store.pairs import write_pairs
+from ragfile.store.pairs_writing import write_pairs
 
 
 @pytest.fixture

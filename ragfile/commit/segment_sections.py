@@ -23,7 +23,7 @@ from ragfile.commit.staging import (
 from ragfile.errors import CorruptError
 from ragfile.ingest.analysis import Analysis
 from ragfile.store import sampling, stored_columns
-from ragfile.store.pairs import aligned
+from ragfile.store.pairs_writing import aligned
 
 TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
 META_BLOCK = 16 << 10

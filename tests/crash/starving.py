@@ -20,7 +20,8 @@ from store.test_pairs_reference import Script
 import ragfile
 from ragfile import _core
 from ragfile.ingest.analysis import Analysis
-from ragfile.store.pairs import PairFile, write_pairs
+from ragfile.store.pairs import PairFile
+from ragfile.store.pairs_writing import write_pairs
 
 PLAIN = Analysis(stemmer="none", stop_words="none")
 LETTERS = [f"w{n:x}" for n in range(200)]

@@ -14,7 +14,7 @@ from ragfile.exchange import converting
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.ragmd import reading
 from ragfile.ground import atomic_replace
-from ragfile.store.pairs import write_pairs
+from ragfile.store.pairs_writing import write_pairs
 
 KEYWORDS = [("one", "two")]
 

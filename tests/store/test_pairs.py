@@ -17,7 +17,8 @@ from targets import TARGETS, on
 
 from ragfile import _core
 from ragfile.errors import FormatError, VersionError
-from ragfile.store.pairs import PairFile, write_pairs
+from ragfile.store.pairs import PairFile
+from ragfile.store.pairs_writing import write_pairs
 
 GOLDEN = (
     b"RAGFILE\0\1\0\0keyword-(45,109)\0vector-(111,175)\0"

@@ -16,7 +16,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ragfile.errors import FormatError
-from ragfile.store.pairs import PairFile, write_pairs
+from ragfile.store.pairs import PairFile
+from ragfile.store.pairs_writing import write_pairs
 
 words = st.text(
     st.characters(exclude_characters="-\0", exclude_categories=["Cs"]), min_size=1, max_size=9
