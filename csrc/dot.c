@@ -77,6 +77,7 @@ static inline __m128i bytes_baseline(const uint8_t *at) {
 #define KERNEL static
 #define WIDTH 4
 #define FMADD(a, b, c) ((a) * (b) + (c))
+#define FMADD64(a, b, c) ((a) * (b) + (c))
 #define MASK_GE(a, b) ((unsigned)_mm_movemask_ps(_mm_cmpge_ps((__m128)(a), (__m128)(b))))
 #define HALF(p) four_halves(p)
 #define BYTES(p) ((vi)bytes_baseline(p))
@@ -111,6 +112,7 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
 #define KERNEL AVX2 static
 #define WIDTH 8
 #define FMADD(a, b, c) ((vf)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define FMADD64(a, b, c) ((vd)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define MASK_GE(a, b) \
     ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_GE_OQ)))
 #define HALF(p) ((vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p))))
@@ -142,10 +144,37 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
                             _mm512_madd_epi16(_mm512_maddubs_epi16(x, q), _mm512_set1_epi16(1)));
 }
 
+/* The sums of the lanes of four and four pairs of vectors, by turns: halves first, as sum_lanes. */
+AVX512 static inline __m512d halves_avx512(__m512d x, __m512d y) {
+    return _mm512_add_pd(_mm512_shuffle_f64x2(x, y, 0x44), _mm512_shuffle_f64x2(x, y, 0xee));
+}
+
+AVX512 static inline __m512d quarters_avx512(__m512d x, __m512d y) {
+    return _mm512_add_pd(_mm512_shuffle_f64x2(x, y, 0x88), _mm512_shuffle_f64x2(x, y, 0xdd));
+}
+
+AVX512 static inline __m512d four_sums_avx512(const __m512d *a, const __m512d *b, const __m512d *c,
+                                              const __m512d *d) {
+    return quarters_avx512(halves_avx512(_mm512_add_pd(a[0], a[1]), _mm512_add_pd(b[0], b[1])),
+                           halves_avx512(_mm512_add_pd(c[0], c[1]), _mm512_add_pd(d[0], d[1])));
+}
+
+AVX512 static inline void eight_sums_avx512(const __m512d *a, const __m512d *b, const __m512d *c,
+                                            const __m512d *d, const __m512d *e, const __m512d *f,
+                                            const __m512d *g, const __m512d *h, double *sums) {
+    const __m512d x = four_sums_avx512(a, b, c, d), y = four_sums_avx512(e, f, g, h);
+    _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y)));
+}
+
 #define NAME(x) x##_avx512
 #define KERNEL AVX512 static
 #define WIDTH 16
 #define FMADD(a, b, c) ((vf)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define FMADD64(a, b, c) ((vd)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define EIGHT_SUMS(a, b, c, d, e, f, g, h, sums)                                        \
+    eight_sums_avx512((const __m512d *)(a), (const __m512d *)(b), (const __m512d *)(c), \
+                      (const __m512d *)(d), (const __m512d *)(e), (const __m512d *)(f), \
+                      (const __m512d *)(g), (const __m512d *)(h), sums)
 #define MASK_GE(a, b) ((unsigned)_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_GE_OQ))
 #define HALF(p) ((vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p))))
 #define BYTES(p) ((vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
@@ -170,6 +199,11 @@ AVX512 static inline __m512i dot4n_avx512(__m512i sum, __m512i x, __m512i q) {
 #define KERNEL VNNI static
 #define WIDTH 16
 #define FMADD(a, b, c) ((vf)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define FMADD64(a, b, c) ((vd)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define EIGHT_SUMS(a, b, c, d, e, f, g, h, sums)                                        \
+    eight_sums_avx512((const __m512d *)(a), (const __m512d *)(b), (const __m512d *)(c), \
+                      (const __m512d *)(d), (const __m512d *)(e), (const __m512d *)(f), \
+                      (const __m512d *)(g), (const __m512d *)(h), sums)
 #define MASK_GE(a, b) ((unsigned)_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_GE_OQ))
 #define HALF(p) ((vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p))))
 #define BYTES(p) ((vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
@@ -197,6 +231,7 @@ static inline v128_t dot4_simd128(v128_t sum, v128_t x, v128_t q) {
 #define KERNEL static
 #define WIDTH 4
 #define FMADD(a, b, c) ((a) * (b) + (c))
+#define FMADD64(a, b, c) ((a) * (b) + (c))
 #define MASK_GE(a, b) ((unsigned)wasm_i32x4_bitmask(wasm_f32x4_ge((v128_t)(a), (v128_t)(b))))
 #define HALF(p) four_halves(p)
 #define BYTES(p) \
@@ -238,6 +273,7 @@ static inline int32x4_t bytes_neon(const uint8_t *at) {
 #define KERNEL static
 #define WIDTH 4
 #define FMADD(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#define FMADD64(a, b, c) ((vd)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
 #define MASK_GE(a, b) mask_ge_neon(a, b)
 #define HALF(p) ((vf)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))))
 #define BYTES(p) bytes_neon(p)
@@ -257,6 +293,7 @@ static inline int32x4_t bytes_neon(const uint8_t *at) {
 #define KERNEL NEONDOT static
 #define WIDTH 4
 #define FMADD(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#define FMADD64(a, b, c) ((vd)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
 #define MASK_GE(a, b) mask_ge_neon(a, b)
 #define HALF(p) ((vf)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))))
 #define BYTES(p) bytes_neon(p)

@@ -71,47 +71,98 @@ KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, dou
     *square = NAME(sum_lanes)(squares);
 }
 
-/* Several rows at a time, as many as fit the registers: the additions of one wait for one another,
- * those of several do not. */
-enum { NAME(TOGETHER) = WIDTH / 4 };
+/* Several rows at a time: the additions of one wait for one another, those of several do not. The
+ * components of q are binary32 numbers here, so products are exact, and one that is not rounded
+ * before it is added gives the same sum. */
+#ifdef EIGHT_SUMS
+enum { NAME(BESIDE) = 4, NAME(TOGETHER) = 8 };
+#else
+enum { NAME(BESIDE) = 1, NAME(TOGETHER) = WIDTH / 4 };
+#endif
 
-INLINE void NAME(dots_together)(const uint8_t *const *rows, const double *q, size_t dim,
-                                double *dots) {
-    vd sums[NAME(TOGETHER)][32 / WIDTH];
-    for (int r = 0; r < NAME(TOGETHER); r++)
-        for (int j = 0; j < 32 / WIDTH; j++) sums[r][j] = (vd){0};
-    for (size_t i = 0; i + 16 <= dim; i += 16)
-        for (int j = 0; j < 32 / WIDTH; j++) {
-            vd wide;
-            memcpy(&wide, q + i + WIDTH / 2 * j, sizeof wide);
-            for (int r = 0; r < NAME(TOGETHER); r++) {
-                vh half;
-                memcpy(&half, rows[r] + 4 * i + 2 * WIDTH * j, sizeof half);
-                sums[r][j] += wide * __builtin_convertvector(half, vd);
-            }
-        }
-    for (int r = 0; r < NAME(TOGETHER); r++) {
-        vd unused[32 / WIDTH];
-        if (dim % 16) {
-            uint8_t tail[64] = {0};
-            memcpy(tail, rows[r] + 4 * (dim - dim % 16), 4 * (dim % 16));
-            for (int j = 0; j < 32 / WIDTH; j++) unused[j] = (vd){0};
-            NAME(add_products)(tail, q + (dim - dim % 16), sums[r], unused);
-        }
-        dots[r] = NAME(sum_lanes)(sums[r]);
+INLINE void NAME(add_row)(const uint8_t *x, vd wide, vd *dot, vd *square) {
+    vh half;
+    memcpy(&half, x, sizeof half);
+    const vd v = __builtin_convertvector(half, vd);
+    *dot = FMADD64(wide, v, *dot);
+    if (square) *square = FMADD64(v, v, *square);
+}
+
+/* Sixteen components of some rows, and of their squares where these are wanted. */
+INLINE void NAME(add_rows)(const uint8_t *const *rows, size_t at, int count, const double *q,
+                           vd (*dots)[32 / WIDTH], vd (*squares)[32 / WIDTH]) {
+    for (int j = 0; j < 32 / WIDTH; j++) {
+        vd wide;
+        memcpy(&wide, q + WIDTH / 2 * j, sizeof wide);
+        for (int r = 0; r < count; r++)
+            NAME(add_row)(rows[r] + at + 2 * WIDTH * j, wide, &dots[r][j],
+                          squares ? &squares[r][j] : NULL);
+    }
+}
+
+/* What is left of the rows, dim % 16 components. */
+INLINE void NAME(add_tails)(const uint8_t *const *rows, size_t dim, int count, const double *q,
+                            vd (*dots)[32 / WIDTH], vd (*squares)[32 / WIDTH]) {
+    const size_t rest = dim % 16, from = dim - rest;
+    for (int r = 0; rest && r < count; r++) {
+        uint8_t tail[64] = {0};
+        const uint8_t *at = tail;
+        memcpy(tail, rows[r] + 4 * from, 4 * rest);
+        NAME(add_rows)(&at, 0, 1, q + from, dots + r, squares ? squares + r : NULL);
+    }
+}
+
+/* Sums of lanes, in the order of sum_lanes. */
+INLINE void NAME(sum_pairs)(vd (*dots)[32 / WIDTH], vd (*squares)[32 / WIDTH], double *products) {
+#ifdef EIGHT_SUMS
+    EIGHT_SUMS(dots[0], dots[1], dots[2], dots[3], squares[0], squares[1], squares[2], squares[3],
+               products);
+#else
+    products[0] = NAME(sum_lanes)(dots[0]);
+    products[1] = NAME(sum_lanes)(squares[0]);
+#endif
+}
+
+INLINE void NAME(sum_dots)(vd (*sums)[32 / WIDTH], double *dots) {
+#ifdef EIGHT_SUMS
+    EIGHT_SUMS(sums[0], sums[2], sums[4], sums[6], sums[1], sums[3], sums[5], sums[7], dots);
+#else
+    for (int r = 0; r < NAME(TOGETHER); r++) dots[r] = NAME(sum_lanes)(sums[r]);
+#endif
+}
+
+KERNEL void NAME(canonical_rows)(const uint8_t *const *rows, size_t count, const double *q,
+                                 size_t dim, double *products) {
+    enum { N = NAME(BESIDE) };
+    for (size_t i = 0; i < count; i += N) {
+        const uint8_t *at[N];
+        double found[2 * N];
+        vd dots[N][32 / WIDTH], squares[N][32 / WIDTH];
+        for (size_t r = 0; r < N; r++) at[r] = rows[i + r < count ? i + r : count - 1];
+        for (int r = 0; r < N; r++)
+            for (int j = 0; j < 32 / WIDTH; j++) dots[r][j] = squares[r][j] = (vd){0};
+        for (size_t c = 0; c + 16 <= dim; c += 16)
+            NAME(add_rows)(at, 4 * c, N, q + c, dots, squares);
+        NAME(add_tails)(at, dim, N, q, dots, squares);
+        NAME(sum_pairs)(dots, squares, found);
+        memcpy(products + 2 * i, found, 2 * (count - i < N ? count - i : N) * sizeof *found);
     }
 }
 
 KERNEL void NAME(dots)(const uint8_t *rows, size_t stride, size_t count, const double *q,
                        size_t dim, double *dots) {
-    for (size_t i = 0; i < count; i += NAME(TOGETHER)) {
-        const size_t rest = count - i < NAME(TOGETHER) ? count - i : NAME(TOGETHER);
-        const uint8_t *at[NAME(TOGETHER)];
-        double sums[NAME(TOGETHER)];
-        for (size_t r = 0; r < NAME(TOGETHER); r++)
-            at[r] = rows + (i + (r < rest ? r : rest - 1)) * stride;
-        NAME(dots_together)(at, q, dim, sums);
-        memcpy(dots + i, sums, rest * sizeof *sums);
+    enum { N = NAME(TOGETHER) };
+    for (size_t i = 0; i < count; i += N) {
+        const uint8_t *at[N];
+        double found[N];
+        vd sums[N][32 / WIDTH];
+        for (size_t r = 0; r < N; r++) at[r] = rows + (i + r < count ? i + r : count - 1) * stride;
+        for (int r = 0; r < N; r++)
+            for (int j = 0; j < 32 / WIDTH; j++) sums[r][j] = (vd){0};
+        for (size_t c = 0; c + 16 <= dim; c += 16) NAME(add_rows)(at, 4 * c, N, q + c, sums, NULL);
+        NAME(add_tails)(at, dim, N, q, sums, NULL);
+        NAME(sum_dots)(sums, found);
+        memcpy(dots + i, found, (count - i < N ? count - i : N) * sizeof *found);
     }
 }
 
@@ -554,6 +605,7 @@ KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, 
 
 static const struct kernels NAME(kernels) = {
     .canonical = NAME(canonical),
+    .canonical_rows = NAME(canonical_rows),
     .dots = NAME(dots),
     .estimate = NAME(estimate),
     .multiply = NAME(multiply),
@@ -582,6 +634,8 @@ static const struct kernels NAME(kernels) = {
 #undef KERNEL
 #undef WIDTH
 #undef FMADD
+#undef FMADD64
+#undef EIGHT_SUMS
 #undef MASK_GE
 #undef HALF
 #undef BYTES

@@ -13,8 +13,7 @@
  *
  * The result does not depend on how the rows were cut into slices or which thread was first: scores
  * are canonical, the order (score, then row) is total, and bounds only decide which rows are not
- * scored at all. A row is prefetched four places before its turn, for candidates lie anywhere in
- * the file.
+ * scored at all.
  *
  * rag_search_bring is for files whose bytes are elsewhere: it asks for the rows of all queries of a
  * chunk at once, before the first is scored. Failures are noted in the search (rag_search_note). */
@@ -22,6 +21,8 @@
 #include <stdlib.h>
 
 #include "scan.h"
+
+enum { SOME = 4, MANY = 64 };
 
 /* A candidate of a query: where it was found, and the most that its key can be. */
 struct contender {
@@ -102,27 +103,41 @@ static void finish_offer(struct finish *finish, size_t segment, float score, uin
     if (all == &finish->apart) rag_best_offer(all, score, 0);
 }
 
-static void prefetch_row(const struct rag_matrix *matrix, uint64_t row) {
-    const uint8_t *at = rag_matrix_row(matrix, row);
-    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64)
-        __builtin_prefetch(at + i);
+static struct place place_of(const struct search *search, const struct contender *c) {
+    return (struct place){search->segments[c->segment].matrix, c->row};
+}
+
+/* The next contenders that reach the floor: many as long as k are missing, for none of those can be
+ * left out; then few, for each can raise the floor. Loads of those after them are started. */
+static size_t take_next(const struct search *search, const struct finish *finish, float floor,
+                        const struct contender *contenders, size_t count, size_t *at,
+                        const struct contender **taken, struct place *places) {
+    const size_t missing = finish->all->k - finish->all->count,
+                 most = missing > SOME ? (missing < MANY ? missing : MANY) : SOME;
+    size_t found = 0;
+    for (; *at < count && found < most; ++*at) {
+        const struct contender *c = &contenders[*at];
+        if (*at + SOME < count && most == SOME && c[SOME].upper >= floor)
+            rag_search_start(place_of(search, c + SOME));
+        if (c->upper < floor) continue;
+        taken[found] = c;
+        places[found++] = place_of(search, c);
+    }
+    return found;
 }
 
 static void score_contenders(struct search *search, size_t q, struct finish *finish,
                              const struct contender *contenders, size_t count, float *scratch) {
     const struct query *query = &search->queries[q];
-    float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, score;
-    for (size_t i = 0; i < count && i < 4; i++)
-        prefetch_row(search->segments[contenders[i].segment].matrix, contenders[i].row);
-    for (size_t i = 0; i < count; i++) {
-        const struct contender *c = &contenders[i];
-        if (i + 4 < count && c[4].upper >= floor)
-            prefetch_row(search->segments[c[4].segment].matrix, c[4].row);
-        if (c->upper < floor) continue;
-        if (!rag_search_score(search, query, search->segments[c->segment].matrix, c->row, scratch,
-                              &score))
-            continue;
-        finish_offer(finish, c->segment, score, c->row);
+    const struct contender *taken[MANY];
+    struct place places[MANY];
+    float floor = rag_floor_read(&search->floors[q]), bar = -INFINITY, scores[MANY];
+    for (size_t i = 0, found; i < count;) {
+        found = take_next(search, finish, floor, contenders, count, &i, taken, places);
+        if (!rag_search_scores(search, query, places, found, scratch, scores)) return;
+        for (size_t j = 0; j < found; j++)
+            if (!isnan(scores[j]))
+                finish_offer(finish, taken[j]->segment, scores[j], taken[j]->row);
         if (finish->all->count < finish->all->k || finish->all->entries[0].score == bar) continue;
         bar = finish->all->entries[0].score;
         floor = fmaxf(floor, rag_floor_of(query, bar));
@@ -188,7 +203,7 @@ void rag_search_finish(struct search *search, size_t q) {
     struct finish finish = {0};
     size_t count;
     struct contender *contenders = gather(search, q, &count);
-    float *scratch = malloc((size_t)search->dim * sizeof *scratch);
+    float *scratch = rag_search_scratch(search);
     if (contenders && scratch && finish_open(search, &finish)) {
         take_scored(search, q, &finish);
         score_contenders(search, q, &finish, by_upper(contenders, count, finish.all->k), count,

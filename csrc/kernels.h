@@ -1,7 +1,7 @@
 /* kernels.h - the inner loops of the vector engine, one table of them per target.
  *
  * Kernels see pointers and counts, never files; everything they read has been checked by their
- * caller. canonical, dots and encode are exact to the bit on every target. The others can differ in
+ * caller. canonical, canonical_rows, dots and encode are exact to the bit on every target. The others can differ in
  * the last bits between targets: their results only decide which rows get a canonical score, inside
  * the slack that spec/parts/vectors.md proves. */
 #ifndef RAG_KERNELS_H
@@ -76,7 +76,12 @@ struct kernels {
     /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
 
-    /* The first of these for count rows, stride bytes apart. */
+    /* Both for count rows, wherever they lie: products[2 * i] and products[2 * i + 1]. The
+     * components of q are binary32 numbers. */
+    void (*canonical_rows)(const uint8_t *const *rows, size_t count, const double *q, size_t dim,
+                           double *products);
+
+    /* The first of these for count rows, stride bytes apart, for such a q, too. */
     void (*dots)(const uint8_t *rows, size_t stride, size_t count, const double *q, size_t dim,
                  double *dots);
 

@@ -238,7 +238,7 @@ bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct sl
     on->likely = malloc(count * RUN_BLOCKS * BLOCK_ROWS * sizeof *on->likely);
     on->pending_count = calloc(2 * count, sizeof *on->pending_count);
     on->likely_count = on->pending_count + count;
-    on->scratch = malloc((size_t)search->dim * sizeof(float));
+    on->scratch = rag_search_scratch(search);
     on->sights = malloc(count * sizeof *on->sights);
     on->memory = malloc(count * sight_size + 1);
     if (!on->uppers || !on->firsts || !on->fresh || !on->pending || !on->likely ||

@@ -56,33 +56,6 @@ bool rag_search_failed(const struct search *search) {
 
 /* -------------------------------------------------------------------------------------- scoring */
 
-bool rag_search_score(struct search *search, const struct query *query,
-                      const struct rag_matrix *matrix, uint64_t row, float *scratch, float *score) {
-    struct rag_fault fault;
-    double dot, square;
-    if (!rag_search_note(search, rag_matrix_touch(matrix, row, 1, &fault), &fault)) return false;
-    rag_kernels()->canonical(rag_matrix_floats(matrix, row, scratch), query->wide, matrix->dim,
-                             &dot, &square);
-    *score = rag_score(query, dot, square);
-    return isfinite(square);
-}
-
-static bool best_ready(struct search *search, struct best *best, uint64_t rows) {
-    if (best->entries || rag_best_open(best, search->k < rows ? search->k : rows)) return true;
-    return rag_search_note(search, RAG_MEMORY, NULL);
-}
-
-void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row,
-                      float *scratch) {
-    struct best *best = &slice->hunts[query].best;
-    float score;
-    if (!best_ready(search, best, slice->end - slice->first)) return;
-    if (!rag_search_score(search, &search->queries[query], search->segments[slice->segment].matrix,
-                          row, scratch, &score))
-        return;
-    rag_best_offer(best, score, (uint32_t)row);
-}
-
 /* Scored rows go on counting towards the floor, now by the keys that their scores prove. */
 static void count_scored(struct search *search, const struct slice *slice, size_t query) {
     struct hunt *hunt = &slice->hunts[query];
@@ -105,9 +78,14 @@ static void forget(struct sieve *sieve, size_t count) {
 static void score_first(struct search *search, const struct slice *slice, size_t query,
                         size_t count, float *scratch) {
     struct sieve *sieve = &slice->hunts[query].sieve;
-    for (size_t i = 0; i < count; i++)
-        if (is_open(&sieve->entries[i]))
-            rag_search_offer(search, slice, query, sieve->entries[i].row, scratch);
+    uint32_t rows[RAG_OFFERED];
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_open(&sieve->entries[i])) rows[wanted++] = sieve->entries[i].row;
+        if (wanted < RAG_OFFERED && i + 1 < count) continue;
+        rag_search_offer(search, slice, query, rows, wanted, scratch);
+        wanted = 0;
+    }
     forget(sieve, count);
     count_scored(search, slice, query);
 }
@@ -227,7 +205,8 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
     if (passing == 0 || !bring(search, slice, where, few, shadow_pays(search, segment))) return;
     if (few) {
         rag_scan_exhaustive(search, slice, which, count);
-        for (size_t i = 0; i < count; i++) count_scored(search, slice, which[i]);
+        for (size_t i = 0; search->slice_count > 1 && i < count; i++)
+            count_scored(search, slice, which[i]);
     } else if (is_visited(search, segment)) {
         for (size_t i = 0; i < count; i++) rag_scan_clusters(search, slice, which[i], passing);
     } else if (!shadow_pays(search, segment) && count >= PRODUCT_QUERIES &&
@@ -512,39 +491,5 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     free(search.floors);
     free(search.queries);
     free(search.slices);
-    return search.status;
-}
-
-enum rag_status rag_scores(const struct rag_matrix *matrix, const struct rag_question *question,
-                           const int64_t *rows, size_t row_count, float *scores,
-                           struct rag_fault *fault) {
-    struct search search = {.dim = question->dim, .fault = fault};
-    struct query query;
-    if (matrix->dim != question->dim)
-        return rag_fail(fault, RAG_ARGUMENT, matrix->dim,
-                        "queries and vectors differ in dimensions");
-    for (size_t i = 0; i < row_count; i++)
-        if (rows[i] < 0 || (uint64_t)rows[i] >= matrix->count)
-            return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
-    struct rag_wants wants = {0};
-    for (size_t i = 0; i < row_count; i++) rag_matrix_want(matrix, (uint64_t)rows[i], 1, &wants);
-    const enum rag_status status = rag_wants_ready(&wants, fault);
-    if (status != RAG_OK) return status;
-    void *memory = malloc(rag_query_size(question->dim));
-    float *scratch = malloc((size_t)question->dim * sizeof *scratch);
-    if (memory && scratch) {
-        rag_float_mode before;
-        rag_float_plain(&before);
-        rag_query_prepare(&query, memory, question->queries, question->dim, question->metric,
-                          false);
-        for (size_t i = 0; i < row_count && search.status == RAG_OK; i++)
-            if (!rag_search_score(&search, &query, matrix, (uint64_t)rows[i], scratch, &scores[i]))
-                scores[i] = NAN;
-        rag_float_back(&before);
-    } else {
-        rag_search_note(&search, RAG_MEMORY, NULL);
-    }
-    free(scratch);
-    free(memory);
     return search.status;
 }

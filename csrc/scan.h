@@ -1,5 +1,5 @@
 /* scan.h - the state of one search, shared by scan.c, pursuit.c, scan_sweep.c,
- * scan_tiles.c, scan_rows.c, scan_products.c and finish.c.
+ * scan_tiles.c, scan_rows.c, scan_products.c, scan_scores.c and finish.c.
  *
  * A search takes its queries in chunks, cuts the segments into slices, and gives each pair of slice
  * and query a hunt. Slices are scanned in parallel, then queries are finished in parallel. */
@@ -65,14 +65,27 @@ struct search {
 bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault);
 bool rag_search_failed(const struct search *search);
 
-/* The canonical score of a row; false for a row that is never ranked, or (noted) could not be
- * read. */
-bool rag_search_score(struct search *search, const struct query *query,
-                      const struct rag_matrix *matrix, uint64_t row, float *scratch, float *score);
+/* A row of one of the segments. */
+struct place {
+    const struct rag_matrix *matrix;
+    uint64_t row;
+};
 
-/* Scores a row and offers it to the hunt's best. */
-void rag_search_offer(struct search *search, const struct slice *slice, size_t query, uint64_t row,
-                      float *scratch);
+/* The canonical scores of rows, NaN for those that are never ranked. False (noted) where one could
+ * not be read. */
+bool rag_search_scores(struct search *search, const struct query *query, const struct place *places,
+                       size_t count, float *scratch, float *scores);
+
+/* Starts the loads of a row that is scored soon. */
+void rag_search_start(struct place place);
+
+/* Memory for rows that are scored together, to be freed; every `scratch` here is such. */
+float *rag_search_scratch(const struct search *search);
+
+/* Scores at most RAG_OFFERED rows of the slice and offers them to the hunt's best. */
+enum { RAG_OFFERED = 512 };
+void rag_search_offer(struct search *search, const struct slice *slice, size_t query,
+                      const uint32_t *rows, size_t count, float *scratch);
 
 /* Turns a sieve that grew too large into scores. */
 void rag_search_settle(struct search *search, const struct slice *slice, size_t query,

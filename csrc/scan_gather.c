@@ -70,7 +70,7 @@ void rag_scan_gather(struct search *search, const struct slice *slice, const uin
                            .count = count};
     struct passing passing =
         rag_passing(rag_where(search, slice, which[0]), slice->first, slice->end);
-    float *scratch = malloc((size_t)search->dim * sizeof *scratch);
+    float *scratch = rag_search_scratch(search);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
     on.row_size = rag_shadow_row_size(on.shadow);
     while (!rag_search_failed(search)) {

@@ -58,10 +58,10 @@ static bool products_open(struct products *on) {
     on->group_count = (on->count + PANEL_QUERIES - 1) / PANEL_QUERIES;
     on->groups = malloc(on->group_count * sizeof *on->groups);
     on->panels = aligned_alloc(64, on->group_count * dim * PANEL_QUERIES * sizeof(float));
-    on->copies = calloc((STRIP_ROWS + 1) * dim, sizeof(float));
+    on->copies = calloc(STRIP_ROWS * dim, sizeof(float));
     on->zeros = calloc(align_up(dim, 64), sizeof(float));
-    on->scratch = on->copies + STRIP_ROWS * dim;
-    if (!on->groups || !on->panels || !on->copies || !on->zeros)
+    on->scratch = rag_search_scratch(on->search);
+    if (!on->groups || !on->panels || !on->copies || !on->zeros || !on->scratch)
         return rag_search_note(on->search, RAG_MEMORY, NULL);
     for (size_t g = 0; g < on->group_count; g++) pack(on, g);
     return true;
@@ -72,6 +72,7 @@ static void products_close(struct products *on) {
     free(on->panels);
     free(on->copies);
     free(on->zeros);
+    free(on->scratch);
 }
 
 static void load_strip(const struct products *on, const struct rag_matrix *matrix, uint64_t first,
@@ -144,8 +145,9 @@ static void offer_row(struct products *on, size_t g, const float *dots, const st
 /* A row that is not sound: its products can be anything. */
 static void score_row(struct products *on, size_t g, const struct strip *strip, size_t r) {
     const size_t left = on->count - g * PANEL_QUERIES;
+    const uint32_t row = (uint32_t)(strip->first + r);
     for (size_t u = 0; u < PANEL_QUERIES && u < left; u++)
-        rag_search_offer(on->search, on->slice, on->which[g * PANEL_QUERIES + u], strip->first + r,
+        rag_search_offer(on->search, on->slice, on->which[g * PANEL_QUERIES + u], &row, 1,
                          on->scratch);
 }
 

@@ -20,31 +20,18 @@
 
 #include "scan.h"
 
-enum { ROWS_AT_A_TIME = 64, AHEAD = 4 };
-
-static void start_load(const struct rag_matrix *matrix, uint32_t row) {
-    const uint8_t *at = rag_matrix_row(matrix, row);
-    for (size_t i = 0; i < (size_t)matrix->dim * (2u << matrix->scalar); i += 64)
-        __builtin_prefetch(at + i);
-}
-
 void rag_scan_exhaustive(struct search *search, const struct slice *slice, const uint32_t *which,
                          size_t count) {
-    const struct rag_segment *segment = &search->segments[slice->segment];
     struct passing passing =
         rag_passing(rag_where(search, slice, which[0]), slice->first, slice->end);
-    uint32_t rows[ROWS_AT_A_TIME];
+    uint32_t rows[RAG_OFFERED];
     size_t found;
-    float *scratch = malloc((size_t)search->dim * sizeof *scratch);
+    float *scratch = rag_search_scratch(search);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
-    while (scratch && (found = rag_passing_take(&passing, rows, ROWS_AT_A_TIME)) > 0) {
-        for (size_t i = 0; i < found + AHEAD && !rag_search_failed(search); i++) {
-            if (i < found && segment->matrix->guard.bytes) start_load(segment->matrix, rows[i]);
-            for (size_t q = 0; i >= AHEAD && q < count; q++)
-                rag_search_offer(search, slice, which[q], rows[i - AHEAD], scratch);
-        }
-        if (rag_search_failed(search)) break;
-    }
+    while (!rag_search_failed(search) &&
+           (found = rag_passing_take(&passing, rows, RAG_OFFERED)) > 0)
+        for (size_t q = 0; q < count; q++)
+            rag_search_offer(search, slice, which[q], rows, found, scratch);
     free(scratch);
 }
 
@@ -93,7 +80,8 @@ static void offer_row(struct search *search, const struct slice *slice, uint32_t
     struct hunt *hunt = &slice->hunts[q];
     float upper, lower;
     if (!(square >= 0x1p-80f && square <= 0x1p80f)) {
-        rag_search_offer(search, slice, q, row, scratch);
+        const uint32_t alone = (uint32_t)row;
+        rag_search_offer(search, slice, q, &alone, 1, scratch);
         return;
     }
     const double norm = sqrt(square), slack = ESTIMATE_SLACK(search->dim);
@@ -126,14 +114,10 @@ static bool strip_wanted(const uint64_t *where, uint64_t first) {
 void rag_scan_estimates(struct search *search, const struct slice *slice, const uint32_t *which,
                         size_t count) {
     const struct rag_segment *segment = &search->segments[slice->segment];
-    struct strip strip = {.scratch =
-                              malloc((size_t)search->dim * (BLOCK_ROWS + 1) * sizeof(float))};
+    struct strip strip = {.scratch = malloc((size_t)search->dim * BLOCK_ROWS * sizeof(float))};
     struct rag_fault fault;
-    if (!strip.scratch) {
-        rag_search_note(search, RAG_MEMORY, NULL);
-        return;
-    }
-    float *scratch = strip.scratch + (size_t)search->dim * BLOCK_ROWS;
+    float *scratch = rag_search_scratch(search);
+    if (!strip.scratch || !scratch) rag_search_note(search, RAG_MEMORY, NULL);
     for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
          row += BLOCK_ROWS) {
         if (!strip_wanted(rag_where(search, slice, which[0]), row)) continue;
@@ -143,5 +127,6 @@ void rag_scan_estimates(struct search *search, const struct slice *slice, const 
         strip_load(&strip, segment->matrix, row, slice->end);
         for (size_t q = 0; q < count; q++) scan_strip(search, slice, which[q], &strip, scratch);
     }
+    free(scratch);
     free(strip.scratch);
 }

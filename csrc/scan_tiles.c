@@ -42,7 +42,7 @@ static bool tiling_open(struct tiling *on) {
     on->groups = aligned_alloc(64, align_up(on->group_count * sizeof *on->groups, 64));
     on->panels = aligned_alloc(64, on->group_count * fours * 256);
     on->tail = calloc(TILE_ROWS, on->row_size);
-    on->scratch = malloc((size_t)on->search->dim * sizeof(float));
+    on->scratch = rag_search_scratch(on->search);
     if (!on->groups || !on->panels || !on->tail || !on->scratch)
         return rag_search_note(on->search, RAG_MEMORY, NULL);
     memset(on->panels, 0, on->group_count * fours * 256);

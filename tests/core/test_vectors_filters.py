@@ -3,7 +3,7 @@ answer is that of every such row scored."""
 
 import numpy as np
 import pytest
-from oracles.vectors import METRICS, assert_same, exact, shadow_of
+from oracles.vectors import METRICS, assert_same, canonical_scores, exact, shadow_of
 
 from ragfile import _core
 from ragfile.errors import CorruptError
@@ -81,6 +81,31 @@ def test_any_share_of_rows_is_searched_exactly(metric, kind):
             for k, threads in ((1, 1), (10, 2), (90, 1)):
                 found = matrix.nearest(asked, k, where=mask, threads=threads)
                 assert_same(found, ranking.passing(k, [mask] * len(asked)))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dim", [1, 5, 16, 37, 64])
+def test_few_rows_are_scored_together_as_each_alone(dim, metric):
+    rng = np.random.default_rng(dim)
+    rows = rng.standard_normal((1500, dim)).astype(np.float32)
+    rows *= 10.0 ** rng.integers(-44, 38, (1500, 1)).astype(np.float32)
+    rows[::7], rows[3::11] = rows[0], 0
+    rows[5::13, 0], rows[6::17, -1] = np.nan, np.inf
+    asked = np.concatenate([questions(rows[:120], 4), rows[8:9], np.float32(1e-42) + rows[:1] * 0])
+    ranking = Ranking(asked, rows, metric)
+    matrix = _core.Matrix(rows, *rows.shape, metric=metric)
+    for passing in (1, 3, 4, 63, 64, 65, 511, 512, 513, 900):
+        mask = np.arange(1500) < passing
+        for k in (1, passing - 1, passing, passing + 1, 400):
+            found = matrix.nearest(asked, k, where=mask)
+            assert_same(found, ranking.passing(k, [mask] * len(asked)))
+    numbers = rng.permutation(1500)[:300]
+    for query in asked:
+        expected = canonical_scores(query, rows[numbers], metric)
+        found = matrix.scores(numbers, query)
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(found[known].view(np.uint32), expected[known].view(np.uint32))
 
 
 @pytest.mark.parametrize("rows_that_pass", [[], [0], [8999], [63], [64], [4095, 4096], [0, 9000]])
