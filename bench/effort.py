@@ -11,6 +11,7 @@ answer. CPU milliseconds a question, one by one, the best of some rounds in turn
 import argparse
 import json
 import lzma
+import sys
 import tempfile
 import time
 
@@ -26,9 +27,10 @@ GOALS = (0.9, 0.95, 0.99)
 
 
 def passages_of(path):
+    """The words of each passage; a word that comes again is the same object."""
     opener = lzma.open if path.endswith(".xz") else open
     with opener(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line)["text"].split() for line in file]
+        return [[sys.intern(word) for word in json.loads(line)["text"].split()] for line in file]
 
 
 def stretch(words, least, most, rng):
@@ -37,12 +39,12 @@ def stretch(words, least, most, rng):
     return words[at : at + count]
 
 
-def grown(passages, first, count, rng):
-    """Texts that no page has, from words that stand near one another."""
+def grown(passages, first, count, rng, words=(30, 100, 20, 60)):
+    """Texts that no page has, from words that stand near one another: so many of a passage, so many of one near it."""
     for i in range(first, first + count):
         one = passages[i % len(passages)]
         near = min(len(passages) - 1, max(0, i % len(passages) + int(rng.integers(-4, 5))))
-        yield " ".join(stretch(one, 30, 100, rng) + stretch(passages[near], 20, 60, rng))
+        yield " ".join(stretch(one, *words[:2], rng) + stretch(passages[near], *words[2:], rng))
 
 
 def embedded(args):

@@ -2,10 +2,13 @@
 
     python bench/growth.py --passages passages.jsonl.xz --questions short.txt long.txt --sizes 10000 100000 1000000
 
-Texts grow from the passages as in bench/effort.py, each a document of its own with two fields of metadata, and are
-embedded by the model that is part of the package. The file is built with clusters, from a generator. Each size has a
-process of its own, which builds, and another one, which asks: CPU milliseconds, with one thread; peak memory is that
-of the process, mapped pages of the file included. Nothing but the file of the moment stays on the disk.
+Texts of about 250 characters grow from the passages as in bench/effort.py, each a document of its own with two fields
+of metadata, and are embedded by the model that is part of the package. The file is built with clusters, from a
+generator. Build, questions, edit and compaction of each size have a process each: CPU milliseconds, with one thread
+(an edit and a compaction take what threads they take). A process's own memory is the largest sum of its anonymous
+pages that was seen (RssAnon, five times a second); mapped pages of files are not among them, for the system takes
+those back when it needs room. With --memory the system refuses more own memory than that (RLIMIT_DATA). Nothing but
+the file of the moment stays on the disk, which needs room for three times its size.
 """
 
 import argparse
@@ -20,24 +23,20 @@ import time
 import numpy as np
 from effort import grown, passages_of
 
-CHUNK = 10_000
+WORDS = (12, 36, 6, 18)
 STEPS = (
-    "build s", "file MB", "build peak MB", "open", "first question", "question", "exact by vector", "effort 0.03",
-    "batch of 64, each", "filter 1 %", "edit of 10", "compact s", "peak MB",
+    "build s", "file MB", "build MB", "open", "first question", "question", "exact by vector", "effort 0.03",
+    "batch of 64, each", "filter 1 %", "questions MB", "edit of 10", "edit MB", "compact s", "compact MB",
 )  # fmt: skip
 
 
 def documents(passages, count):
     rng = np.random.default_rng(1)
-    for i, text in enumerate(grown(passages, 0, count, rng)):
+    for i, text in enumerate(grown(passages, 0, count, rng, WORDS)):
         yield {
             "doc_id": f"d{i:09}", "chunk_index": 0, "content": text,
             "metadata": {"part": i % 100, "page": f"page {i // 10}"},
         }  # fmt: skip
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def build(args, count):
@@ -47,7 +46,7 @@ def build(args, count):
     with ragfile.create(args.file, embedder="default", clusters=True) as writer:
         writer.add(documents(passages, count))
     spent = time.process_time() - began
-    return {"build s": spent, "file MB": os.path.getsize(args.file) / 1e6, "build peak MB": peak()}
+    return {"build s": spent, "file MB": os.path.getsize(args.file) / 1e6}
 
 
 def timed(act, times=1):
@@ -71,6 +70,7 @@ def ask(args, count):
     found, held = {}, []
     found["open"] = timed(lambda _: held.append(ragfile.open(args.file)))
     rf = held[0]
+    assert len(rf) == count
     one = {"cache": False}
     found["first question"] = timed(lambda _: rf.search(texts[100], 10, **one)[0].text)
     found["question"] = timed(lambda i: rf.search(texts[i], 10, **one)[0].text, 30)
@@ -79,36 +79,59 @@ def ask(args, count):
     found["batch of 64, each"] = timed(lambda _: rf.search_batch(texts[:64], 10, threads=1), 3) / 64
     found["filter 1 %"] = timed(lambda i: rf.search(texts[i], 10, where={"part": i}, **one), 10)
     rf.close()
-    found["edit of 10"] = timed(lambda _: edit(args.file))
-    found["compact s"] = timed(lambda _: ragfile.compact(args.file)) / 1e3
-    with ragfile.open(args.file) as rf:
-        assert len(rf) == count
-    return found | {"peak MB": peak()}
+    return found
 
 
-def edit(path):
+def edit(args, count):
     import ragfile
 
     changed = [
         {"id": f"d{i:09}", "text": f"A document that was changed, number {i}."} for i in range(10)
     ]
-    with ragfile.edit(path) as writer:
-        writer.upsert(changed)
+
+    def act(_):
+        with ragfile.edit(args.file) as writer:
+            writer.upsert(changed)
+
+    return {"edit of 10": timed(act)}
+
+
+def compact(args, count):
+    import ragfile
+
+    found = {"compact s": timed(lambda _: ragfile.compact(args.file)) / 1e3}
+    with ragfile.open(args.file) as rf:
+        assert len(rf) == count
+    return found
+
+
+ACTS = {"build": build, "questions": ask, "edit": edit, "compact": compact}
+
+
+def own_memory(pid):
+    """MB of anonymous pages of a process, 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return next((int(line.split()[1]) / 1024 for line in file if "RssAnon" in line), 0)
+    except OSError:
+        return 0
 
 
 def step(args, what, count):
-    """Runs one step of this program in a process of its own."""
-    command = [
-        sys.executable,
-        __file__,
-        "--passages",
-        args.passages,
-        "--questions",
-        *args.questions,
-    ]
-    command += ["--file", args.file, "--step", what, "--sizes", str(count)]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(ran.stdout)
+    """Runs one step of this program in a process of its own, and watches its memory."""
+    command = [sys.executable, __file__, "--passages", args.passages, "--file", args.file]
+    command += ["--questions", *args.questions, "--step", what, "--sizes", str(count)]
+    command += ["--memory", str(args.memory)] if args.memory else []
+    most = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            most = max(most, own_memory(process.pid))
+            time.sleep(0.2)
+        if process.returncode:
+            raise SystemExit(f"{what} of {count:,} failed")
+        found = json.load(process.stdout) | {f"{what} MB": most}
+    print(f"{count:,} {what}: {json.dumps(found)}", file=sys.stderr, flush=True)
+    return found
 
 
 def curve(args):
@@ -116,9 +139,9 @@ def curve(args):
     for count in args.sizes:
         with tempfile.TemporaryDirectory(dir=args.folder) as folder:
             args.file = f"{folder}/grown.ragfile"
-            found[count] = step(args, "build", count) | step(args, "ask", count)
-        shown = ", ".join(f"{name} {found[count][name]:,.2f}" for name in STEPS)
-        print(f"{count:,}: {shown}", flush=True)
+            found[count] = {}
+            for what in ACTS:
+                found[count] |= step(args, what, count)
     return found
 
 
@@ -138,12 +161,15 @@ def main():
         "--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000]
     )
     parser.add_argument("--folder", help="where the files go for the time")
+    parser.add_argument("--memory", type=float, help="GB that a process can have for itself")
     parser.add_argument("--json", help="write the numbers here")
     parser.add_argument("--file", help=argparse.SUPPRESS)
-    parser.add_argument("--step", choices=["build", "ask"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=list(ACTS), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.step:
-        print(json.dumps({"build": build, "ask": ask}[args.step](args, args.sizes[0])))
+        if args.memory:
+            resource.setrlimit(resource.RLIMIT_DATA, (int(args.memory * 1e9),) * 2)
+        print(json.dumps(ACTS[args.step](args, args.sizes[0])))
         return
     found = curve(args)
     table(found)

@@ -426,11 +426,36 @@ void rag_chunk_store(uint8_t *out, const struct rag_chunk *chunk);
 void rag_document_store(uint8_t *out, const struct rag_document *document);
 
 /* A list of byte strings: u64 count, count + 1 u64 offsets from the end of the offsets, the
- * bytes. head writes all but the bytes: RAG_STRINGS_HEAD + 8 * count of them. The offset of string
- * i lies at byte rag_strings_offset(i), its end in the eight bytes that follow. */
+ * bytes. Before these lie RAG_STRINGS_HEAD + 8 * count bytes. The offset of string i lies at byte
+ * rag_strings_offset(i), its end in the eight bytes that follow. */
 enum { RAG_STRINGS_HEAD = 16 };
 uint64_t rag_strings_offset(uint64_t i);
-void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count);
+
+/* Writes out bytes of a section that is being built. Returns RAG_OK, or the status to give up
+ * with. */
+typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
+
+/* Distinct ids of a segment in the making, numbered from 0 in order of arrival. A few bytes each
+ * beside their own. One thread. */
+struct rag_ids;
+struct rag_ids *rag_ids_new(void); /* NULL without memory */
+void rag_ids_free(struct rag_ids *ids);
+uint32_t rag_ids_count(const struct rag_ids *ids);
+
+/* The number of an id, which is new where it is the count before. An empty id is RAG_ARGUMENT. */
+enum rag_status rag_ids_number(struct rag_ids *ids, const uint8_t *bytes, size_t size,
+                               uint32_t *number, struct rag_fault *fault);
+bool rag_ids_find(const struct rag_ids *ids, const uint8_t *bytes, size_t size, uint32_t *number);
+
+/* The bytes of a number's id; they stay until the next id is numbered. */
+const uint8_t *rag_ids_at(const struct rag_ids *ids, uint32_t number, size_t *size);
+
+/* All numbers in the order of their ids' bytes. */
+enum rag_status rag_ids_order(const struct rag_ids *ids, uint32_t *order, struct rag_fault *fault);
+
+/* The ids in an order as a list of byte strings, in pieces. */
+enum rag_status rag_ids_write(const struct rag_ids *ids, const uint32_t *order, rag_write *write,
+                              void *context, struct rag_fault *fault);
 
 /* ------------------------------------------------------------- metadata as columns: rag.columns */
 
@@ -852,10 +877,6 @@ enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fau
  * on every machine. Larger is better for all three: l2 scores are negated squared distances. A
  * score beyond binary32 is its largest value. */
 enum rag_metric { RAG_COSINE, RAG_IP, RAG_L2 };
-
-/* Writes out bytes of a section that is being built. Returns RAG_OK, or the status to give up
- * with. */
-typedef enum rag_status rag_write(void *context, const void *bytes, size_t size);
 
 /* The shadow of a matrix: small integer copies of its rows with error bounds, which let an exact
  * search leave most rows unread. choose looks for axes along which they are shorter, and gives NULL

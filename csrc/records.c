@@ -28,11 +28,6 @@ static enum rag_status checked(const struct rag_guard *guard, uint64_t at, size_
 
 uint64_t rag_strings_offset(uint64_t i) { return STRINGS_OFFSETS + 8 * i; }
 
-void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count) {
-    store_u64(out + STRINGS_COUNT, count);
-    for (uint64_t i = 0; i <= count; i++) store_u64(out + rag_strings_offset(i), offsets[i]);
-}
-
 static bool strings_count(const struct rag_guard *guard, uint64_t *count) {
     if (guard->size < 16) return false;
     *count = load_u64(rag_guard_at(guard, 0));

@@ -144,6 +144,7 @@ include "pxi/ragmd.pxi"
 
 # (vectors)
 include "pxi/vectors.pxi"
+include "pxi/ids.pxi"
 include "pxi/fusion.pxi"
 include "pxi/columns.pxi"
 

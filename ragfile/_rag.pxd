@@ -227,7 +227,17 @@ cdef extern from "rag.h" nogil:
     void rag_document_store(uint8_t *out, const rag_document *document)
     const size_t RAG_STRINGS_HEAD
     uint64_t rag_strings_offset(uint64_t i)
-    void rag_strings_head(uint8_t *out, const uint64_t *offsets, uint64_t count)
+
+    struct rag_ids:
+        pass
+    rag_ids *rag_ids_new()
+    void rag_ids_free(rag_ids *ids)
+    uint32_t rag_ids_count(const rag_ids *ids)
+    rag_status rag_ids_number(rag_ids *ids, const uint8_t *bytes, size_t size, uint32_t *number,
+                              rag_fault *fault)
+    cbool rag_ids_find(const rag_ids *ids, const uint8_t *bytes, size_t size, uint32_t *number)
+    const uint8_t *rag_ids_at(const rag_ids *ids, uint32_t number, size_t *size)
+    rag_status rag_ids_order(const rag_ids *ids, uint32_t *order, rag_fault *fault)
 
     # streams
     size_t rag_value_integer(uint8_t *out, int64_t integer)
@@ -499,6 +509,8 @@ cdef extern from "rag.h" nogil:
     rag_status rag_clustering_measure(rag_clustering *clustering, const rag_matrix *placed,
                                       rag_fault *fault)
     uint64_t rag_clustering_size(const rag_clustering *clustering)
+    rag_status rag_ids_write(const rag_ids *ids, const uint32_t *order, rag_write write,
+                             void *context, rag_fault *fault)
     rag_status rag_clustering_write(const rag_clustering *clustering, rag_write write,
                                     void *context)
 

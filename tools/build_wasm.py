@@ -26,7 +26,7 @@ ZSTD_SHA256 = "7713e1179d162cf5c7906da876ec2ccb9c3a9dcbdffef0cc7f70c3667a205f0b"
 LEFT_OUT = {
     "map", "pool", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
     "faiss_flat", "markdown", "context", "directory", "mention", "gf16", "cauchy", "parity",
-    "mend", "repair", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
+    "mend", "repair", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
 }  # fmt: skip
 FLAGS = [
     "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=gnu11", "-Oz", "-flto", "-DNDEBUG",

@@ -17,7 +17,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.commit.analysis_record import analysis_record
 from ragfile.commit.segment_sections import SegmentSections
-from ragfile.commit.staging import StagedDocument, Staging
+from ragfile.commit.staging import Staging
 from ragfile.commit.tables import chunks_of, is_table
 from ragfile.embedding.context import NOTHING, Context
 from ragfile.errors import ModelError
@@ -129,12 +129,12 @@ class Draft:
         self.staging.add_chunks(chunks, document.text, raw)
         self._add_vectors(chunks, vectors, document.metadata)
 
-    def carry(self, old: StoredDocument, with_vectors: bool = True) -> StagedDocument:
-        """A document of an open file as it is stored."""
-        entry = self.staging.carry(old)
+    def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
+        """A document of an open file as it is stored. Returns its number here."""
+        number = self.staging.carry(old)
         if old.rows and with_vectors:
             self.staging.carry_vectors(*old.vectors)
-        return entry
+        return number
 
     def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:
         self.sections.append((name, data, items, flags))

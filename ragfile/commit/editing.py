@@ -26,7 +26,6 @@ from ragfile.commit.draft import Draft, Transaction, batches, creation_time, num
 from ragfile.commit.fields import own_fields, plain_metadata, to_utf8
 from ragfile.commit.file_vectors import FileVectors
 from ragfile.commit.removals import Removals
-from ragfile.commit.staging import StagedDocument
 from ragfile.commit.stale_documents import StaleDocuments
 from ragfile.commit.upserting import are_chunks, upsert
 from ragfile.commit.writing import parity_record
@@ -168,16 +167,16 @@ class Editor(Transaction):
 
     def _reopen(self, old: StoredDocument) -> None:
         """Carries a stored document over so that more chunks can follow."""
-        entry = self.carry(old)
-        entry.tags = tuple(old.fields.get("tags", ()))
+        number = self.carry(old)
+        self.draft.staging.say_tags(number, old.fields.get("tags", ()))
         self.report["updated"] += 1
 
-    def carry(self, old: StoredDocument, with_vectors: bool = True) -> StagedDocument:
-        """Moves a document into the new segment as it is."""
-        entry = self.draft.carry(old, with_vectors)
+    def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
+        """Moves a document into the new segment as it is. Returns its number there."""
+        number = self.draft.carry(old, with_vectors)
         self.removals.add(old)
         self.stale.carried.add(old.id)
-        return entry
+        return number
 
     def add_document(
         self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,

@@ -10,12 +10,12 @@ import zstandard
 
 from ragfile import _core
 from ragfile.commit import clustering
+from ragfile.commit.spool import Pile, Spool
+from ragfile.commit.staged_documents import StagedDocument
 from ragfile.commit.staging import (
     AS_DOCUMENT,
     LOOSE,
     NO_SPAN,
-    Spool,
-    StagedDocument,
     Staging,
     field_stretch,
     stretch,
@@ -51,8 +51,8 @@ class SegmentSections:
 
     def write(self) -> None:
         """Writes nothing where nothing was staged."""
-        ids, columns, order = self.staging.ordered()
-        if not ids:
+        by_id, columns, order = self.staging.ordered()
+        if not len(by_id):
             return
         self.segment = self.file.segment()
         self.file.rows(self.segment, len(order))
@@ -60,7 +60,7 @@ class SegmentSections:
             self._write_vectors(*self.staging.matrix(order))
         self._write_bare(order)
         self._grain()
-        self._write_texts(ids, columns)
+        self._write_texts(by_id, columns)
         if self.is_for_web:
             self.file.fine(self.segment)
 
@@ -75,7 +75,7 @@ class SegmentSections:
     @cached_property
     def grain_size(self) -> int:
         """A first question fetches all sums of a file that is not large, a later one a few dozen grains."""
-        texts = sum(document.text_size for document in self.staging.documents.values())
+        texts = self.staging.documents.text_bytes()
         return next((size for size in GRAINS if 8 * texts <= SUMS_MOST * size), GRAINS[-1])
 
     def _section(self, name: str, items: int, blocks: Iterable[bytes | bytearray]) -> None:
@@ -132,14 +132,15 @@ class SegmentSections:
         self.file.end(len(order))
         return placed
 
-    def _write_sample(self, records: _core.Records) -> None:
+    def _write_sample(self, *tables: Pile) -> None:
+        records = _core.Records(*(_core.Section.over(table.view()) for table in tables))
         staged, order = self.vectors
         has = order < self.staging.vector_rows
         entries = records.sample(sampling.KEPT, _core.row_set(has, len(has)))
         vectors = staged[order[[row for _, row in entries]]]
         self._section("rag.sample", len(entries), [_core.stored_sample(entries, vectors)])
 
-    def _write_texts(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
+    def _write_texts(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
         folder, rows = self.staging.folder, len(columns["index"])
         self.lexicon = self.keywords = None
         self.own_fields = []
@@ -151,16 +152,17 @@ class SegmentSections:
             ]
         if self.record.get("portable"):
             self.keywords = Keywords(folder)
-        self.records, self.meta = _core.RecordsBuilder(), Spool(folder)
+        self.meta, self.chunks, self.shared = Spool(folder), Pile(folder), Pile(folder)
+        self.records = _core.RecordsBuilder(self.chunks.append, self.shared.append)
         self.columns = _core.ColumnsBuilder() if rows >= stored_columns.WORTH else None
-        self._write_documents(ids, columns)
+        self._write_documents(by_id, columns)
         if not self.is_for_web:
-            self._write_meta(len(ids))
-        self._write_tables(rows, len(ids))
+            self._write_meta(len(by_id))
+        self._write_tables(rows, by_id)
         self._grain()
         terms = None if self.lexicon is None else self._write_postings(self.lexicon, "", rows)
         if self.is_for_web:
-            self._write_meta(len(ids))
+            self._write_meta(len(by_id))
         if terms is not None:
             self._section("rag.terms", rows, [terms])
         self._grain(False)
@@ -172,39 +174,42 @@ class SegmentSections:
             self.keywords.write(at, self.file.write)
             self.file.end(rows)
 
-    def _write_tables(self, rows: int, documents: int) -> None:
+    def _write_tables(self, rows: int, by_id: np.ndarray) -> None:
         """The records, and what is made of them. In a file for the web ids begin where texts end, and terms where
         metadata end: every first question reads all four places, so two requests bring them."""
-        chunks, shared, id_list = self.records.tables()
+        ids = Pile(self.staging.folder)
+        self.staging.documents.ids.write(by_id, ids.append)
         tables = [
-            ("rag.chunks", rows, chunks), ("rag.documents", documents, shared),
-            ("rag.ids", documents, id_list),
+            ("rag.chunks", rows, self.chunks), ("rag.documents", len(by_id), self.shared),
+            ("rag.ids", len(by_id), ids),
         ]  # fmt: skip
         for name, items, table in tables[-1:] + tables[:-1] if self.is_for_web else tables:
-            self._section(name, items, [table])
+            self._section(name, items, table.blocks())
         self._grain(False)
         if self.columns is not None and not self.columns.is_spoilt:
             self.file.begin("rag.columns", self.segment)
             self.columns.finish(self.file.write)
             self.file.end(rows)
         if self.staging.vector_rows >= sampling.WORTH:
-            self._write_sample(_core.Records(*map(_core.Section.over, (chunks, shared, id_list))))
+            self._write_sample(self.chunks, self.shared, ids)
+        for _, _, table in tables:
+            table.close()
 
     def _lexical_builder(self, analysis: Analysis) -> _core.LexicalBuilder:
         return _core.LexicalBuilder(analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
 
-    def _write_documents(self, ids: list[str], columns: dict[str, np.ndarray]) -> None:
+    def _write_documents(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
         self.file.begin("rag.text", self.segment)
         self.text = _core.StreamBuilder(self.file.write, _packer(), TEXT_BLOCK)
-        counts = np.bincount(columns["document"], minlength=len(ids)).tolist()
         rows = _rows(columns)
-        for doc_id, count in zip(ids, counts, strict=True):
-            self._write_document(doc_id, list(itertools.islice(rows, count)))
+        for number, count in _counted(by_id, columns["document"]):
+            self._write_document(number, list(itertools.islice(rows, count)))
         self.text.finish()
-        self.file.end(len(ids))
+        self.records.finish()
+        self.file.end(len(by_id))
 
-    def _write_document(self, doc_id: str, rows: list[tuple[int, ...]]) -> None:
-        entry, spool = self.staging.documents[doc_id], self.staging.texts
+    def _write_document(self, number: int, rows: list[tuple[int, ...]]) -> None:
+        entry, spool = self.staging.documents.read(number), self.staging.texts
         text = spool.read(entry.text_at, entry.text_size)
         at, size, placed, contents = self.text.write(text), len(text), [], []
         own_fields: list[bytes] = []
@@ -214,6 +219,7 @@ class SegmentSections:
                 self.text.write(content)
                 size += length
                 if size >= NO_SPAN:
+                    doc_id = self.staging.documents.ids.id(number)
                     raise ValueError(
                         f"document {doc_id!r} and its chunks are over the limit of 4 GiB"
                     )
@@ -229,7 +235,7 @@ class SegmentSections:
         if self.columns is not None:
             self._add_to_columns(shared, own_fields)
         self.records.document(
-            doc_id, at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
+            at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
             len(rows),
         )  # fmt: skip
         for chunk in placed:
@@ -347,6 +353,15 @@ def _rows(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, ...]]:
     used = [column for name, column in columns.items() if name != "document"]
     for first in range(0, len(used[0]), GATHER_ROWS):
         yield from zip(*(each[first : first + GATHER_ROWS].tolist() for each in used), strict=True)
+
+
+def _counted(by_id: np.ndarray, documents: np.ndarray) -> Iterator[tuple[int, int]]:
+    """(number, how many rows it has) of each document in order of id; documents says the place of each row's."""
+    for first in range(0, len(by_id), GATHER_ROWS):
+        numbers = by_id[first : first + GATHER_ROWS]
+        places = np.arange(first, first + len(numbers) + 1)
+        counts = np.diff(np.searchsorted(documents, places.astype(documents.dtype)))
+        yield from zip(numbers.tolist(), counts.tolist(), strict=True)
 
 
 def _check_utf8(contents: list[bytes]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 COPY = 1 << 20  # bytes that blocks() has in memory at a time
+SMALL = 1 << 20  # bytes of a pile that stay in memory
 
 
 class Spool:
@@ -18,7 +19,7 @@ class Spool:
         self._clean, self.folder = True, folder
         self.size = 0
 
-    def append(self, data: bytes | memoryview) -> int:
+    def append(self, data: bytes | bytearray | memoryview) -> int:
         """Returns where data begins."""
         at = self.size
         try:
@@ -48,10 +49,12 @@ class Spool:
 
     def matrix(self, dtype: np.dtype, width: int) -> np.ndarray:
         """All that was appended, as rows, mapped."""
+        return self.mapped().view(dtype).reshape(-1, width)
+
+    def mapped(self) -> np.ndarray:
+        """All that was appended, as bytes, mapped."""
         self._flush()
-        if not self.size:
-            return np.empty((0, width), dtype)
-        return np.memmap(self._file, dtype=dtype, mode="r").reshape(-1, width)
+        return np.memmap(self._file, mode="r") if self.size else np.empty(0, np.uint8)
 
     def _flush(self) -> None:
         if not self._clean:
@@ -68,3 +71,33 @@ class Spool:
     def close(self) -> None:
         with contextlib.suppress(OSError):  # what could not be written is not needed any more
             self._file.close()
+
+
+class Pile:
+    """Bytes that are appended, and read when all are there: in memory while they are few, then in a spool."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder, self._few = folder, bytearray()
+        self._spool: Spool | None = None
+
+    def append(self, data: bytes) -> None:
+        if self._spool is not None:
+            self._spool.append(data)
+            return
+        self._few += data
+        if len(self._few) > SMALL:
+            self._spool = Spool(self.folder)
+            self._spool.append(self._few)
+            self._few = bytearray()
+
+    def blocks(self) -> Iterator[bytes | bytearray]:
+        """All of it, in pieces."""
+        return iter([self._few]) if self._spool is None else self._spool.blocks()
+
+    def view(self) -> bytes | np.ndarray:
+        """All of it; a large one is mapped."""
+        return bytes(self._few) if self._spool is None else self._spool.mapped()
+
+    def close(self) -> None:
+        if self._spool is not None:
+            self._spool.close()

@@ -1,9 +1,9 @@
 """Documents, chunks and vectors that are being added to a file, kept until their order is known.
 
 Rows of a segment lie in order of (document id, chunk index), and they arrive in any order. So
-texts, metadata and vectors go to temporary files without names. What stays in memory is the ids, 36
-bytes a chunk, and 8 more for each field of metadata that BM25 reads. Chunks without a vector beside
-others that have one cost a byte.
+texts, metadata and vectors go to temporary files without names. What stays in memory is the ids and
+29 bytes a document, 36 bytes a chunk, and for each field of metadata that BM25 reads 12 and 8 more.
+Chunks without a vector beside others that have one cost a byte.
 """
 
 from array import array
@@ -15,6 +15,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.commit.fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.commit.spool import Spool
+from ragfile.commit.staged_documents import Stretch, StagedDocuments
 from ragfile.errors import CorruptError
 from ragfile.records import Chunk, Document
 from ragfile.store.row_segment import Segment, StoredDocument
@@ -72,22 +73,6 @@ def _stored_fields(document: Document) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-class StagedDocument:
-    """A document that will be written. Its fields are stretches of the spool, one for each name."""
-
-    __slots__ = (
-        "chars", "fields", "has_text", "is_carried", "json", "number", "tags", "text_at",
-        "text_size",
-    )  # fmt: skip
-
-    def __init__(self, number: int, fields: int) -> None:
-        self.number, self.text_at, self.text_size, self.chars = number, 0, 0, 0
-        self.has_text = self.is_carried = False
-        self.json: tuple[int, int] = (0, 0)
-        self.tags: tuple[str, ...] = ()
-        self.fields: list[tuple[int, int] | None] = [None] * fields
-
-
 class Staging:
     """Documents, chunks and vectors in order of arrival."""
 
@@ -99,7 +84,7 @@ class Staging:
     ) -> None:  # fmt: skip
         self.folder, self.dim, self.dtype = folder, dim, np.dtype(dtype)
         self.texts, self.vectors = Spool(folder), Spool(folder)
-        self.documents: dict[str, StagedDocument] = {}
+        self.documents = StagedDocuments(len(fields))
         self._document, self._index = array("I"), array("I")
         self._place, self._json = array("Q"), array("Q")
         self._size, self._char_start, self._char_size = array("I"), array("I"), array("I")
@@ -116,34 +101,30 @@ class Staging:
     def __len__(self) -> int:
         return len(self._index)
 
-    def document(self, doc_id: str) -> StagedDocument:
-        """The entry of this id, made when it is new."""
-        entry = self.documents.get(doc_id)
-        if entry is None:
-            if not isinstance(doc_id, str) or not doc_id:
-                raise ValueError(
-                    f"a document id must be a string that is not empty, not {doc_id!r}"
-                )
-            entry = StagedDocument(len(self.documents), len(self._indexed))
-            self.documents[doc_id] = entry
-        return entry
-
     def add_document(self, document: Document, has_text: bool = True) -> bytes:
         """A document's own text and metadata; returns its UTF-8 for the add_chunks that follows."""
         check_fields(document.metadata, document.tags, whose := f"document {document.id!r}")
         if document.id in self.documents:
             raise ValueError(f"document {document.id!r} was added before")
-        entry, raw = self.document(document.id), to_utf8(document.text)
+        number, raw = self.documents.number(document.id), to_utf8(document.text)
         if len(raw) >= NO_SPAN:
             raise ValueError(f"{whose} has {len(raw)} bytes of text; the limit is 4 GiB")
-        entry.text_at, entry.text_size = self._stretch(raw)
-        entry.chars, entry.has_text, entry.tags = len(document.text), has_text, tuple(document.tags)
-        entry.json = self._stretch(to_json(_stored_fields(document), whose))
-        for field, text in self._indexed.of(document.metadata).items():
-            entry.fields[field] = self._stretch(text)
+        self.documents.put(number, self._stretch(raw), len(document.text), has_text, False)
+        self.say_tags(number, document.tags)
+        json = self._stretch(to_json(_stored_fields(document), whose))
+        self._put_metadata(number, json, self._indexed.of(document.metadata))
         return raw
 
-    def _stretch(self, raw: bytes) -> tuple[int, int]:
+    def say_tags(self, number: int, tags: Iterable[str]) -> None:
+        """What chunks of a document say too, if they say nothing of their own."""
+        if found := tuple(tags):
+            self.documents.tags[number] = found
+
+    def _put_metadata(self, number: int, json: Stretch, said: dict[int, bytes]) -> None:
+        fields = {field: self._stretch(text) for field, text in said.items()}
+        self.documents.put_metadata(number, json, fields)
+
+    def _stretch(self, raw: bytes) -> Stretch:
         return self.texts.append(raw), len(raw)
 
     def add_chunks(self, chunks: Sequence[Chunk], text: str = "", raw: bytes = b"") -> None:
@@ -170,21 +151,21 @@ class Staging:
         self._add(chunk, LOOSE | self.texts.append(data), len(data))
 
     def _add(self, chunk: Chunk, place: int, size: int) -> None:
-        entry = self.document(chunk.doc_id)
+        number = self.documents.number(chunk.doc_id)
         whose = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
         if not 0 <= chunk.chunk_index < NO_SPAN:
             what = f"chunk index {chunk.chunk_index} of {chunk.doc_id!r}"
             raise ValueError(f"{what} is not in 0 … 2**32 - 2")
         check_fields(chunk.metadata, chunk.tags, whose)
-        raw = self._own_json(chunk, entry, whose)
+        raw = self._own_json(chunk, self.documents.tags.get(number, ()), whose)
         start = chunk.start if chunk.start >= 0 else NO_SPAN
-        self._append(entry, chunk.chunk_index, place, size, start, len(chunk.content), raw)
+        self._append(number, chunk.chunk_index, place, size, start, len(chunk.content), raw)
         self._append_fields(self._indexed.of(chunk.metadata))
 
-    def _own_json(self, chunk: Chunk, entry: StagedDocument, whose: str) -> bytes:
+    def _own_json(self, chunk: Chunk, shared_tags: tuple[str, ...], whose: str) -> bytes:
         """What a chunk says beside its document."""
         own: dict[str, Any] = {"metadata": chunk.metadata} if chunk.metadata else {}
-        if tuple(chunk.tags) != entry.tags:
+        if tuple(chunk.tags) != shared_tags:
             own["tags"] = list(chunk.tags)
         raw = to_json(own, whose)
         if len(raw) >> OWN_BITS:
@@ -193,10 +174,10 @@ class Staging:
         return raw
 
     def _append(
-        self, entry: StagedDocument, index: int, place: int, size: int, char_start: int,
+        self, document: int, index: int, place: int, size: int, char_start: int,
         char_size: int, own: bytes,
     ) -> None:  # fmt: skip
-        self._document.append(entry.number)
+        self._document.append(document)
         self._index.append(index)
         self._place.append(place)
         self._size.append(size)
@@ -213,27 +194,23 @@ class Staging:
                 self._last[field] = text, place
             column.append(AS_DOCUMENT if text is None else self._last[field][1])
 
-    def carry(self, old: StoredDocument) -> StagedDocument:
-        """A document of an open file as it is, byte for byte."""
+    def carry(self, old: StoredDocument) -> int:
+        """A document of an open file as it is, byte for byte. Returns its number."""
         record, segment = old.record, old.segment
         if not record.id or record.id in self.documents:
             what = f"document {record.id!r} is in the file twice, or has no id"
             raise CorruptError(what, section="rag.ids")
-        entry = self.document(record.id)
-        entry.is_carried = True
-        text = segment.texts.read(record.blob_at, record.text_size)
-        entry.text_at, entry.text_size = self._stretch(text)
-        entry.chars, entry.has_text = record.text_chars, record.has_text
+        number = self.documents.number(record.id)
+        text = self._stretch(segment.texts.read(record.blob_at, record.text_size))
+        self.documents.put(number, text, record.text_chars, record.has_text, True)
         raw = segment.meta.read(record.meta_at, record.meta_size)
-        entry.json = self._stretch(raw)
-        for field, said in self._indexed.of_json(raw).items():
-            entry.fields[field] = self._stretch(said)
+        self._put_metadata(number, self._stretch(raw), self._indexed.of_json(raw))
         for row in record.rows:
-            self._carry_chunk(entry, segment, segment.records.chunk(row), record)
-        return entry
+            self._carry_chunk(number, segment, segment.records.chunk(row), record)
+        return number
 
     def _carry_chunk(
-        self, entry: StagedDocument, segment: Segment, chunk: _core.ChunkRecord,
+        self, number: int, segment: Segment, chunk: _core.ChunkRecord,
         record: _core.DocumentRecord,
     ) -> None:  # fmt: skip
         place, own = chunk.start, b""
@@ -243,7 +220,7 @@ class Staging:
         if chunk.meta_size:
             own = segment.meta.read(chunk.meta_at, chunk.meta_size)
         start = NO_SPAN if chunk.char_start is None else chunk.char_start
-        self._append(entry, chunk.index, place, chunk.size, start, chunk.char_size, own)
+        self._append(number, chunk.index, place, chunk.size, start, chunk.char_size, own)
         self._append_fields(self._indexed.of_json(own))
 
     def carry_vectors(self, rows: np.ndarray | None, bare: np.ndarray) -> None:
@@ -321,19 +298,32 @@ class Staging:
         places = np.where(bare, self.vector_rows, np.cumsum(~bare) - 1)
         return self.vectors.matrix(self.dtype, self.dim), places[order]
 
-    def ordered(self) -> tuple[list[str], dict[str, np.ndarray], np.ndarray]:
-        """(documents by id, columns in row order, arrival number of each row)."""
-        ids = sorted(self.documents, key=to_utf8)
-        rank = np.empty(len(ids), np.uint32)
-        for place, doc_id in enumerate(ids):
-            rank[self.documents[doc_id].number] = place
+    def ordered(self) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """(numbers of the documents by id, columns in row order, arrival number of each row).
+
+        Columns are brought into order where they lie, so this is the end of adding.
+        """
+        by_id = self.documents.order()
+        rank = np.empty(len(by_id), np.uint32)
+        rank[by_id] = np.arange(len(by_id), dtype=np.uint32)
         columns = self._columns()
-        documents = rank[columns["document"]] if len(self) else columns["document"]
-        order = np.lexsort((columns["index"], documents))
-        columns = {name: column[order] for name, column in columns.items()}
-        columns["document"] = documents[order]
-        _refuse_doubles(ids, columns)
-        return ids, columns, order
+        if len(self):
+            columns["document"][:] = rank[columns["document"]]
+        if _is_rising(columns["document"], columns["index"]):
+            return by_id, columns, np.arange(len(self))
+        order = np.lexsort((columns["index"], columns["document"]))
+        for column in columns.values():
+            column[:] = column[order]
+        if not _is_rising(columns["document"], columns["index"]):
+            self._refuse_doubles(by_id, columns)
+        return by_id, columns, order
+
+    def _refuse_doubles(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
+        documents, indexes = columns["document"], columns["index"]
+        same = (documents[1:] == documents[:-1]) & (indexes[1:] == indexes[:-1])
+        row = int(np.flatnonzero(same)[0])
+        doc_id = self.documents.ids.id(int(by_id[documents[row]]))
+        raise ValueError(f"chunk {indexes[row]} of {doc_id!r} was added twice")
 
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {
@@ -349,9 +339,7 @@ class Staging:
         self.vectors.close()
 
 
-def _refuse_doubles(ids: list[str], columns: dict[str, np.ndarray]) -> None:
-    documents, indexes = (columns[name].astype(np.int64) for name in ("document", "index"))
-    same = (np.diff(documents) == 0) & (np.diff(indexes) == 0)
-    if same.any():
-        row = int(np.flatnonzero(same)[0])
-        raise ValueError(f"chunk {indexes[row]} of {ids[documents[row]]!r} was added twice")
+def _is_rising(documents: np.ndarray, indexes: np.ndarray) -> bool:
+    """Whether rows lie in order of (document, index), none of them twice."""
+    later, same = documents[1:] > documents[:-1], documents[1:] == documents[:-1]
+    return bool((later | same & (indexes[1:] > indexes[:-1])).all())

@@ -1,7 +1,7 @@
 """rag.stale: the documents that are cut by another chunk policy than the file's."""
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any
 
 from ragfile import _core
@@ -22,15 +22,17 @@ class StaleDocuments:
         self.carried: set[str] = set()
 
     def remaining(
-        self, take: Callable[[str], StoredDocument | None], staged: Iterable[str]
+        self, take: Callable[[str], StoredDocument | None], staged: Container[str]
     ) -> list[dict[str, Any]]:  # fmt: skip
         """The entries of rag.stale, given what the edit did not touch and what it wrote."""
-        touched = self.current.union(staged) - self.carried
         by_policy: dict[str, list[str]] = {}
         for doc_id, policy in self._listed().items():
-            if policy == self._policy or doc_id in touched:
+            is_carried = doc_id in self.carried
+            if policy == self._policy:
                 continue
-            if doc_id in self.carried or take(doc_id) is not None:
+            if not is_carried and (doc_id in self.current or doc_id in staged):
+                continue
+            if is_carried or take(doc_id) is not None:
                 by_policy.setdefault(json.dumps(policy, sort_keys=True), []).append(doc_id)
         return [
             {"chunking": json.loads(policy), "documents": sorted(ids, key=to_utf8)}

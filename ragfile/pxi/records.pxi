@@ -4,6 +4,7 @@ cdef const char *SURROGATES = "surrogatepass"
 CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
 DOCUMENT_RECORD_SIZE = RAG_DOCUMENT_SIZE
 IDS_HEAD = RAG_STRINGS_HEAD
+cdef Py_ssize_t PIECE = 1 << 16
 VECTOR_HEAD = RAG_VECTOR_HEAD
 
 
@@ -323,21 +324,22 @@ def moments(const float[::1] values not None):
 
 
 cdef class RecordsBuilder:
-    """Collects the tables of one segment: documents in order of id, each followed by its chunks in
-    order of index."""
+    """Makes the records of one segment: documents in order of id, each followed by its chunks in
+    order of index. The two callables take the bytes of rag.chunks and rag.documents, piece by
+    piece."""
 
-    cdef bytearray chunks, documents, ids
-    cdef object ends
+    cdef bytearray chunks, documents
+    cdef object write_chunks, write_documents
     cdef uint64_t rows
     cdef uint32_t count
 
-    def __cinit__(self):
-        self.chunks, self.documents, self.ids = bytearray(), bytearray(), bytearray()
-        self.ends = array("Q", [0])
+    def __cinit__(self, write_chunks, write_documents):
+        self.chunks, self.documents = bytearray(), bytearray()
+        self.write_chunks, self.write_documents = write_chunks, write_documents
 
-    def document(self, str doc_id not None, uint64_t blob_at, uint32_t text_size,
-                 uint32_t blob_size, uint32_t text_chars,
-                 bint has_text, uint64_t meta_at, uint32_t meta_size, uint32_t rows):
+    def document(self, uint64_t blob_at, uint32_t text_size, uint32_t blob_size,
+                 uint32_t text_chars, bint has_text, uint64_t meta_at, uint32_t meta_size,
+                 uint32_t rows):
         cdef rag_document d
         cdef uint8_t raw[64]
         d.blob_at, d.blob_size = blob_at, blob_size
@@ -346,9 +348,10 @@ cdef class RecordsBuilder:
         d.first_row, d.rows = self.rows, rows
         rag_document_store(raw, &d)
         self.documents += (<const char *>raw)[:64]
-        self.ids += doc_id.encode("utf-8", "surrogatepass")
-        self.ends.append(len(self.ids))
         self.count += 1
+        if len(self.documents) >= PIECE:
+            self.write_documents(bytes(self.documents))
+            self.documents.clear()
 
     def chunk(self, uint32_t index, uint32_t start, uint32_t size, char_start, uint32_t char_size,
               uint64_t meta_at, uint32_t meta_size):
@@ -364,15 +367,14 @@ cdef class RecordsBuilder:
         rag_chunk_store(raw, &c)
         self.chunks += (<const char *>raw)[:32]
         self.rows += 1
+        if len(self.chunks) >= PIECE:
+            self.write_chunks(bytes(self.chunks))
+            self.chunks.clear()
 
-    def tables(self):
-        """(chunks, documents, ids): the bytes of the three sections."""
-        ids = bytearray(RAG_STRINGS_HEAD + 8 * <size_t>self.count)
-        cdef uint8_t[::1] head = ids
-        cdef const uint64_t[::1] ends = self.ends
-        rag_strings_head(&head[0], &ends[0], self.count)
-        del head  # a bytearray that is looked at cannot grow
-        return self.chunks, self.documents, ids + self.ids
+    def finish(self):
+        """Writes what is left."""
+        self.write_chunks(bytes(self.chunks))
+        self.write_documents(bytes(self.documents))
 
 
 cdef class Stream:

@@ -43,6 +43,49 @@ def test_a_hundred_thousand_documents_take_little_memory(tmp_path):
     assert grown < 130 << 20
 
 
+OWN = """
+import resource, sys
+import numpy as np
+import ragfile
+from ragfile.commit import segment_sections
+
+segment_sections.LEXICAL_MEMORY = 4 << 20
+path, count, each = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+def build(count):
+    chunks = (
+        {"doc_id": f"document {n:07}", "chunk_index": 0, "content": f"text {n % 1000}", "metadata": {"part": n % 50}}
+        for n in range(count)
+    )
+    vectors = (np.sin(np.arange(4, dtype=np.float32) * n) for n in range(count))
+    with ragfile.create(path, dim=4, clusters=True) as writer:
+        writer.add(chunks, vectors)
+
+def own():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData"))
+
+def limited(act):
+    limit = own() + (16 << 20) + each * count
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
+    act()
+
+build(20_000)
+limited(lambda: build(count))
+limited(lambda: ragfile.compact(path))
+with ragfile.open(path) as rf:
+    print(len(rf))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_row_takes_little_memory_of_a_build_and_of_a_compaction(tmp_path):
+    """Ids, places and sizes: the system refuses more than 250 bytes a document with one chunk."""
+    command = [sys.executable, "-c", OWN, str(tmp_path / "kb.ragfile"), "200000", "250"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert (ran.stderr, ran.stdout) == ("", "200000\n")
+
+
 def test_documents_are_let_go_as_they_are_written(tmp_path):
     alive, most = weakref.WeakSet(), 0
 

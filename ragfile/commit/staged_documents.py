@@ -1,0 +1,97 @@
+"""The documents of a commit in the making, in a few dozen bytes each: a commit can have ten million."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragfile import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Stretch = tuple[int, int]  # of the spool of texts: (offset, size)
+HAS_TEXT, IS_CARRIED = 1, 2
+ABSENT = (1 << 64) - 1  # where the text of a field would begin
+
+
+@dataclass(slots=True)
+class StagedDocument:
+    """A document that will be written. Its fields are stretches of the spool, or None."""
+
+    text_at: int
+    text_size: int
+    chars: int
+    has_text: bool
+    is_carried: bool
+    json: Stretch
+    fields: list[Stretch | None]
+
+
+class StagedDocuments:
+    """Columns of numbers, by the number of a document in order of arrival."""
+
+    def __init__(self, fields: int) -> None:
+        self.ids = _core.IdTable()
+        self.tags: dict[int, tuple[str, ...]] = {}  # of those that have some
+        self._text_at, self._json_at = array("Q"), array("Q")
+        self._text_size, self._json_size, self._chars = array("I"), array("I"), array("I")
+        self._flags = bytearray()
+        self._fields = [(array("Q"), array("I")) for _ in range(fields)]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and self.ids.find(doc_id) is not None
+
+    def number(self, doc_id: str) -> int:
+        """The number of this id, made when it is new."""
+        if not isinstance(doc_id, str) or not doc_id:
+            raise ValueError(f"a document id must be a string that is not empty, not {doc_id!r}")
+        number = self.ids.number(doc_id)
+        if number == len(self._flags):
+            self._append()
+        return number
+
+    def _append(self) -> None:
+        for column in (self._text_at, self._text_size, self._json_at, self._json_size, self._chars):
+            column.append(0)
+        for at, size in self._fields:
+            at.append(ABSENT)
+            size.append(0)
+        self._flags.append(0)
+
+    def put(
+        self, number: int, text: Stretch, chars: int, has_text: bool, is_carried: bool
+    ) -> None:  # fmt: skip
+        """The text that a document was given."""
+        self._text_at[number], self._text_size[number] = text
+        self._chars[number] = chars
+        self._flags[number] = HAS_TEXT * has_text | IS_CARRIED * is_carried
+
+    def put_metadata(self, number: int, json: Stretch, fields: dict[int, Stretch]) -> None:
+        """What it says beside its text: all of it, and by number the fields that BM25 reads."""
+        self._json_at[number], self._json_size[number] = json
+        for field, stretch in fields.items():
+            at, size = self._fields[field]
+            at[number], size[number] = stretch
+
+    def read(self, number: int) -> StagedDocument:
+        """What is known of a document."""
+        flags, fields = self._flags[number], self._fields
+        return StagedDocument(
+            self._text_at[number], self._text_size[number], self._chars[number],
+            bool(flags & HAS_TEXT), bool(flags & IS_CARRIED),
+            (self._json_at[number], self._json_size[number]),
+            [None if at[number] == ABSENT else (at[number], size[number]) for at, size in fields],
+        )  # fmt: skip
+
+    def text_bytes(self) -> int:
+        """The size of all texts."""
+        return sum(self._text_size)
+
+    def order(self) -> np.ndarray:
+        """The numbers in order of their ids' UTF-8."""
+        return self.ids.order()
