@@ -145,6 +145,10 @@ race:                 ## the thread pool under ThreadSanitizer, AddressSanitizer
 		$(CC) -std=gnu11 -O1 -g -fsanitize=$$sanitizer -Icsrc tests/drivers/pool_race.c csrc/pool.c -lpthread -o build/race && \
 		TSAN_OPTIONS=die_after_fork=0 build/race || exit 1; done
 
+race-module:          ## the compiled module under ThreadSanitizer: threads at everything they may share; ROUNDS
+	rm -rf build/race-module && RAGFILE_SANITIZE=thread $(PY) -m pip install -q --no-deps --target build/race-module .
+	nice $(PY) tests/checks/race_module.py build/race-module --rounds $(or $(ROUNDS),10)
+
 forks:                ## a thousand forks beside threads that ask; each child answers as its parent
 	$(PY) tests/checks/forks.py 1000
 

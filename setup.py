@@ -31,7 +31,12 @@ C_FLAGS = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off
 HARDENING = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
 LINK_FLAGS = [] if MAC else ["-Wl,-z,relro", "-Wl,-z,now", "-Wl,-s"]
 LIBRARIES = ["m", "pthread"]
-SANITIZED = os.environ.get("RAGFILE_SANITIZE") == "1"
+# What RAGFILE_SANITIZE asks for: 1 is addresses and undefined behaviour, thread is data races.
+SANITIZERS = {
+    "1": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "thread": ["-fsanitize=thread", "-DRAGFILE_PLANTS_RACES"],
+}
+SANITIZED = os.environ.get("RAGFILE_SANITIZE", "")
 
 if os.environ.get("RAGFILE_COVERAGE") == "1":
     C_FLAGS = [*C_FLAGS, "-O1", "--coverage"]
@@ -39,11 +44,7 @@ if os.environ.get("RAGFILE_COVERAGE") == "1":
     HARDENING = ["-fprofile-update=atomic"]  # counters of many threads
 elif SANITIZED:
     HARDENING = []  # the checked functions would go round the sanitizers' own
-    LINK_FLAGS = [
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=undefined",
-        "-fno-omit-frame-pointer",
-    ]
+    LINK_FLAGS = [*SANITIZERS[SANITIZED], "-fno-omit-frame-pointer"]
     C_FLAGS = [*C_FLAGS, "-O1", "-g", *LINK_FLAGS]
 
 
@@ -88,7 +89,7 @@ class Build(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
-        self.build_temp += "-sanitized" if SANITIZED else ""
+        self.build_temp += f"-sanitized-{SANITIZED}" if SANITIZED else ""
 
     def build_extension(self, ext):
         self.refuse_missing_tools()

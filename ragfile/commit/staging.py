@@ -15,7 +15,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.commit.fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.commit.spool import Spool
-from ragfile.commit.staged_documents import Stretch, StagedDocuments
+from ragfile.commit.staged_documents import StagedDocuments, Stretch
 from ragfile.errors import CorruptError
 from ragfile.records import Chunk, Document
 from ragfile.store.row_segment import Segment, StoredDocument

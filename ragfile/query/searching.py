@@ -291,7 +291,7 @@ class KnowledgeBase(Retrieval):
         """
         from ragfile.query import highlighting  # which a search does not need
 
-        text = self.chunk(passage).text if isinstance(passage, int) else passage.text
+        text = self._text_of(passage)
         if not self.has_bm25:
             return []
         asked = {term for term, _ in self.lexicon.terms(query)}
@@ -374,11 +374,15 @@ class KnowledgeBase(Retrieval):
         words marked. Without any, its first sentences."""
         from ragfile.query import excerpting, highlighting
 
-        text, found = self.chunk(passage).text if isinstance(passage, int) else passage.text, []
+        text, found = self._text_of(passage), []
         if self.has_bm25:
             asked = {term for term, _ in self.lexicon.terms(query)}
             found = [p for p in highlighting.places(self.lexicon, text) if p.term in asked]
         return excerpting.excerpt(text, found, size)
+
+    def _text_of(self, passage):
+        """Of a hit or the like, or of a row, as a number of Python's or numpy's."""
+        return self.chunk(passage).text if hasattr(passage, "__index__") else passage.text
 
     def _kept(self, known, question, request_id):
         """An answer that was given before."""

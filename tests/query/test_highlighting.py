@@ -55,8 +55,10 @@ def test_a_passage_is_a_hit_a_chunk_or_a_row(rf):
         rf.highlights("keys", hit)
         == rf.highlights("keys", rf.chunk(0))
         == rf.highlights("keys", 0)
+        == rf.highlights("keys", rf.live_rows()[0])
         != []
     )
+    assert rf.excerpt("keys", rf.live_rows()[0]) == rf.excerpt("keys", 0)
 
 
 def test_an_empty_file_has_nothing_to_mark(tmp_path):
