@@ -200,6 +200,36 @@ cdef class Records:
         found.id = text_of(found.document.id, found.document.id_size)
         return found
 
+    def live_documents(self, const uint64_t[::1] live=None, Section gone=None):
+        """How many documents live: those whose first row is one of the row set `live` (None: of all
+        rows), and of those without rows the ones that the bitmap `gone` does not name."""
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        cdef rag_document d
+        cdef const uint64_t *bits = NULL
+        cdef const uint8_t *named = NULL
+        cdef uint64_t i, id_at = 0, named_size = 0, count = 0
+        if live is not None:
+            if <uint64_t>live.shape[0] < (self.records.rows + 63) // 64:
+                raise ValueError("live has fewer bits than there are rows")
+            bits = &live[0] if live.shape[0] else NULL
+        if gone is not None:
+            gone.check()
+            named, named_size = gone.guard.bytes, gone.guard.size
+        with nogil:
+            for i in range(self.records.count):
+                status = rag_records_place(&self.records, i, &d, &id_at, &fault)
+                if status != RAG_OK:
+                    break
+                if d.rows == 0:
+                    count += 1 if i // 8 >= named_size else 1 - rag_bitmap_has(named, i)
+                elif bits == NULL:
+                    count += 1
+                else:
+                    count += bits[d.first_row // 64] >> d.first_row % 64 & 1
+        check(status, &fault)
+        return count
+
     def documents_of_rows(self):
         """The document of each row."""
         import numpy

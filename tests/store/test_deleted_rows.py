@@ -160,3 +160,26 @@ def test_metadata_belong_to_whoever_asked(tmp_path):
             changed["l"].append(3)
             changed["more"] = 1
             assert [door() for door in doors] == [said] * 4
+
+
+def test_documents_are_counted_with_and_without_rows_in_every_segment(tmp_path):
+    path, rng = tmp_path / "kb.ragfile", np.random.default_rng(7)
+    texts = ["", "one line", "two\n\nparagraphs of it"]
+    named = [{"id": f"d{n:03}", "text": texts[n % 3]} for n in range(200)]
+    ragfile.build(named, path, embedder="none")
+    for n in range(4):
+        with ragfile.edit(path) as editor:
+            gone = [f"d{i:03}" for i in rng.permutation(200)[:40]]
+            editor.delete(gone)
+            editor.upsert([{"id": f"e{n}{i}", "text": texts[i % 3]} for i in range(20)])
+        with ragfile.open(path) as rf:
+            assert rf.info["documents"] == len(rf.document_ids())
+
+
+def test_a_count_of_documents_refuses_a_row_set_that_is_too_short(tmp_path):
+    ragfile.build([{"id": "a", "text": "x"}], tmp_path / "kb.ragfile", embedder="none")
+    with (
+        ragfile.open(tmp_path / "kb.ragfile") as rf,
+        pytest.raises(ValueError, match="fewer bits"),
+    ):
+        rf.segments[0].records.live_documents(np.empty(0, np.uint64))
