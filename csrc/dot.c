@@ -51,6 +51,25 @@ static const int32_t lane_bits[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,
 enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
 
 typedef float four_floats __attribute__((vector_size(16)));
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef int32_t four_ints __attribute__((vector_size(16)));
+typedef int32_t eight_ints __attribute__((vector_size(32)));
+typedef double two_doubles __attribute__((vector_size(16)));
+typedef double four_doubles __attribute__((vector_size(32)));
+
+/* The sum of a vector's halves. They stay in registers, where a loop over an array of the vector's
+ * elements goes through memory. */
+#define FOLD(whole, half, v)                                  \
+    (((const union {                                          \
+         whole all;                                           \
+         half part[2];                                        \
+     }){v})                                                   \
+         .part[0] +                                           \
+     ((const union {                                          \
+         whole all;                                           \
+         half part[2];                                        \
+     }){v})                                                   \
+         .part[1])
 
 static inline four_floats four_halves(const uint8_t *at) {
     return (four_floats){half_to_float(load_u16(at)), half_to_float(load_u16(at + 2)),

@@ -48,12 +48,21 @@ INLINE void NAME(add_products)(const uint8_t *x, const double *q, vd *dots, vd *
     }
 }
 
+/* Lanes are summed 8, 4, 2, 1 apart: vectors first, then the halves of what is left. */
 INLINE double NAME(sum_lanes)(const vd *lanes) {
-    double s[16];
-    memcpy(s, lanes, sizeof s);
-    for (int apart = 8; apart > 0; apart /= 2)
-        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
-    return s[0];
+    vd sums[32 / WIDTH];
+    for (int j = 0; j < 32 / WIDTH; j++) sums[j] = lanes[j];
+#pragma GCC unroll 3
+    for (int count = 16 / WIDTH; count > 0; count /= 2)
+        for (int j = 0; j < count; j++) sums[j] += sums[j + count];
+#if WIDTH == 16
+    const two_doubles two = FOLD(four_doubles, two_doubles, FOLD(vd, four_doubles, sums[0]));
+#elif WIDTH == 8
+    const two_doubles two = FOLD(vd, two_doubles, sums[0]);
+#else
+    const two_doubles two = sums[0];
+#endif
+    return two[0] + two[1];
 }
 
 KERNEL void NAME(canonical)(const uint8_t *row, const double *q, size_t dim, double *dot,
@@ -167,11 +176,14 @@ KERNEL void NAME(dots)(const uint8_t *rows, size_t stride, size_t count, const d
 }
 
 INLINE float NAME(sum_floats)(vf v) {
-    float s[WIDTH];
-    memcpy(s, &v, sizeof s);
-    for (int apart = WIDTH / 2; apart > 0; apart /= 2)
-        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
-    return s[0];
+#if WIDTH == 16
+    const four_floats four = FOLD(eight_floats, four_floats, FOLD(vf, eight_floats, v));
+#elif WIDTH == 8
+    const four_floats four = FOLD(vf, four_floats, v);
+#else
+    const four_floats four = v;
+#endif
+    return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 INLINE void NAME(estimate_row)(const uint8_t *row, const float *q, size_t dim, float *dot,
@@ -482,11 +494,14 @@ KERNEL size_t NAME(reach)(const float *uppers, const uint32_t *firsts, size_t bl
 /* ------------------------------------------------------------------------------ the 8-bit plane */
 
 INLINE int32_t NAME(sum_ints)(vi v) {
-    int32_t s[WIDTH];
-    memcpy(s, &v, sizeof s);
-    for (int apart = WIDTH / 2; apart > 0; apart /= 2)
-        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
-    return s[0];
+#if WIDTH == 16
+    const four_ints four = FOLD(eight_ints, four_ints, FOLD(vi, eight_ints, v));
+#elif WIDTH == 8
+    const four_ints four = FOLD(vi, four_ints, v);
+#else
+    const four_ints four = v;
+#endif
+    return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
@@ -583,11 +598,10 @@ KERNEL float NAME(nibble_error)(const float *unit, size_t dim, float step) {
                 v - (NAME(clamp)(NAME(round)(v * inverse + 7.5f), 0.0f, 15.0f) - 7.5f) * step;
             sums[j] += error * error;
         }
-    float s[16];
-    memcpy(s, sums, sizeof s);
-    for (int apart = 8; apart > 0; apart /= 2)
-        for (int j = 0; j < apart; j++) s[j] += s[j + apart];
-    return s[0];
+#pragma GCC unroll 3
+    for (int count = 8 / WIDTH; count > 0; count /= 2)
+        for (int j = 0; j < count; j++) sums[j] += sums[j + count];
+    return NAME(sum_floats)(sums[0]);
 }
 
 KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, float most,
