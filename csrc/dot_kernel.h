@@ -477,17 +477,28 @@ KERNEL size_t NAME(sweep_planes)(const uint8_t *blocks, size_t count, uint32_t f
     return found;
 }
 
+/* First which vectors hold such rows, without a branch: the processor could not foresee it. */
 KERNEL size_t NAME(reach)(const float *uppers, const uint32_t *firsts, size_t blocks, float floor,
                           struct hit *hits) {
+    enum { PARTS = BLOCK_ROWS / WIDTH };
     const vf least = (vf){0} + floor;
-    size_t found = 0;
-    for (size_t b = 0; b < blocks; b++)
-        for (int j = 0; j < 16 / WIDTH; j++) {
-            vf upper;
-            memcpy(&upper, uppers + BLOCK_ROWS * b + WIDTH * j, sizeof upper);
-            found += NAME(append)(upper, upper, MASK_GE(upper, least),
-                                  firsts[b] + (uint32_t)(WIDTH * j), hits + found);
+    uint16_t parts[RUN_BLOCKS * PARTS], masks[RUN_BLOCKS * PARTS];
+    size_t count = 0, found = 0;
+    for (size_t i = 0; i < blocks * PARTS; i++) {
+        vf upper;
+        memcpy(&upper, uppers + WIDTH * i, sizeof upper);
+        parts[count] = (uint16_t)i;
+        masks[count] = (uint16_t)MASK_GE(upper, least);
+        count += masks[count] != 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float *part = uppers + WIDTH * (size_t)parts[i];
+        const uint32_t first = firsts[parts[i] / PARTS] + parts[i] % PARTS * WIDTH;
+        for (unsigned mask = masks[i]; mask; mask &= mask - 1) {
+            const int r = __builtin_ctz(mask);
+            hits[found++] = (struct hit){first + (uint32_t)r, part[r], part[r]};
         }
+    }
     return found;
 }
 

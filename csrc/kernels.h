@@ -110,8 +110,8 @@ struct kernels {
                            const uint8_t *where, const struct planes_query *query, float floor,
                            float *uppers, struct hit *hits);
 
-    /* Writes to hits the rows whose upper bound reaches the floor; block b's are numbered from
-     * firsts[b] on. Returns how many. */
+    /* Writes to hits the rows of blocks <= RUN_BLOCKS whose upper bound reaches the floor; block
+     * b's are numbered from firsts[b] on. Returns how many. */
     size_t (*reach)(const float *uppers, const uint32_t *firsts, size_t blocks, float floor,
                     struct hit *hits);
 
