@@ -36,8 +36,9 @@ static void bound_row(const struct query *query, uint32_t dim, const uint8_t *co
     if (rest == -INFINITY) return;
     *bounds = (struct rag_bounds){-INFINITY, INFINITY};
     if (!isfinite(rest) || query->plain) return;
-    rag_kernels()->refine(codes + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD),
-                          query->biases, sums);
+    const uint8_t *row = codes + CODE_HEAD;
+    rag_kernels()->refine(&row, 1, query->high, query->low, align_up(dim, QUERY_PAD), query->biases,
+                          sums);
     const double estimate = (256.0 * (double)sums[0] + (double)sums[1]) * query->fine.step * scale;
     const double error = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
     rag_key_bounds(query, estimate, error, norm, &upper, &lower);

@@ -515,8 +515,8 @@ INLINE int32_t NAME(sum_ints)(vi v) {
     return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
-                         const int64_t *biases, int64_t *sums) {
+INLINE void NAME(refine_row)(const uint8_t *codes, const int8_t *high, const int8_t *low,
+                             size_t size, const int64_t *biases, int64_t *sums) {
     vi h = {0}, l = {0};
     for (size_t i = 0; i < size; i += 4 * WIDTH) {
         vb x, qh, ql;
@@ -528,6 +528,12 @@ KERNEL void NAME(refine)(const uint8_t *codes, const int8_t *high, const int8_t 
     }
     sums[0] = NAME(sum_ints)(h) - (CODE_BIAS ? biases[0] : 0);
     sums[1] = NAME(sum_ints)(l) - (CODE_BIAS ? biases[1] : 0);
+}
+
+KERNEL void NAME(refine)(const uint8_t *const *codes, size_t count, const int8_t *high,
+                         const int8_t *low, size_t size, const int64_t *biases, int64_t *sums) {
+    for (size_t i = 0; i < count; i++)
+        NAME(refine_row)(codes[i], high, low, size, biases, sums + 2 * i);
 }
 
 /* Two vectors of columns against some points at a time: even and odd pairs have sums of their own

@@ -122,11 +122,11 @@ struct kernels {
     void (*turn)(const uint8_t *pairs, size_t columns, size_t count, const int16_t *x,
                  size_t stride, size_t points, int32_t *sums);
 
-    /* The sums of (code - 128) * high and (code - 128) * low over size codes, given 128 times the
-     * sums of high and of low. The queries are zero-padded to QUERY_PAD and the codes readable as
-     * far. */
-    void (*refine)(const uint8_t *codes, const int8_t *high, const int8_t *low, size_t size,
-                   const int64_t *biases, int64_t *sums);
+    /* For count rows the sums of (code - 128) * high and (code - 128) * low over size codes, given
+     * 128 times the sums of high and of low. The queries are zero-padded to QUERY_PAD and the codes
+     * readable as far. */
+    void (*refine)(const uint8_t *const *codes, size_t count, const int8_t *high, const int8_t *low,
+                   size_t size, const int64_t *biases, int64_t *sums);
 
     /* Appends to hits the pairs of count <= TILE_ROWS coded rows and 64 queries whose upper bound
      * reaches the query's floor. NULL where the target has no instruction that makes this

@@ -68,45 +68,72 @@ static uint64_t codes_at(const struct pursuit *on, uint32_t row) {
 
 /* ------------------------------------------------------------------------------------ refining */
 
-void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
-                    struct sieve *sieve) {
-    const double scale = load_f32(codes), rest = load_f32(codes + 4), norm = load_f32(codes + 8);
-    int64_t sums[2];
-    float upper, lower;
-    if (rest == -INFINITY) return; /* a row that is never ranked */
-    rag_kernels()->refine(codes + CODE_HEAD, query->high, query->low, align_up(dim, QUERY_PAD),
+/* The most that the keys can be comes first, for all rows: few of them reach the floor. */
+void rag_refine_rows(const struct query *query, uint32_t dim, const uint8_t *const *codes,
+                     const uint32_t *rows, size_t count, struct sieve *sieve) {
+    const uint8_t *starts[REFINED];
+    int64_t sums[2 * REFINED];
+    double estimates[REFINED], errors[REFINED];
+    size_t kept[REFINED], found = 0;
+    for (size_t i = 0; i < count; i++) starts[i] = codes[i] + CODE_HEAD;
+    rag_kernels()->refine(starts, count, query->high, query->low, align_up(dim, QUERY_PAD),
                           query->biases, sums);
-    const double estimate = (256.0 * (double)sums[0] + (double)sums[1]) * query->fine.step * scale;
-    const double error = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
-    if (rag_key_above(query, estimate, error, norm) < sieve->floor) return;
-    rag_key_bounds(query, estimate, error, norm, &upper, &lower);
-    rag_sieve_offer(sieve, upper, lower, row);
+    for (size_t i = 0; i < count; i++) {
+        const double scale = load_f32(codes[i]), rest = load_f32(codes[i] + 4);
+        estimates[i] =
+            (256.0 * (double)sums[2 * i] + (double)sums[2 * i + 1]) * query->fine.step * scale;
+        errors[i] = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
+        const double most =
+            rag_key_above(query, estimates[i], errors[i], load_f32(codes[i] + 8));
+        kept[found] = i;
+        found += !(most < sieve->floor) & (rest != -INFINITY); /* which is never ranked */
+    }
+    for (size_t j = 0; j < found; j++) {
+        const size_t i = kept[j];
+        float upper, lower;
+        rag_key_bounds(query, estimates[i], errors[i], load_f32(codes[i] + 8), &upper, &lower);
+        rag_sieve_offer(sieve, upper, lower, rows[i]);
+    }
 }
 
-static void refine_hit(const struct pursuit *on, size_t i, uint32_t place) {
-    const uint32_t q = on->which[i];
-    const uint64_t at = codes_at(on, place);
-    struct rag_fault fault;
-    uint32_t row;
-    if (rag_search_note(on->search, rag_guard_check(&on->shadow->guard, at, on->row_size, &fault),
-                        &fault) &&
-        rag_search_row(on->search, on->slice->segment, place, &row))
-        rag_refine_row(&on->search->queries[q], on->shadow->dim,
-                       rag_guard_at(&on->shadow->guard, at), row, &on->slice->hunts[q].sieve);
-}
+/* A hit on its way: where its codes lie. */
+struct looked {
+    uint64_t at;
+    uint32_t place;
+};
 
-static void start_loads(const struct pursuit *on, uint32_t row) {
-    const uint8_t *codes = rag_guard_at(&on->shadow->guard, codes_at(on, row));
-    for (size_t line = 0; line < on->row_size; line += 64) __builtin_prefetch(codes + line);
+static void start_load(const struct pursuit *on, uint64_t at) {
+    const uint8_t *codes = rag_guard_at(&on->shadow->guard, at), *end = codes + on->row_size;
+    for (codes -= (uintptr_t)codes % 64; codes < end; codes += 64) __builtin_prefetch(codes);
 }
 
 /* A shadow that stays in the cache needs no start of its loads; one that is lent piece by piece has
  * no place that could be told beforehand. */
-enum { AHEAD = 16, NEAR_BYTES = 1 << 18, SOON_BYTES = 8 << 20 };
+enum { AHEAD = 2 * REFINED, NEAR_BYTES = 1 << 18, SOON_BYTES = 8 << 20 };
 
 static bool is_near(const struct pursuit *on) {
     const struct rag_guard *guard = &on->shadow->guard;
     return !guard->bytes || guard->size <= NEAR_BYTES;
+}
+
+/* False after a failure (noted). */
+static bool refine_some(const struct pursuit *on, size_t i, const struct looked *hits,
+                        size_t count) {
+    const uint32_t q = on->which[i];
+    const uint8_t *codes[REFINED];
+    uint32_t rows[REFINED];
+    struct rag_fault fault;
+    for (size_t j = 0; j < count; j++) {
+        if (!rag_search_note(on->search,
+                             rag_guard_check(&on->shadow->guard, hits[j].at, on->row_size, &fault),
+                             &fault) ||
+            !rag_search_row(on->search, on->slice->segment, hits[j].place, &rows[j]))
+            return false;
+        codes[j] = rag_guard_at(&on->shadow->guard, hits[j].at);
+    }
+    rag_refine_rows(&on->search->queries[q], on->shadow->dim, codes, rows, count,
+                    &on->slice->hunts[q].sieve);
+    return true;
 }
 
 static void settle(const struct pursuit *on, size_t place) {
@@ -116,14 +143,32 @@ static void settle(const struct pursuit *on, size_t place) {
         rag_search_settle(on->search, on->slice, on->which[place], on->scratch);
 }
 
-/* Refines hits, and starts their loads `ahead` of them. */
+/* The places of the next hits that reach the floor; their loads are started. */
+static size_t look_at(const struct pursuit *on, const struct sieve *sieve, const struct hit *hits,
+                      size_t count, bool load, struct looked *looked) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        looked[kept] = (struct looked){codes_at(on, hits[i].row), hits[i].row};
+        kept += hits[i].upper >= sieve->floor;
+    }
+    for (size_t i = 0; load && i < kept; i++) start_load(on, looked[i].at);
+    return kept;
+}
+
+/* Refines hits, REFINED at a time; with load their loads are started two times before. */
 static void refine_hits(const struct pursuit *on, size_t place, const struct hit *hits,
-                        size_t count, size_t ahead) {
+                        size_t count, bool load) {
+    enum { TURNS = AHEAD / REFINED + 1 };
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
-    for (size_t i = 0; i < count + ahead && !rag_search_failed(on->search); i++) {
-        if (ahead && i < count && hits[i].upper >= sieve->floor) start_loads(on, hits[i].row);
-        if (i >= ahead && hits[i - ahead].upper >= sieve->floor)
-            refine_hit(on, place, hits[i - ahead].row);
+    struct looked looked[TURNS][REFINED];
+    size_t counts[TURNS];
+    for (size_t turn = 0; turn * REFINED < count + (load ? AHEAD : 0); turn++) {
+        const size_t first = turn * REFINED, left = first < count ? count - first : 0;
+        const size_t now = turn % TURNS, before = load ? (turn + 1) % TURNS : now;
+        counts[now] = look_at(on, sieve, hits + (left ? first : 0), left < REFINED ? left : REFINED,
+                              load, looked[now]);
+        if (load && first < AHEAD) continue;
+        if (!refine_some(on, place, looked[before], counts[before])) return;
     }
     settle(on, place);
 }
@@ -133,7 +178,7 @@ static void refine_hits(const struct pursuit *on, size_t place, const struct hit
 static void refine_likely(struct pursuit *on, size_t place) {
     const size_t count = on->likely_count[place];
     on->likely_count[place] = 0;
-    if (count) refine_hits(on, place, on->likely + place * RUN_BLOCKS * BLOCK_ROWS, count, 0);
+    if (count) refine_hits(on, place, on->likely + place * RUN_BLOCKS * BLOCK_ROWS, count, false);
 }
 
 /* Scores the likeliest rows, which makes the floor exact. */
@@ -147,10 +192,13 @@ static void refine_pending(struct pursuit *on, size_t place) {
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
     struct hit *pending = on->pending + place * on->room;
     size_t kept = 0;
-    for (size_t j = 0; j < on->pending_count[place]; j++)
-        if (pending[j].upper >= sieve->floor) pending[kept++] = pending[j];
+    for (size_t j = 0; j < on->pending_count[place]; j++) {
+        const struct hit hit = pending[j];
+        pending[kept] = hit;
+        kept += hit.upper >= sieve->floor;
+    }
     on->pending_count[place] = 0;
-    refine_hits(on, place, pending, kept, is_near(on) ? 0 : AHEAD);
+    refine_hits(on, place, pending, kept, !is_near(on));
 }
 
 static struct hit *room_for(struct pursuit *on, size_t place, size_t most) {
@@ -191,7 +239,7 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
         const struct hit *hit = &on->fresh[j];
         if (hit->row >= on->slice->end || !(hit->upper >= sieve->floor)) continue;
         if (hit->likely >= sieve->floor) {
-            if (!is_near(on)) start_loads(on, hit->row);
+            if (!is_near(on)) start_load(on, codes_at(on, hit->row));
             likely[count++] = *hit;
         } else {
             *room_for(on, place, 1) = *hit;

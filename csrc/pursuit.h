@@ -45,9 +45,10 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found);
 /* Takes every row that can still win to the sieve. The end of a scan needs it. */
 void rag_pursuit_flush(struct pursuit *on);
 
-/* Offers a row to the sieve with the bounds of its 8-bit codes. */
-void rag_refine_row(const struct query *query, uint32_t dim, const uint8_t *codes, uint32_t row,
-                    struct sieve *sieve);
+/* Offers count <= REFINED rows to the sieve with the bounds of their 8-bit codes. */
+enum { REFINED = 8 };
+void rag_refine_rows(const struct query *query, uint32_t dim, const uint8_t *const *codes,
+                     const uint32_t *rows, size_t count, struct sieve *sieve);
 
 /* A stretch of one group: its blocks, of planes with the group's head and the rows' norms; or its
  * rows of codes. */

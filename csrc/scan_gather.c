@@ -29,8 +29,9 @@ static void start_load(const struct gathering *on, size_t i) {
 static void refine(const struct gathering *on, size_t i, size_t place) {
     struct search *search = on->search;
     const uint32_t q = on->which[place];
-    rag_refine_row(&search->queries[q], search->dim, rag_guard_at(&on->shadow->guard, on->codes[i]),
-                   on->rows[i], &on->slice->hunts[q].sieve);
+    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->codes[i]);
+    rag_refine_rows(&search->queries[q], search->dim, &codes, &on->rows[i], 1,
+                    &on->slice->hunts[q].sieve);
 }
 
 /* Keeps the floors up with what was found. */
