@@ -59,16 +59,16 @@ typedef double four_doubles __attribute__((vector_size(32)));
 
 /* The sum of a vector's halves. They stay in registers, where a loop over an array of the vector's
  * elements goes through memory. */
-#define FOLD(whole, half, v)                                  \
-    (((const union {                                          \
-         whole all;                                           \
-         half part[2];                                        \
-     }){v})                                                   \
-         .part[0] +                                           \
-     ((const union {                                          \
-         whole all;                                           \
-         half part[2];                                        \
-     }){v})                                                   \
+#define FOLD(whole, half, v) \
+    (((const union {         \
+         whole all;          \
+         half part[2];       \
+     }){v})                  \
+         .part[0] +          \
+     ((const union {         \
+         whole all;          \
+         half part[2];       \
+     }){v})                  \
          .part[1])
 
 static inline four_floats four_halves(const uint8_t *at) {

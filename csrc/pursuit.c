@@ -83,8 +83,7 @@ void rag_refine_rows(const struct query *query, uint32_t dim, const uint8_t *con
         estimates[i] =
             (256.0 * (double)sums[2 * i] + (double)sums[2 * i + 1]) * query->fine.step * scale;
         errors[i] = rest + query->fine.error * (1 + rest) + REFINE_SLACK;
-        const double most =
-            rag_key_above(query, estimates[i], errors[i], load_f32(codes[i] + 8));
+        const double most = rag_key_above(query, estimates[i], errors[i], load_f32(codes[i] + 8));
         kept[found] = i;
         found += !(most < sieve->floor) & (rest != -INFINITY); /* which is never ranked */
     }

@@ -322,3 +322,16 @@ def test_a_file_holds_planes_where_they_pay_and_damage_in_them_is_noticed(tmp_pa
         file.write(flipped)
     with ragfile.open(path) as archive, pytest.raises(CorruptError, match="checksum"):
         archive.nearest(rows[7], 4, threads=1)
+
+
+@pytest.mark.parametrize("near", [*range(1, 34), 200])
+def test_any_number_of_rows_that_reach_the_floor_is_refined(near):
+    """They are taken in groups, the last of which is seldom full."""
+    rows = uneven(4096, 256, seed=near)
+    rng = np.random.default_rng(near)
+    query = rows[7:8].copy()
+    places = rng.choice(len(rows), near, replace=False)
+    rows[places] = query + rng.standard_normal((near, 256)).astype(np.float32) * np.float32(1e-3)
+    matrix = _core.Matrix(rows, *rows.shape, metric="cosine", shadow=planes_of(rows))
+    for k in {1, near, near + 1}:
+        assert_same(matrix.nearest(query, k), exact(query, rows, k, "cosine"))
