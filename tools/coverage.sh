@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the line and branch coverage of C and Python by the suite. $1 is a Python with the tests' packages; the other
-# arguments go to pytest. The tree is copied first, so that no instrumented core is left in it.
+# arguments go to pytest. The tree is copied first, so that no instrumented core is left in it. It fails where Python's
+# share is under `fail_under` of pyproject.toml, which the suite reaches with every extra (.ci/all-extras).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")
@@ -13,10 +14,16 @@ git ls-files -z | tar -c --null -T - | tar -x -C "$work"
 cd "$work"
 RAGFILE_COVERAGE=1 "$python" setup.py -q build_ext --inplace
 export PYTHONPATH=$work
-"$python" -m coverage run -m pytest -q -p no:cacheprovider "$@"
+# Two tests cannot be measured. Whoever is interrupted while coverage.py holds its lock waits for that lock forever, and
+# the interrupts come anywhere. A fork beside busy threads inherits that lock, and writes what its process has covered.
+"$python" -m coverage run -m pytest -q -p no:cacheprovider \
+    --deselect tests/whole/test_forking.py \
+    --deselect tests/whole/test_life.py::test_interrupts_anywhere_lose_no_commit_and_leave_neither_lock_nor_file "$@"
 "$python" -m coverage combine -q
 printf '\nPython:\n'
-"$python" -m coverage report --skip-covered --sort=cover
+enough=0
+"$python" -m coverage report --skip-covered --sort=cover --show-missing || enough=$?
 printf '\nC:\n'
 "$python" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate --txt-metric=branch --sort=uncovered-percent
 "$python" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate --print-summary -o "$work/summary.txt"
+exit "$enough"
