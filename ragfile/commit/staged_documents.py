@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ragfile import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
 Stretch = tuple[int, int]  # of the spool of texts: (offset, size)
@@ -42,6 +44,9 @@ class StagedDocuments:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.ids.id, range(len(self)))
 
     def __contains__(self, doc_id: object) -> bool:
         return isinstance(doc_id, str) and self.ids.find(doc_id) is not None
