@@ -137,7 +137,7 @@ static bool refine_some(const struct pursuit *on, size_t i, const struct looked 
 
 static void settle(const struct pursuit *on, size_t place) {
     struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
-    if (sieve->count >= sieve->tight + on->search->k / 8 + 1) rag_sieve_tighten(sieve);
+    if (sieve->count >= sieve->tight + on->search->k / 2 + 1) rag_sieve_tighten(sieve);
     if (sieve->count >= SIEVE_LARGE + 4 * on->search->k)
         rag_search_settle(on->search, on->slice, on->which[place], on->scratch);
 }

@@ -55,6 +55,7 @@ VNNI static inline __attribute__((always_inline)) void tile_sums(const uint8_t *
 VNNI static size_t tile_avx512vnni(const uint8_t *rows, size_t stride, size_t count,
                                    const struct tile_query *queries, struct tile_hit *hits) {
     _Alignas(64) int32_t sums[TILE_ROWS * TILE_QUERIES];
+    for (size_t i = 0; i < TILE_ROWS * stride; i += 64) __builtin_prefetch(rows + PREFETCH + i);
     tile_sums(rows + CODE_HEAD, stride, queries->panel, queries->fours, sums);
     size_t found = 0;
     for (size_t r = 0; r < count; r++) {
