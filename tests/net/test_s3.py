@@ -92,9 +92,11 @@ def test_what_is_not_there_or_empty_is_an_error(bucket, path):
     bucket.put_object(Bucket="bucket", Key="empty", Body=b"")
     with pytest.raises(RemoteError, match="s3://bucket/empty"):
         ragfile.open("s3://bucket/empty")
-    for url in ("s3://bucket", "s3://bucket/", "s3:///key"):
+    for url in ("s3://bucket", "s3:///key"):
         with pytest.raises(ValueError, match="s3://BUCKET/KEY"):
             ragfile.open(url)
+    with pytest.raises(ValueError, match="there is no manifest"):
+        ragfile.open("s3://bucket/")  # which would be a dataset
 
 
 def _in_child(far, connection):

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import ragmd as ragmd_oracle
 from oracles.ragmd_examples import EPOCH, collection, minimal, rendered
-from places import ROOT
 
+import ragfile
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import index as faiss_flat
@@ -401,7 +401,7 @@ def test_only_numpy_and_yaml_are_needed(tmp_path):
     code = f"""
 import sys, types
 package = types.ModuleType("ragfile")
-package.__path__ = [{os.fspath(ROOT / "ragfile")!r}]
+package.__path__ = [{os.path.dirname(ragfile.__file__)!r}]
 sys.modules.update(dict.fromkeys({blocked}), ragfile=package)
 from ragfile.exchange.ragmd import reading as ragmd
 assert len(ragmd.load({os.fspath(path)!r})) == 12
