@@ -115,7 +115,7 @@ def test_a_shard_that_says_two_things_is_named(kb):
 LIES = [
     (lambda said: said["shards"][0].update(live=said["shards"][0]["rows"] + 1), "more live rows"),
     (lambda said: said["shards"][0].update(total_length=0), "lengths do not add up"),
-    (lambda said: said["shards"].__setitem__(1, said["shards"][0]), ""),
+    (lambda said: said["shards"].__setitem__(1, said["shards"][0]), None),
     (lambda said: said.update(deep=nested(300)), "not JSON"),
 ]
 
