@@ -307,7 +307,9 @@ ADAPTERS = sorted(
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_every_adapter_reads_and_says_what_it_takes(name):
     module = pytest.importorskip(
-        f"ragfile.exchange.stores.{name}", reason="its library is not installed", exc_type=ImportError
+        f"ragfile.exchange.stores.{name}",
+        reason="its library is not installed",
+        exc_type=ImportError,
     )
     assert module.read.__code__.co_varnames[0] == "path"
 
