@@ -104,7 +104,7 @@ def _place(client, in_project):
 
 
 def _vscode():
-    if sys.platform == "darwin":
+    if sys.platform == "darwin":  # not measured: another system
         return "~/Library/Application Support/Code/User/mcp.json"
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     return os.path.join(home, "Code/User/mcp.json")

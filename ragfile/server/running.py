@@ -106,7 +106,7 @@ def run(config: Any, listening: socket.socket, ready: Callable[[], object]) -> b
     return server.started
 
 
-def _work(config, listening, board, row, ready):
+def _work(config, listening, board, row, ready):  # not measured: see workers.py
     """What a worker does; it counts in its own row."""
     board.row = row
     return run(config, listening, ready)

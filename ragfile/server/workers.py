@@ -45,8 +45,13 @@ def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
 def _started(work, row, pipe, life):
     """The pid of a new process at work; row is its number among the workers."""
     pid = os.fork()
-    if pid:
-        return pid
+    if not pid:  # not measured: a signal ends a worker before it could write down what it ran
+        _work(work, row, pipe, life)
+    return pid
+
+
+def _work(work, row, pipe, life):  # not measured: as said above
+    """What a new process does until it is told to end."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.close(life[1])
@@ -62,7 +67,7 @@ def _started(work, row, pipe, life):
         os._exit(code)
 
 
-def _outlive(life):
+def _outlive(life):  # not measured: as said above
     """Ends this worker when the process that started it is gone."""
     os.read(life, 1)
     os.kill(os.getpid(), signal.SIGTERM)

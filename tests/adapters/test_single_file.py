@@ -357,3 +357,36 @@ def test_a_document_put_into_what_was_a_ragfile_is_found_there(tmp_path, key):
     with ragfile.open(tmp_path / "kb.ragmd") as rf:
         assert rf.search("herons", 1)[0].text == text
         assert len(rf) == 2
+
+
+def test_a_store_of_two_files_without_documents_has_nothing_to_save(tmp_path):
+    rag = GenericRAGService("local", "hashing", tmp_path, embedder=Hashing())
+    rag.initialize_search_backend()
+    assert rag.collection is None
+    with pytest.raises(ModelError, match="there is nothing to save"):
+        rag.save()
+    assert list(tmp_path.iterdir()) == []
+    rag.add_document_sync(document("birds", "herons stand in water ", "owls fly at night "))
+    rag.save()
+    assert len(rag.collection) == 2
+
+
+def test_an_embedder_that_the_service_made_is_closed_with_it(tmp_path):
+    closed = []
+
+    class Closing(Hashing):
+        def close(self):
+            closed.append(self)
+
+    async def use(**given):
+        async with GenericRAGService("local", "hashing", tmp_path, **given) as rag:
+            rag.add_document_sync(document("birds", "herons stand in water "))
+
+    asyncio.run(use(connect=lambda service, model: Closing()))
+    assert len(closed) == 1
+    asyncio.run(use(embedder=Closing()))
+    assert len(closed) == 1
+
+
+def test_a_document_gives_the_text_of_a_chunk():
+    assert document("birds", "herons ", "owls").get_chunk_text("chunk-1") == "owls"
