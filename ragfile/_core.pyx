@@ -13,6 +13,7 @@ from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, 
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cython cimport critical_section
 
 from ragfile._rag cimport *
 

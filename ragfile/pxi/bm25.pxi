@@ -583,13 +583,15 @@ cdef class Lexicon:
     @property
     def asker(self):
         """The Asker of this analysis, made on first use; segments of one file may share it."""
-        if self.asked is None:
-            self.asked = Asker(self.analysis)
-        return self.asked
+        with critical_section(self):  # of a Python without its global lock
+            if self.asked is None:
+                self.asked = Asker(self.analysis)
+            return self.asked
 
     @asker.setter
     def asker(self, asker):
-        self.asked = asker
+        with critical_section(self):
+            self.asked = asker
 
     def queries(self, texts):
         return self.asker.queries(texts)
@@ -1056,9 +1058,10 @@ cdef class Frequencies:
     @property
     def asker(self):
         """The Asker of this analysis, made on first use."""
-        if self.asked is None:
-            self.asked = Asker(self.analysis)
-        return self.asked
+        with critical_section(self):  # of a Python without its global lock
+            if self.asked is None:
+                self.asked = Asker(self.analysis)
+            return self.asked
 
     def terms(self, text):
         """The distinct terms of a text with their counts, as a query would ask for them."""
