@@ -22,10 +22,11 @@ def write(collection, path):
 
 def read(path):
     vectors = np.load(os.path.join(path, "vectors.npy"), allow_pickle=False)
-    documents = [line["body"] for line in _read_lines(path, "documents")]
-    chunks = [(line["document_id"], line["chunk_key"]) for line in _read_lines(path, "chunks")]
+    documents = [body for (body,) in _read_lines(path, "documents", "body")]
+    chunks = list(_read_lines(path, "chunks", "document_id", "chunk_key"))
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
-        return tables.collection_of(documents, chunks, vectors, json.load(file))
+        note = tables.parsed(file.read(), "note.json")
+    return tables.collection_of(documents, chunks, vectors, note)
 
 
 def _write_lines(path, name, columns, rows):
@@ -34,10 +35,12 @@ def _write_lines(path, name, columns, rows):
             file.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
 
 
-def _read_lines(path, name):
+def _read_lines(path, name, *keys):
+    """What the lines of a file say of the keys."""
     with open(os.path.join(path, f"{name}.jsonl"), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise FormatError(f"{name}.jsonl, line {number}: {error}") from None
+            where = f"{name}.jsonl, line {number}"
+            said = tables.parsed(line, where)
+            if missing := [key for key in keys if not isinstance(said.get(key), str)]:
+                raise FormatError(f"{where}: {missing[0]} is missing, or is not text")
+            yield tuple(said[key] for key in keys)

@@ -40,7 +40,7 @@ def read(path):
     chunks: Any = StringsMmap(os.path.join(path, "chunks"))
     documents = StringsMmap(os.path.join(path, "documents"))
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
-        said = json.load(file)
+        said = tables.parsed(file.read(), "note.json")
     rows = np.array([vectors[row] for row in range(len(vectors))], np.float32)
     keys = [json.loads(str(chunks[row])) for row in range(len(chunks))]
     return tables.collection_of([documents[n] for n in range(len(documents))], keys, rows, said)

@@ -51,9 +51,9 @@ def collection_of(documents, chunks, vectors, said):
     """The collection again: rows as above, in row order, and their vectors."""
     held = {}
     for body in documents:
-        document = json.loads(body)
-        if not isinstance(document, dict) or not isinstance(document.get("id"), str):
-            raise FormatError("a document's body is not a JSON object with an id")
+        document = parsed(body, "a document's body")
+        if not isinstance(document.get("id"), str):
+            raise FormatError("a document's body has no id")
         held[document["id"]] = document
     refs = [{"document_id": name, "chunk_key": key} for name, key in chunks]
     collection = Collection(Index.of(vectors, said.get("metric", "ip")), refs, held)
@@ -61,6 +61,17 @@ def collection_of(documents, chunks, vectors, said):
         setattr(collection, key, said.get(key))
     collection.check()
     return collection
+
+
+def parsed(raw, what):
+    """A JSON object in some text, or a FormatError that says what is none."""
+    try:
+        found = json.loads(raw)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FormatError(f"{what} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise FormatError(f"{what} is not a JSON object")
+    return found
 
 
 def _clean(value):
