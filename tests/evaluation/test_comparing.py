@@ -165,3 +165,47 @@ def test_a_collection_of_ir_datasets_is_read_by_its_id(tmp_path):
     assert read.queries == {"a": "keys"}
     assert read.qrels == {"a": {"1": 1}}
     assert [d.text for d in read.documents()] == ["Rotate keys.", "Restart pods."]
+
+
+def test_runs_are_judged_by_what_was_said_of_each_question(tmp_path, capsys):
+    from ragfile.cli.main import main
+
+    qrels = {"a": {"x": 2, "y": 1}, "b": {"x": 1}, "c": {"v": 1}, "nothing": {"x": 0}}
+    report = compare(BEFORE, AFTER, qrels=qrels)["measures"]
+    for name, measure in (("mrr", [1, 1, 0]), ("recall@100", [1, 1, 0])):
+        assert report[name]["before"] == pytest.approx(sum(measure) / 3)
+    assert report["mrr"]["after"] == 1.0
+    assert report["mrr"]["difference"] == pytest.approx(1 / 3)
+    assert compare(BEFORE, AFTER, qrels={})["measures"]["mrr"]["p"] == 0.0
+
+    write_run(tmp_path / "before.run", BEFORE, "x")
+    write_run(tmp_path / "after.run", AFTER, "x")
+    judged = "".join(f"{q} 0 {d} {n}\n" for q, said in qrels.items() for d, n in said.items())
+    (tmp_path / "qrels").write_text(judged)
+    (tmp_path / "before.run").write_text("\n" + (tmp_path / "before.run").read_text())
+    runs = [str(tmp_path / "before.run"), str(tmp_path / "after.run")]
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *runs, "--qrels", str(tmp_path / "qrels")])
+    out = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "mrr: 0.6667 → 1.0000, +0.3333" in out
+
+
+def test_questions_come_as_lines_or_as_json(tmp_path, capsys):
+    from ragfile.cli.main import main
+
+    for name, text in (("old", "Rotate the keys."), ("new", "Rotate the keys and the locks.")):
+        (tmp_path / "page.md").write_text(text)
+        ragfile.build([tmp_path / "page.md"], tmp_path / f"{name}.ragfile")
+    files = [str(tmp_path / f"{name}.ragfile") for name in ("old", "new")]
+    (tmp_path / "lines").write_text("keys\n\nlocks\n")
+    said = [{"_id": "1", "text": "keys"}, {"_id": "2", "text": "locks"}]
+    (tmp_path / "json").write_text("".join(json.dumps(one) + "\n" for one in said))
+    for name, asked in (("lines", "locks"), ("json", "2")):
+        with pytest.raises(SystemExit):
+            main(["compare", *files, "--questions", str(tmp_path / name), "--mode", "bm25"])
+        out = capsys.readouterr().out.splitlines()
+        assert out == [
+            "1 of 2 questions have other answers among the first 10",
+            f"  {asked}: +page.md",
+        ]

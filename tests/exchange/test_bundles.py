@@ -14,6 +14,7 @@ from places import ROOT
 
 import ragfile
 from ragfile import _core
+from ragfile.exchange import bundles
 
 DATA = ROOT / "tests" / "data"
 cryptography = pytest.importorskip("cryptography")
@@ -159,3 +160,71 @@ def test_the_command_line_signs_and_verifies(kb, tmp_path, capsys):
     code, out = run(*check)
     assert code == 1
     assert "whole, but not vouched for" in out
+
+
+def signed(path, private, payload):
+    """A bundle whose signature is good, of whatever it says."""
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = serialization.load_pem_private_key(private.read_bytes(), None)
+    signature = key.sign(bundles.encoded(payload), ec.ECDSA(hashes.SHA256()))
+    envelope = {
+        "payloadType": bundles.TYPE, "payload": base64.b64encode(payload).decode(),
+        "signatures": [{"sig": base64.b64encode(signature).decode()}],
+    }  # fmt: skip
+    path.write_text(json.dumps({"mediaType": bundles.MEDIA, "dsseEnvelope": envelope}))
+    return path
+
+
+def lying(said, *place, value):
+    """A statement with another value at a place."""
+    changed = json.loads(json.dumps(said))
+    *to, last = place
+    inner = changed
+    for step in to:
+        inner = inner[step]
+    inner[last] = value
+    return changed
+
+
+def test_a_good_signature_of_another_statement_vouches_for_nothing(kb, tmp_path):
+    private, public = new_key(tmp_path / "ec.pem", curves()[0])
+    ragfile.sign_bundle(kb, tmp_path / "kb.sig", private)
+    envelope = json.loads((tmp_path / "kb.sig").read_text())["dsseEnvelope"]
+    said = json.loads(base64.b64decode(envelope["payload"]))
+    good = signed(tmp_path / "good.sig", private, json.dumps(said).encode())
+    ragfile.verify_bundle(kb, good, [public])
+    resource = ["predicate", "resources", 0]
+    lies = [
+        [], "text", lying(said, "_type", value="other"), lying(said, "predicateType", value="x"),
+        lying(said, "subject", value=[]), lying(said, "subject", value=said["subject"] * 2),
+        lying(said, "subject", 0, "digest", "sha256", value="0" * 64),
+        lying(said, "predicate", "resources", value=[]), lying(said, *resource, "digest", value="x"),
+        lying(said, *resource, "digest", value="0" * 64), lying(said, *resource, "name", value="other"),
+        lying(said, *resource, "algorithm", value="md5"),
+        lying(said, "predicate", "serialization", "method", value="shards"),
+    ]  # fmt: skip
+    for lie in (*(json.dumps(lie).encode() for lie in lies), b"", b"[" * 100_000, b"\xff"):
+        bundle = signed(tmp_path / "lie.sig", private, lie)
+        with pytest.raises(ragfile.SignatureError):
+            ragfile.verify_bundle(kb, bundle, [public])
+
+
+def test_keys_that_no_bundle_has_are_named(kb, tmp_path):
+    (tmp_path / "nonsense.pem").write_text("no key")
+    with pytest.raises(ValueError, match="is not a private key in PEM"):
+        ragfile.sign_bundle(kb, tmp_path / "kb.sig", tmp_path / "nonsense.pem")
+    private, _ = new_key(tmp_path / "ec.pem", curves()[0])
+    ragfile.sign_bundle(kb, tmp_path / "kb.sig", private)
+    with pytest.raises(ValueError, match="is not a public key in PEM"):
+        ragfile.verify_bundle(kb, tmp_path / "kb.sig", [tmp_path / "nonsense.pem"])
+
+
+def test_a_bundle_is_of_one_file(tmp_path):
+    (tmp_path / "page.md").write_text("Rotate the keys.")
+    ragfile.dataset.build([tmp_path / "page.md"], tmp_path / "parts", shards=1)
+    private, _ = new_key(tmp_path / "ec.pem", curves()[0])
+    with pytest.raises(ValueError, match="is a dataset: a bundle is of one file"):
+        ragfile.sign_bundle(tmp_path / "parts", tmp_path / "x.sig", private)
+    assert not (tmp_path / "x.sig").exists()
