@@ -385,10 +385,12 @@ def test_the_report_as_json_names_the_parts_of_what_it_lists(docs, tmp_path):
 
 
 LIMITED = """
-import resource, signal, sys
+import atexit, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from ragfile.cli import main as cli
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), most))
+atexit.register(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))  # what was measured is written then
 cli.main(sys.argv[2:])
 """
 

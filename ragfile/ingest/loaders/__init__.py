@@ -175,7 +175,7 @@ def sniff(raw, suffix=""):
 def _binary(raw):
     return (
         b"\0" in raw[: 1 << 16]
-        and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+        and not raw.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
         and not encodings.wide(raw)
     )
 
