@@ -9,7 +9,7 @@
 
 #include "pursuit.h"
 
-enum { AHEAD = 12, CHUNK = 64 };
+enum { AHEAD = 16, CHUNK = 256 };
 
 struct gathering {
     struct search *search;
@@ -17,21 +17,31 @@ struct gathering {
     const struct rag_shadow *shadow;
     const uint32_t *which;
     size_t count, row_size;
-    uint64_t codes[CHUNK]; /* where the codes of the chunk's rows lie */
+    uint64_t first_at, group_size, last_at, last_group; /* where the codes of groups lie */
     uint32_t rows[CHUNK];
+    uint64_t places[CHUNK]; /* of their codes */
 };
 
-static void start_load(const struct gathering *on, size_t i) {
-    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->codes[i]);
-    for (size_t line = 0; line < on->row_size + 63; line += 64) __builtin_prefetch(codes + line);
+static void find_groups(struct gathering *on) {
+    const struct rag_shadow *shadow = on->shadow;
+    on->row_size = rag_shadow_row_size(shadow);
+    on->group_size = rag_shadow_group_size(shadow, shadow->group_rows);
+    on->last_group = (shadow->count - 1) / shadow->group_rows;
+    on->first_at = rag_shadow_codes_at(shadow, 0);
+    on->last_at = rag_shadow_codes_at(shadow, on->last_group);
 }
 
-static void refine(const struct gathering *on, size_t i, size_t place) {
-    struct search *search = on->search;
-    const uint32_t q = on->which[place];
-    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->codes[i]);
-    rag_refine_rows(&search->queries[q], search->dim, &codes, &on->rows[i], 1,
-                    &on->slice->hunts[q].sieve);
+static uint64_t place_of(const struct gathering *on, uint32_t row) {
+    const uint32_t group_rows = (uint32_t)on->shadow->group_rows, group = row / group_rows;
+    const uint64_t start =
+        group == on->last_group ? on->last_at : on->first_at + group * on->group_size;
+    return start + (uint64_t)(row - group * group_rows) * on->row_size;
+}
+
+static void start_load(const struct gathering *on, size_t i) {
+    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->places[i]);
+    for (size_t at = 0; at < on->row_size; at += 64) __builtin_prefetch(codes + at);
+    __builtin_prefetch(codes + on->row_size - 1);
 }
 
 /* Keeps the floors up with what was found. */
@@ -45,21 +55,35 @@ static void settle(const struct gathering *on, float *scratch) {
     }
 }
 
-static void refine_chunk(struct gathering *on, size_t count, float *scratch) {
-    const bool lent = !on->shadow->guard.bytes;
+/* The codes of the rows from `first` on, with the loads of later ones started. */
+static bool take_codes(const struct gathering *on, size_t first, size_t some, size_t count,
+                       const uint8_t **codes) {
     struct rag_fault fault;
-    for (size_t i = 0; i < count; i++) on->codes[i] = rag_shadow_row_at(on->shadow, on->rows[i]);
-    for (size_t i = 0; !lent && i < AHEAD && i < count; i++) start_load(on, i);
-    for (size_t i = 0; i < count; i++) {
-        if (!lent && i + AHEAD < count) start_load(on, i + AHEAD);
+    for (size_t i = first; i < first + some; i++) {
+        if (i + AHEAD < count && on->shadow->guard.bytes) start_load(on, i + AHEAD);
         if (!rag_search_note(
-                on->search, rag_guard_check(&on->shadow->guard, on->codes[i], on->row_size, &fault),
-                &fault))
-            return;
-        for (size_t place = 0; place < on->count; place++) refine(on, i, place);
-        if (i % 16 == 15) settle(on, scratch);
+                on->search,
+                rag_guard_check(&on->shadow->guard, on->places[i], on->row_size, &fault), &fault))
+            return false;
+        codes[i - first] = rag_guard_at(&on->shadow->guard, on->places[i]);
     }
-    settle(on, scratch);
+    return true;
+}
+
+static void refine_chunk(struct gathering *on, size_t count, float *scratch) {
+    const uint8_t *codes[REFINED];
+    for (size_t i = 0; i < count; i++) on->places[i] = place_of(on, on->rows[i]);
+    for (size_t i = 0; on->shadow->guard.bytes && i < AHEAD && i < count; i++) start_load(on, i);
+    for (size_t i = 0, some; i < count; i += some) {
+        some = count - i < REFINED ? count - i : REFINED;
+        if (!take_codes(on, i, some, count, codes)) return;
+        for (size_t place = 0; place < on->count; place++) {
+            const uint32_t q = on->which[place];
+            rag_refine_rows(&on->search->queries[q], on->search->dim, codes, on->rows + i, some,
+                            &on->slice->hunts[q].sieve);
+        }
+        settle(on, scratch);
+    }
 }
 
 void rag_scan_gather(struct search *search, const struct slice *slice, const uint32_t *which,
@@ -73,7 +97,7 @@ void rag_scan_gather(struct search *search, const struct slice *slice, const uin
         rag_passing(rag_where(search, slice, which[0]), slice->first, slice->end);
     float *scratch = rag_search_scratch(search);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
-    on.row_size = rag_shadow_row_size(on.shadow);
+    find_groups(&on);
     while (!rag_search_failed(search)) {
         const size_t found = rag_passing_take(&passing, on.rows, CHUNK);
         if (!found) break;
