@@ -12,9 +12,11 @@
  *
  * Each table starts at a multiple of 64. All but the order is checked when a file is opened. A row
  * number of the order is checked when it is used: all of them would be a read of the whole table.
+ * A search in few rows wants the table turned round, the place of each row, and reads it whole once.
  *
  * The companion rag.clustered is a shadow (shadow.c) of the rows at their places. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "clusters.h"
 
@@ -116,4 +118,49 @@ enum rag_status rag_clusters_open(struct rag_clusters *c, const struct rag_guard
 
 uint32_t rag_clusters_start(const struct rag_clusters *c, uint32_t cluster) {
     return load_u32(rag_guard_at(&c->guard, CLUSTERS_HEAD + 4 * (uint64_t)cluster));
+}
+
+/* -------------------------------------------------------------------------------- places of rows */
+
+static enum rag_status bad_order(const struct rag_clusters *c, uint64_t at, const char *what,
+                                 struct rag_fault *fault) {
+    rag_fail(fault, RAG_CORRUPT, at, what);
+    if (fault) memcpy(fault->section, c->guard.name, sizeof fault->section);
+    return RAG_CORRUPT;
+}
+
+static enum rag_status turn_order(const struct rag_clusters *c, uint32_t *places,
+                                  struct rag_fault *fault) {
+    const enum rag_status status = rag_guard_check(&c->guard, c->order_at, 4 * c->rows, fault);
+    if (status != RAG_OK) return status;
+    const uint8_t *order = rag_guard_at(&c->guard, c->order_at);
+    memset(places, 0xff, 4 * c->rows);
+    for (uint64_t place = 0; place < c->rows; place++) {
+        const uint32_t row = load_u32(order + 4 * place);
+        if (row >= c->rows || places[row] != UINT32_MAX)
+            return bad_order(c, c->order_at + 4 * place,
+                             "a place holds a row that is not there, or has another place", fault);
+        places[row] = (uint32_t)place;
+    }
+    return RAG_OK;
+}
+
+/* Threads that need them at the same time make them each; one's are kept. */
+enum rag_status rag_clusters_row_places(const struct rag_clusters *c, const uint32_t **places,
+                                        struct rag_fault *fault) {
+    uint32_t **kept = (uint32_t **)&c->places, *made, *none = NULL;
+    if ((*places = __atomic_load_n(kept, __ATOMIC_ACQUIRE))) return RAG_OK;
+    if (!(made = malloc(4 * c->rows + 1)))
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for the places of rows");
+    const enum rag_status status = turn_order(c, made, fault);
+    if (status != RAG_OK ||
+        !__atomic_compare_exchange_n(kept, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        free(made);
+    *places = status != RAG_OK ? NULL : none ? none : made;
+    return status;
+}
+
+void rag_clusters_close(struct rag_clusters *c) {
+    free(c->places);
+    c->places = NULL;
 }

@@ -38,6 +38,10 @@ static inline void put_centroid(uint8_t *panels, size_t c, const int16_t *centro
     }
 }
 
+/* The place of each row: made by the first search that needs it, from the whole order, and kept. */
+enum rag_status rag_clusters_row_places(const struct rag_clusters *clusters,
+                                        const uint32_t **places, struct rag_fault *fault);
+
 /* A row's direction as int16 of 2^-14; zeros where it has none that bounds could hold. Returns
  * whether it has one. */
 bool rag_cluster_point(const struct rag_matrix *matrix, uint64_t row, int16_t *point, double *unit,

@@ -208,15 +208,28 @@ static struct hit *room_for(struct pursuit *on, size_t place, size_t most) {
     return on->pending + place * on->room + on->pending_count[place];
 }
 
+/* Drops the hits whose rows do not pass the filter. Returns how many are left. */
+static size_t drop_hits(const struct pursuit *on, struct hit *hits, size_t count) {
+    size_t kept = 0;
+    uint32_t row;
+    if (!on->where) return count;
+    for (size_t i = 0; i < count; i++) {
+        if (!rag_search_row(on->search, on->slice->segment, hits[i].row, &row)) return 0;
+        hits[kept] = hits[i];
+        kept += has_row(on->where, row);
+    }
+    return kept;
+}
+
 /* Of the rows whose bounds were noted, those that reach the floor wait from here on. */
 static void harvest(struct pursuit *on, size_t place) {
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
     for (size_t b = 0; b < on->noted; b += RUN_BLOCKS) {
         const size_t left = on->noted - b, blocks = left < RUN_BLOCKS ? left : RUN_BLOCKS;
         struct hit *hits = room_for(on, place, BLOCK_ROWS * blocks);
-        on->pending_count[place] +=
-            rag_kernels()->reach(on->uppers + place * on->room + BLOCK_ROWS * b, on->firsts + b,
-                                 blocks, sieve->floor, hits);
+        const size_t found = rag_kernels()->reach(on->uppers + place * on->room + BLOCK_ROWS * b,
+                                                  on->firsts + b, blocks, sieve->floor, hits);
+        on->pending_count[place] += drop_hits(on, hits, found);
     }
 }
 
@@ -234,6 +247,7 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
     struct hit *likely = on->likely + place * RUN_BLOCKS * BLOCK_ROWS;
     size_t count = 0;
     refine_likely(on, place);
+    found = drop_hits(on, on->fresh, found);
     for (size_t j = 0; j < found; j++) {
         const struct hit *hit = &on->fresh[j];
         if (hit->row >= on->slice->end || !(hit->upper >= sieve->floor)) continue;

@@ -23,7 +23,8 @@ struct pursuit {
     size_t noted;
     struct hit *fresh, *pending, *likely;
     size_t *pending_count, *likely_count;
-    const uint8_t *next; /* the blocks that are swept after those of this stretch, or NULL */
+    const uint64_t *where; /* rows that pass, where the sweep does not know them; or NULL */
+    const uint8_t *next;   /* the blocks that are swept after those of this stretch, or NULL */
     float *scratch;
 };
 

@@ -921,8 +921,11 @@ struct rag_clusters {
     struct rag_guard guard;
     uint64_t rows, order_at;
     uint32_t dim, count;
+    uint32_t *places; /* of rows, once a search needed them; or NULL */
 };
 
+/* close frees what searches keep in clusters. */
+void rag_clusters_close(struct rag_clusters *clusters);
 enum rag_status rag_clusters_open(struct rag_clusters *clusters, const struct rag_guard *section,
                                   const struct rag_matrix *matrix, struct rag_fault *fault);
 

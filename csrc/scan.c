@@ -171,20 +171,33 @@ static bool is_few(const struct search *search, uint64_t passing) {
  * as sweeping over GATHER_SHARE. */
 enum { GATHER_SHARE = 8 };
 
-/* Gathering needs a shadow in the order of rows. */
+/* Where a shadow has another order, gathering needs the place of each row, which is not worth
+ * having of a file that is lent piece by piece. */
+static bool gathering_pays(const struct search *search, const struct slice *whole,
+                           uint64_t passing) {
+    const struct rag_segment *segment = &search->segments[whole->segment];
+    return passing * GATHER_SHARE <= whole->end - whole->first &&
+           !(segment->clusters && !segment->clusters->guard.bytes);
+}
+
 static void scan_shadow(struct search *search, const struct slice *slice, const uint32_t *which,
-                        size_t count, bool mixed, uint64_t passing) {
+                        size_t count, bool mixed, bool gathering) {
     if (mixed || (rag_kernels()->tile && count >= TILE_QUERIES / 2))
         rag_scan_tiles(search, slice, which, count);
-    else if (!search->segments[slice->segment].clusters &&
-             passing * GATHER_SHARE <= slice->end - slice->first)
-        rag_scan_gather(search, slice, which, count);
+    else if (gathering) rag_scan_gather(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
 }
 
 /* Where an effort below 1 leaves rows out. */
 static bool is_visited(const struct search *search, const struct rag_segment *segment) {
     return search->effort < 1 && segment->clusters && shadow_pays(search, segment);
+}
+
+/* Where few rows pass, all of them are looked at sooner than the clusters that hold enough. */
+static bool all_pay(const struct search *search, uint64_t rows, uint64_t passing) {
+    const double count = (double)passing, least = 4 * (double)search->k + 32,
+                 wanted = fmax(search->effort * count, least);
+    return GATHER_SHARE * count * count <= (double)rows * wanted;
 }
 
 /* The slices of one segment must be scanned in one way where its shadow has another order: a slice
@@ -207,13 +220,13 @@ static void scan_as_fits(struct search *search, const struct slice *slice, const
         rag_scan_exhaustive(search, slice, which, count);
         for (size_t i = 0; search->slice_count > 1 && i < count; i++)
             count_scored(search, slice, which[i]);
-    } else if (is_visited(search, segment)) {
+    } else if (is_visited(search, segment) && !all_pay(search, whole.end, passing)) {
         for (size_t i = 0; i < count; i++) rag_scan_clusters(search, slice, which[i], passing);
     } else if (!shadow_pays(search, segment) && count >= PRODUCT_QUERIES &&
                4 * passing >= whole.end - whole.first)
         rag_scan_products(search, slice, which, count);
     else if (!shadow_pays(search, segment)) rag_scan_estimates(search, slice, which, count);
-    else scan_shadow(search, slice, which, count, mixed, passing);
+    else scan_shadow(search, slice, which, count, mixed, gathering_pays(search, &whole, passing));
 }
 
 /* Queries without bounds, each alone where their filters differ. */

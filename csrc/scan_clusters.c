@@ -159,21 +159,40 @@ static uint64_t set_range(const struct stretch *stretch, uint64_t from, uint64_t
     return last - first;
 }
 
-bool rag_places_bits(struct search *search, const struct slice *slice, const uint64_t *where,
-                     const struct stretch *stretch, uint64_t from, uint64_t to, uint8_t *bits,
-                     uint64_t *passing) {
+/* The rows at places from .. to; NULL (noted) where they cannot be read. */
+static const uint8_t *rows_at(const struct visit *on, uint64_t from, uint64_t to) {
+    const uint64_t at = on->clusters->order_at + 4 * from;
+    struct rag_fault fault;
+    if (!rag_search_note(
+            on->search, rag_guard_check(&on->clusters->guard, at, 4 * (to - from), &fault), &fault))
+        return NULL;
+    return rag_guard_at(&on->clusters->guard, at);
+}
+
+/* Whether the row at a place passes the filter; one that is not there is noted. */
+static bool is_passing(const struct visit *on, const uint8_t *at, uint64_t place) {
+    uint32_t row = load_u32(at);
+    return row < on->clusters->rows ? has_row(on->where, row)
+                                    : rag_search_row(on->search, on->slice->segment, place, &row);
+}
+
+/* Two bytes for each block of a stretch: the places from .. to whose rows pass, which are counted
+ * as seen. */
+static bool find_bits(struct visit *on, const struct stretch *stretch, uint64_t from, uint64_t to,
+                      uint8_t *bits) {
     const uint64_t count = set_range(stretch, from, to, bits);
+    const uint8_t *rows = NULL;
     uint64_t dropped = 0;
-    for (size_t i = 0; where && i < stretch->rows; i++) {
-        uint32_t row;
-        if (!(bits[i / 8] >> i % 8 & 1)) continue;
-        if (!rag_search_row(search, slice->segment, stretch->first + i, &row)) return false;
-        if (has_row(where, row)) continue;
+    if (on->where && !(rows = rows_at(on, stretch->first, stretch->first + stretch->rows)))
+        return false;
+    for (size_t i = 0; rows && i < stretch->rows; i++) {
+        if (!(bits[i / 8] >> i % 8 & 1) || is_passing(on, rows + 4 * i, stretch->first + i))
+            continue;
         bits[i / 8] &= (uint8_t)~(1u << i % 8);
         dropped++;
     }
-    *passing += count - dropped;
-    return true;
+    on->seen += count - dropped;
+    return !rag_search_failed(on->search);
 }
 
 /* Where the blocks of the cluster after the i-th lie: loads of them start before their sweep. */
@@ -193,7 +212,7 @@ static bool sweep_places(struct visit *on, uint64_t from, uint64_t to, const uin
         const uint64_t left = align_up(to - at, BLOCK_ROWS), before = on->seen;
         if (!rag_stretch_at(on->search, on->slice, at, left < on->run ? left : on->run, false,
                             &stretch) ||
-            !rag_places_bits(on->search, on->slice, on->where, &stretch, from, to, bits, &on->seen))
+            !find_bits(on, &stretch, from, to, bits))
             return false;
         on->pursuit.next = at + stretch.rows < to ? NULL : next;
         if (on->seen > before) rag_sweep_stretch(&on->pursuit, &stretch, bits);
@@ -203,13 +222,11 @@ static bool sweep_places(struct visit *on, uint64_t from, uint64_t to, const uin
 }
 
 static bool count_places(const struct visit *on, uint64_t from, uint64_t to, uint64_t *count) {
+    const uint8_t *rows = rows_at(on, from, to);
     *count = 0;
-    for (uint64_t place = from; place < to; place++) {
-        uint32_t row;
-        if (!rag_search_row(on->search, on->slice->segment, place, &row)) return false;
-        *count += has_row(on->where, row);
-    }
-    return true;
+    for (uint64_t place = from; rows && place < to; place++)
+        *count += is_passing(on, rows + 4 * (place - from), place);
+    return rows && !rag_search_failed(on->search);
 }
 
 /* The rows that are candidates when half was seen. */

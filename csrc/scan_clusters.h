@@ -8,12 +8,6 @@
 /* The row at a place of a segment's shadow. False (noted) where there is none. */
 bool rag_search_row(struct search *search, size_t segment, uint64_t place, uint32_t *row);
 
-/* Two bytes for each block of a stretch: the places from .. to whose rows are in where, which are
- * added to *passing. */
-bool rag_places_bits(struct search *search, const struct slice *slice, const uint64_t *where,
-                     const struct stretch *stretch, uint64_t from, uint64_t to, uint8_t *bits,
-                     uint64_t *passing);
-
 /* Takes what a stretch's blocks give to the pursuit; bits: two bytes for each block, or NULL for
  * all rows. */
 void rag_sweep_stretch(struct pursuit *on, const struct stretch *stretch, const uint8_t *bits);

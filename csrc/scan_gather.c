@@ -7,6 +7,7 @@
  * and those are scored when the query is finished, as after any other scan. */
 #include <stdlib.h>
 
+#include "clusters.h"
 #include "pursuit.h"
 
 enum { AHEAD = 16, CHUNK = 256 };
@@ -16,22 +17,29 @@ struct gathering {
     const struct slice *slice;
     const struct rag_shadow *shadow;
     const uint32_t *which;
+    const uint32_t *places; /* of rows in the shadow; NULL: their numbers */
     size_t count, row_size;
     uint64_t first_at, group_size, last_at, last_group; /* where the codes of groups lie */
     uint32_t rows[CHUNK];
-    uint64_t places[CHUNK]; /* of their codes */
+    uint64_t codes[CHUNK]; /* where the rows' codes lie */
 };
 
-static void find_groups(struct gathering *on) {
+static bool find_places(struct gathering *on) {
+    const struct rag_clusters *clusters = on->search->segments[on->slice->segment].clusters;
     const struct rag_shadow *shadow = on->shadow;
+    struct rag_fault fault;
     on->row_size = rag_shadow_row_size(shadow);
     on->group_size = rag_shadow_group_size(shadow, shadow->group_rows);
     on->last_group = (shadow->count - 1) / shadow->group_rows;
     on->first_at = rag_shadow_codes_at(shadow, 0);
     on->last_at = rag_shadow_codes_at(shadow, on->last_group);
+    return !clusters ||
+           rag_search_note(on->search, rag_clusters_row_places(clusters, &on->places, &fault),
+                           &fault);
 }
 
-static uint64_t place_of(const struct gathering *on, uint32_t row) {
+static uint64_t codes_at(const struct gathering *on, uint32_t number) {
+    const uint32_t row = on->places ? on->places[number] : number;
     const uint32_t group_rows = (uint32_t)on->shadow->group_rows, group = row / group_rows;
     const uint64_t start =
         group == on->last_group ? on->last_at : on->first_at + group * on->group_size;
@@ -39,7 +47,7 @@ static uint64_t place_of(const struct gathering *on, uint32_t row) {
 }
 
 static void start_load(const struct gathering *on, size_t i) {
-    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->places[i]);
+    const uint8_t *codes = rag_guard_at(&on->shadow->guard, on->codes[i]);
     for (size_t at = 0; at < on->row_size; at += 64) __builtin_prefetch(codes + at);
     __builtin_prefetch(codes + on->row_size - 1);
 }
@@ -62,17 +70,17 @@ static bool take_codes(const struct gathering *on, size_t first, size_t some, si
     for (size_t i = first; i < first + some; i++) {
         if (i + AHEAD < count && on->shadow->guard.bytes) start_load(on, i + AHEAD);
         if (!rag_search_note(
-                on->search,
-                rag_guard_check(&on->shadow->guard, on->places[i], on->row_size, &fault), &fault))
+                on->search, rag_guard_check(&on->shadow->guard, on->codes[i], on->row_size, &fault),
+                &fault))
             return false;
-        codes[i - first] = rag_guard_at(&on->shadow->guard, on->places[i]);
+        codes[i - first] = rag_guard_at(&on->shadow->guard, on->codes[i]);
     }
     return true;
 }
 
 static void refine_chunk(struct gathering *on, size_t count, float *scratch) {
     const uint8_t *codes[REFINED];
-    for (size_t i = 0; i < count; i++) on->places[i] = place_of(on, on->rows[i]);
+    for (size_t i = 0; i < count; i++) on->codes[i] = codes_at(on, on->rows[i]);
     for (size_t i = 0; on->shadow->guard.bytes && i < AHEAD && i < count; i++) start_load(on, i);
     for (size_t i = 0, some; i < count; i += some) {
         some = count - i < REFINED ? count - i : REFINED;
@@ -97,8 +105,8 @@ void rag_scan_gather(struct search *search, const struct slice *slice, const uin
         rag_passing(rag_where(search, slice, which[0]), slice->first, slice->end);
     float *scratch = rag_search_scratch(search);
     if (!scratch) rag_search_note(search, RAG_MEMORY, NULL);
-    find_groups(&on);
-    while (!rag_search_failed(search)) {
+    const bool is_ready = scratch && find_places(&on);
+    while (is_ready && !rag_search_failed(search)) {
         const size_t found = rag_passing_take(&passing, on.rows, CHUNK);
         if (!found) break;
         refine_chunk(&on, found, scratch);

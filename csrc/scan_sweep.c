@@ -3,7 +3,10 @@
  * The blocks are read in runs: 32 rows at first, while the floor is low, then up to 1024. The
  * kernel picks the rows that probably beat the floor, and notes the bounds of the others; pursuit.c
  * takes them further. A plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
- * a kernel of its own. */
+ * a kernel of its own.
+ *
+ * The kernel knows a filter by its bits. Where the blocks are in the order of clusters, the bits of
+ * sixteen places would have to be looked for one by one, so it is asked about hits alone. */
 #include <math.h>
 
 #include "scan_clusters.h"
@@ -67,31 +70,20 @@ void rag_sweep_stretch(struct pursuit *on, const struct stretch *stretch, const 
     on->noted += blocks;
 }
 
-/* Sweeps a stretch with the filter's bits: as they lie, or of the rows at these places. */
-static bool sweep_filtered(struct pursuit *on, const struct stretch *stretch) {
-    const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);
-    uint8_t bits[2 * RUN_BLOCKS];
-    uint64_t passing = 0;
-    const uint8_t *these = where ? (const uint8_t *)where + stretch->first / 8 : NULL;
-    if (where && on->search->segments[on->slice->segment].clusters) {
-        if (!rag_places_bits(on->search, on->slice, where, stretch, 0, UINT64_MAX, bits, &passing))
-            return false;
-        these = bits;
-    }
-    rag_sweep_stretch(on, stretch, these);
-    return true;
-}
-
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
                     size_t count) {
     struct pursuit on;
     struct stretch stretch;
+    const uint64_t *where = rag_where(search, slice, which[0]);
+    const bool is_placed = search->segments[slice->segment].clusters != NULL;
     size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
     if (rag_pursuit_open(&on, search, slice, which, count)) {
+        on.where = is_placed ? where : NULL;
         for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
              row += stretch.rows) {
             if (!rag_stretch_at(search, slice, row, run, false, &stretch)) break;
-            if (!sweep_filtered(&on, &stretch)) break;
+            rag_sweep_stretch(&on, &stretch,
+                              where && !is_placed ? (const uint8_t *)where + row / 8 : NULL);
             run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
         }
         rag_pursuit_flush(&on);

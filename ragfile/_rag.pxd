@@ -496,6 +496,7 @@ cdef extern from "rag.h" nogil:
     struct rag_clustering:
         pass
 
+    void rag_clusters_close(rag_clusters *clusters)
     rag_status rag_clusters_open(rag_clusters *clusters, const rag_guard *section,
                                  const rag_matrix *matrix, rag_fault *fault)
     uint32_t rag_clusters_start(const rag_clusters *clusters, uint32_t cluster)

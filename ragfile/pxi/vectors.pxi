@@ -146,6 +146,9 @@ cdef class Matrix:
             check(rag_clusters_open(&self.clustered, &cells.guard, &self.matrix, &fault), &fault)
             self.has_clusters = True
 
+    def __dealloc__(self):
+        rag_clusters_close(&self.clustered)
+
     def __len__(self):
         return self.matrix.count
 

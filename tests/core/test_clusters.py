@@ -1,13 +1,14 @@
 """Clusters: the same on every machine, true of every row, never seen in an exact answer, and what a search with
 less effort looks at, answers and says of itself."""
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.clusters import Clusters, answer, clustered, made
+from oracles.clusters import Clusters, answer, clustered, made, up
 from oracles.vectors import METRICS, assert_same, exact
 from targets import TARGETS, printed
 
@@ -128,8 +129,9 @@ def test_exact_answers_do_not_know_of_clusters(metric, dim):
     assert matrix.kept == (64 if dim == 96 else 0)
     queries = np.vstack([asked(dim, 70), rows[20:22], np.zeros((1, dim), np.float32)])
     some = np.random.default_rng(2).random(4500) < 0.2
+    less = np.random.default_rng(3).random(4500) < 0.08
     few = np.arange(4500) % 400 == 3
-    for where in (None, some, few):
+    for where in (None, some, less, few):
         for k in (1, 10, 200):
             wanted = exact(queries, rows, k, metric, where)
             for threads in (1, 3):
@@ -179,7 +181,8 @@ def test_less_effort_answers_from_the_clusters_that_the_rule_names(metric, effor
     matrix, clusters = clustered(rows, 90, metric)
     queries, recall = np.vstack([asked(30, 6), rows[300:303]]), np.empty(9)
     some = np.random.default_rng(3).random(4500) < 0.3
-    for where in (None, some):
+    less = np.random.default_rng(4).random(4500) < 0.05
+    for where in (None, some, less):
         for k in (1, 10):
             found = matrix.nearest(queries, k, where=where, effort=effort, recall=recall)
             for i, query in enumerate(queries):
@@ -214,6 +217,23 @@ def test_any_effort_on_any_rows_follows_the_rule(
         assert effort < 1
         told = answer(clusters, rows, query, k, metric, effort, where)
         assert found[0].tolist() == told[0].tolist()
+
+
+def test_few_rows_that_pass_are_all_looked_at_and_the_answer_is_proven():
+    rows = topics(6000, 40)
+    matrix, clusters = clustered(rows, 60)
+    queries, recall = asked(40, 6), np.empty(6)
+    proven = []
+    for count in (90, 200, 400, 800, 1600):
+        where = np.random.default_rng(count).permutation(6000) < count
+        wanted = [answer(clusters, rows, q, 10, "cosine", 0.05, where) for q in queries]
+        found = matrix.nearest(queries, 10, where=where, effort=0.05, recall=recall)
+        assert found[0].tolist() == [w[0].tolist() for w in wanted]
+        proven.append((recall == 1).all())
+        if 8 * count**2 <= 6000 * max(0.05 * count, 72):
+            assert proven[-1]
+            assert_same(found, exact(queries, rows, 10, "cosine", where))
+    assert proven == [True, True, False, False, False]
 
 
 def test_threads_and_batches_do_not_change_an_answer_of_less_effort():
@@ -369,3 +389,41 @@ def test_numbers_that_are_not_true_are_found_by_a_check():
         plain = bytearray()
         _core.Shadow(_core.Matrix(rows, 1000, 24)).write(plain.extend)
         opened(rows, table, bytes(plain)).check_shadow()
+
+
+def test_an_order_in_which_a_row_has_no_place_is_found_by_a_search_in_few_rows():
+    rows = topics(3000, 24)
+    table, section = made(rows, 20)
+    order_at = len(table) - up(4 * 3000)
+    few = np.arange(3000) % 20 == 3
+    twice = patched(table, order_at + 40, table[order_at : order_at + 4])
+    beyond = patched(table, order_at + 40, b"\xff" * 4)
+    for broken in (twice, beyond):
+        matrix = opened(rows, broken, section)
+        for _ in range(2):
+            with pytest.raises(CorruptError, match="row that is not there, or has another place"):
+                matrix.nearest(rows[5], 3, where=few)
+    found = opened(rows, table, section).nearest(rows[5:6], 3, where=few)
+    assert_same(found, exact(rows[5:6], rows, 3, "cosine", few))
+
+
+def test_many_threads_that_need_the_places_of_rows_at_once_get_the_same():
+    rows = topics(20_000, 24)
+    table, section = made(rows, 80)
+    few = np.arange(20_000) % 50 == 3
+    wanted = exact(rows[:2], rows, 7, "cosine", few)
+    for _ in range(10):
+        matrix, found = opened(rows, table, section), []
+        threads = [
+            threading.Thread(
+                target=lambda m=matrix, f=found: f.append(m.nearest(rows[:2], 7, where=few))
+            )
+            for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 6
+        for one in found:
+            assert_same(one, wanted)

@@ -77,6 +77,8 @@ def visited(clusters, query, k, effort, where=None):
     total = int(passes.sum())
     wanted, order = max(effort * total, 4 * k + 32), order_of(clusters, query)
     seen, middle, half = [], None, 0.0
+    if 8 * total * total <= clusters.rows * wanted:
+        return middle, np.flatnonzero(passes).tolist(), half, 1
     for i, c in enumerate(order):
         if len(seen) == total or (i >= 4 and len(seen) >= wanted):
             break
