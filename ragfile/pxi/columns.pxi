@@ -1,5 +1,7 @@
 # Metadata as columns in Python's hands: a builder, a section, a column; and values as their bytes.
 
+from libc.string cimport memcmp
+
 # What is stored: see rag_columns_limits. A text of more than a kilobyte is not what one filters by.
 COLUMN_LIMITS = {
     "value": 1000, "values": 96 << 20, "held": 256 << 20, "free_bytes": 64 << 10, "bytes_a_row": 96,
@@ -60,24 +62,38 @@ cdef class ColumnsBuilder:
         check(rag_columns_rows(self.builder, json, size, count, &fault), &fault)
 
     def segment(self, Records records not None, Stream meta not None):
-        """All documents and rows of a segment as it is stored."""
+        """All documents and rows of a segment as it is stored. Rows of a document that say the same
+        are taken together."""
         cdef rag_fault fault
         cdef rag_document d
         cdef rag_chunk c
-        cdef uint64_t i, row, alike
+        cdef uint64_t i, row, count
+        cdef Reading reading = Reading(meta)
+        cdef const uint8_t *json
+        cdef bytes said
         for i in range(records.records.count):
             check(rag_records_document(&records.records, i, &d, &fault), &fault)
-            self.document(meta.read(d.meta_at, d.meta_size))
-            alike = 0
+            json = reading.see(d.meta_at, d.meta_size)
+            self.spoil_unless_utf8(json, d.meta_size)
+            check(rag_columns_document(self.builder, json, d.meta_size, &fault), &fault)
+            said, count = b"", 0
             for row in range(d.first_row, d.first_row + d.rows):
                 check(rag_records_chunk(&records.records, row, &c, &fault), &fault)
-                if c.meta_size == 0:
-                    alike += 1
-                    continue
-                self.rows(b"", alike)
-                self.rows(meta.read(c.meta_at, c.meta_size))
-                alike = 0
-            self.rows(b"", alike)
+                json = reading.see(c.meta_at, c.meta_size)
+                if <uint64_t>len(said) != c.meta_size or (
+                        c.meta_size and memcmp(<const char *>said, json, c.meta_size) != 0):
+                    self.rows(said, count)
+                    said, count = json[:c.meta_size], 0
+                count += 1
+            self.rows(said, count)
+
+    cdef spoil_unless_utf8(self, const uint8_t *text, size_t size):
+        cdef uint8_t all = 0
+        cdef size_t i
+        for i in range(size):
+            all |= text[i]
+        if all >= 128 and not is_utf8(text[:size]):
+            rag_columns_spoil(self.builder)
 
     @property
     def is_spoilt(self):

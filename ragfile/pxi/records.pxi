@@ -497,6 +497,40 @@ cdef class Stream:
         return b"".join([self.block(i) for i in range(first, last + 1)])[at:at + size]
 
 
+cdef class Reading:
+    """Pieces of a stream, one after the other, seen where their block lies unpacked: the last one's
+    block is held, so the next one of it costs nothing."""
+
+    cdef Stream stream
+    cdef bytes held
+    cdef uint64_t first, end  # of the block that is held
+    cdef const uint8_t *at    # where it lies
+
+    def __cinit__(self, Stream stream not None):
+        self.stream, self.first, self.end = stream, 0, 0
+
+    cdef const uint8_t *see(self, uint64_t at, uint64_t size) except? NULL:
+        """The bytes [at, at + size), until the next call."""
+        cdef uint64_t block_size = self.stream.stream.block_size
+        if self.first <= at and at <= self.end and size <= self.end - at:
+            return self.at + (at - self.first)
+        if size == 0 and at <= self.stream.size:
+            return self.at
+        if at > self.stream.size or size > self.stream.size - at or (
+                at // block_size != (at + size - 1) // block_size):
+            self.held = self.stream.read(at, size)
+            self.first, self.end = at, at + size
+        else:
+            self.held = self.stream.block(at // block_size)
+            self.first = at // block_size * block_size
+            self.end = self.first + <uint64_t>len(self.held)
+        self.at = <const uint8_t *><const char *>self.held
+        if at + size > self.end:  # a block that is shorter than it says
+            raise CorruptError(f"bytes {at}+{size} lie after the end of their block", at=at,
+                               section=self.stream.owner.name)
+        return self.at + (at - self.first)
+
+
 def passage(Records records not None, Stream texts not None, uint64_t row):
     """The text of a row: bytes of its document's texts, made a str where they lie."""
     cdef rag_fault fault

@@ -456,6 +456,27 @@ def test_verify_finds_a_column_that_says_other_than_the_metadata(tmp_path):
         assert {fault[3] for fault in ragfile.verify(tmp_path / "bad")[0]} == {"rag.columns"}
 
 
+def test_columns_made_of_a_segment_are_those_that_its_writer_made(tmp_path):
+    """Neighbours that say the same, say nothing, or more than a block of the stream holds."""
+    rng = np.random.default_rng(4)
+    said = [{}, {"a": 1}, {"a": "ü" * 40}, {"b": ["x"] * 9}, {"a": 1, "c": {"d": "y" * 30_000}}]
+    rows = []
+    for i in range(160):
+        runs = [[said[rng.integers(5)]] * rng.integers(1, 4) for _ in range(rng.integers(0, 5))]
+        own = [{"metadata": fields} for run in runs for fields in run]
+        rows.append(({"metadata": {"doc": i // 3}} if i % 4 else {}, own))
+    file_of(tmp_path / "kb", rows)
+    with ragfile.open(tmp_path / "kb") as rf:
+        (segment,) = rf.segments
+        assert segment.meta.size > 20 * len(segment.section("rag.meta")) > 0  # many blocks
+        builder, again = _core.ColumnsBuilder(), bytearray()
+        builder.segment(segment.records, segment.meta)
+        assert not builder.is_spoilt
+        builder.finish(again.extend)
+        assert bytes(again) == bytes(segment.section("rag.columns"))
+    assert ragfile.verify(tmp_path / "kb")[0] == []
+
+
 # -------------------------------------------------------------------------------------------------------------- remote
 
 
