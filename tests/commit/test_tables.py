@@ -106,3 +106,29 @@ def test_the_order_of_arrival_is_kept_where_it_is_wanted(tmp_path):
     found = sorted((rf.hit(r).metadata["at"], rf.hit(r).doc_id) for r in rf.live_rows().tolist())
     assert found == list(enumerate("zmaycb"))
     assert given[0]["metadata"] == {"k": "z"}
+
+
+def test_a_row_can_be_named_by_its_chunk_alone(tmp_path):
+    rows = {"node_id": ["a#1", "a#0", "b#c#2"], "text": ["second", "first", "other"]}
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add(pyarrow.table(rows))
+    with ragfile.open(tmp_path / "kb") as rf:
+        found = {rf.hit(row).id: rf.hit(row).text for row in range(3)}
+    assert found == {"a#0": "first", "a#1": "second", "b#c#2": "other"}
+
+
+@pytest.mark.parametrize("name", ["a", "#1", "a#", "a#x", "a#-1"])
+def test_a_name_that_is_no_chunk_s_is_refused(tmp_path, name):
+    with ragfile.create(tmp_path / "kb") as w:
+        with pytest.raises(ValueError, match="node_id is a document's id, # and a number"):
+            w.add(pyarrow.table({"node_id": [name], "text": ["x"]}))
+        w.discard()
+
+
+@pytest.mark.parametrize("said", ["[1]", "3", '"text"'])
+def test_metadata_of_a_row_are_an_object(tmp_path, said):
+    table = pyarrow.table({"doc_id": ["a"], "text": ["x"], "metadata_": [said]})
+    with ragfile.create(tmp_path / "kb") as w:
+        with pytest.raises(ValueError, match="metadata of a row are an object"):
+            w.add(table)
+        w.discard()

@@ -1,5 +1,6 @@
 """A file as a dataset: DuckDB and pyarrow scan it as they scan a table in memory, and read what they ask for."""
 
+import pickle
 import random
 from itertools import chain
 
@@ -186,3 +187,29 @@ def test_paths_that_no_column_can_be_called_by_stay_in_the_json(tmp_path):
     table.validate(full=True)
     names = [n.removeprefix("metadata.") for n in table.column_names if n.startswith("metadata.")]
     assert names == ["", "deep.ok", "plain", "x.y"]
+
+
+def test_batches_places_and_copies_of_a_dataset_are_those_of_a_table(rf):
+    there, here = rf.to_dataset(), pyarrow.table(rf)
+    condition = pads.field("metadata.year") > 2002
+    chosen = here.filter(condition)
+    batches = list(there.to_batches(columns=["row", "text"], filter=condition))
+    assert (
+        pyarrow.Table.from_batches(batches).to_pydict()
+        == chosen.select(["row", "text"]).to_pydict()
+    )
+    assert there.take([2, 0], filter=condition).to_pydict() == chosen.take([2, 0]).to_pydict()
+    sent = pickle.loads(pickle.dumps(there.filter(condition)))
+    assert sent.to_table(["node_id"]).to_pydict() == chosen.select(["node_id"]).to_pydict()
+
+
+def test_long_texts_come_in_batches_of_fewer_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrow, "BATCH_BYTES", 1000)
+    texts = [f"{n} " * (n * 20) for n in range(30)]
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add([{"doc_id": f"d{n:02}", "chunk_index": 0, "content": t} for n, t in enumerate(texts)])
+    rf = ragfile.open(tmp_path / "kb")
+    batches = rf.to_dataset().to_batches(columns=["text"])
+    sizes = [batch.num_rows for batch in batches]
+    assert (len(sizes) > 10, sum(sizes)) == (True, 30)
+    assert rf.to_arrow().column("text").to_pylist() == [rf.hit(row).text for row in range(30)]

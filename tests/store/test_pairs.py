@@ -669,3 +669,25 @@ def test_the_seeds_example_with_legal_numbers_is_a_file():
     assert data[11:48] == b"keyword-(48,4120)\0vector-(4122,8216)\0"
     assert PairFile.over(data).lookup("k") == ["c" * 4054]
     assert same(data, 2) != "refused"
+
+
+def test_options_and_questions_that_a_file_of_pairs_cannot_have_are_refused(tmp_path):
+    path = tmp_path / "p.ragfile"
+    write_pairs(path, [("alpha", "first")])
+    for options, says in (
+        ({"dialect": "loose"}, "dialect must be 'strict', 'reference' or 'auto', not 'loose'"),
+        ({"dim": 0}, "dim must be 1 to 65536, not 0"),
+        ({"dim": 65537}, "dim must be 1 to 65536, not 65537"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            PairFile(path, **options)
+    file = PairFile(path)
+    assert file.raw(0, 16) == path.read_bytes()[:16]
+    assert file.raw(len(path.read_bytes()) - 3, 100) == path.read_bytes()[-3:]
+    with pytest.raises(ValueError, match="has no vectors"):
+        file.nearest([[1.0, 0.0]], 1)
+    with pytest.raises(IndexError):
+        file.vector(0)
+    file.close()
+    with pytest.raises(ValueError, match="is closed"):
+        file.lookup("alpha")
