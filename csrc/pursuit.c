@@ -7,6 +7,11 @@
  * and only the hits that still reach it are refined. Most hits are dropped without a look at their
  * codes.
  *
+ * The floor is low at first, and rows that beat it then seldom stay: for the k best of all it would
+ * be k times the logarithm of the rows. So a row that is refined soon must also reach a guess of
+ * what the k-th best will be, from the rows so far. A guess drops nothing. Where it was so high that
+ * fewer than k rows are known, those with the largest bounds make up for it.
+ *
  * Loads of the others' codes are started AHEAD rows before, except in a shadow that stays in the
  * cache.
  *
@@ -108,7 +113,7 @@ static void start_load(const struct pursuit *on, uint64_t at) {
 
 /* A shadow that stays in the cache needs no start of its loads; one that is lent piece by piece has
  * no place that could be told beforehand. */
-enum { AHEAD = 2 * REFINED, NEAR_BYTES = 1 << 18, SOON_BYTES = 8 << 20 };
+enum { AHEAD = 2 * REFINED, NEAR_BYTES = 1 << 18, SOON_BYTES = 8 << 20, FEW_QUERIES = 4 };
 
 static bool is_near(const struct pursuit *on) {
     const struct rag_guard *guard = &on->shadow->guard;
@@ -189,7 +194,7 @@ static void anchor(struct pursuit *on, size_t place) {
 /* Refines the hits that wait and still reach the floor. */
 static void refine_pending(struct pursuit *on, size_t place) {
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
-    struct hit *pending = on->pending + place * on->room;
+    struct hit *pending = on->pending + place * on->pending_room;
     size_t kept = 0;
     for (size_t j = 0; j < on->pending_count[place]; j++) {
         const struct hit hit = pending[j];
@@ -201,11 +206,30 @@ static void refine_pending(struct pursuit *on, size_t place) {
 }
 
 static struct hit *room_for(struct pursuit *on, size_t place, size_t most) {
-    if (on->pending_count[place] + most > on->room) {
+    if (on->pending_count[place] + most > on->pending_room) {
         anchor(on, place);
         refine_pending(on, place);
     }
-    return on->pending + place * on->room + on->pending_count[place];
+    return on->pending + place * on->pending_room + on->pending_count[place];
+}
+
+/* About the k-th largest of the noted bounds, from every step-th block; -infinity where there are
+ * fewer, and (noted) without memory. */
+static float kth_noted(const struct pursuit *on, size_t place, size_t step) {
+    const float *uppers = on->uppers + place * on->room;
+    const size_t k = on->search->k, rank = step == 1 ? k : (k + k / 4) / step + 4;
+    int32_t *keys = malloc(BLOCK_ROWS * on->noted * sizeof *keys + 1);
+    size_t there = 0;
+    float kth = -INFINITY;
+    if (!keys) rag_search_note(on->search, RAG_MEMORY, NULL);
+    for (size_t b = 0; keys && b < on->noted; b += step)
+        for (size_t i = BLOCK_ROWS * b; i < BLOCK_ROWS * (b + 1); i++) {
+            keys[there] = float_order(uppers[i]);
+            there += !isnan(uppers[i]);
+        }
+    if (there >= rank) kth = rag_kth_largest(keys, there, rank);
+    free(keys);
+    return kth;
 }
 
 /* Drops the hits whose rows do not pass the filter. Returns how many are left. */
@@ -221,9 +245,35 @@ static size_t drop_hits(const struct pursuit *on, struct hit *hits, size_t count
     return kept;
 }
 
+/* Refines the rows whose noted bounds are at least `least`. */
+static void refine_noted(struct pursuit *on, size_t place, float least) {
+    float *uppers = on->uppers + place * on->room;
+    for (size_t b = 0; b < on->noted && !rag_search_failed(on->search); b += RUN_BLOCKS) {
+        const size_t left = on->noted - b, blocks = left < RUN_BLOCKS ? left : RUN_BLOCKS;
+        const size_t found =
+            rag_kernels()->reach(uppers + BLOCK_ROWS * b, on->firsts + b, blocks, least, on->fresh);
+        refine_hits(on, place, on->fresh, drop_hits(on, on->fresh, found), !is_near(on));
+    }
+    for (size_t i = 0; i < BLOCK_ROWS * on->noted; i++)
+        uppers[i] = uppers[i] >= least ? NAN : uppers[i];
+    rag_sieve_tighten(&on->slice->hunts[on->which[place]].sieve);
+}
+
+/* Where a guess was so high that fewer than k rows are known, refines those that can reach it, and
+ * if need be those with the largest of the noted bounds. */
+static void make_up(struct pursuit *on, size_t place) {
+    const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    const float guess = on->guesses[place];
+    for (size_t turn = 0; turn < 3; turn++) {
+        if (sieve->count >= on->search->k || !(guess > sieve->floor)) return;
+        refine_noted(on, place, turn == 0 ? guess : kth_noted(on, place, turn == 1 ? 16 : 1));
+    }
+}
+
 /* Of the rows whose bounds were noted, those that reach the floor wait from here on. */
 static void harvest(struct pursuit *on, size_t place) {
     const struct sieve *sieve = &on->slice->hunts[on->which[place]].sieve;
+    make_up(on, place);
     for (size_t b = 0; b < on->noted; b += RUN_BLOCKS) {
         const size_t left = on->noted - b, blocks = left < RUN_BLOCKS ? left : RUN_BLOCKS;
         struct hit *hits = room_for(on, place, BLOCK_ROWS * blocks);
@@ -260,11 +310,35 @@ void rag_pursuit_take(struct pursuit *on, size_t place, size_t found) {
         }
     }
     on->likely_count[place] = count;
-    if (on->shadow->guard.size <= SOON_BYTES || sieve->floor == -INFINITY) refine_likely(on, place);
+    if (on->shadow->guard.size <= SOON_BYTES ||
+        (sieve->floor == -INFINITY && on->guesses[place] == -INFINITY))
+        refine_likely(on, place);
 }
+
+/* ------------------------------------------------------------------------------------ guessing */
+
+/* Of the k best of all rows a part has k * part, more or less; with this rank rarely more. For many
+ * queries there is too little room for the rows that guesses leave waiting, and what is noted says
+ * little where the sweep does not know which rows pass. */
+#define GUESS_DEVIATIONS 3.5
+
+void rag_pursuit_guess(struct pursuit *on, double part) {
+    const double mean = part * (double)on->search->k;
+    const size_t rank = (size_t)(mean + GUESS_DEVIATIONS * sqrt(mean) + 3);
+    const bool pays = on->count < FEW_QUERIES && !on->where;
+    for (size_t i = 0; pays && i < on->count; i++) {
+        struct sieve *sieve = &on->slice->hunts[on->which[i]].sieve;
+        if (rank < on->search->k && sieve->count >= rank)
+            on->guesses[i] = rag_sieve_lower(sieve, rank);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- ending */
 
 void rag_pursuit_flush(struct pursuit *on) {
     for (size_t i = 0; i < on->count; i++) {
+        refine_likely(on, i);
+        make_up(on, i);
         anchor(on, i);
         harvest(on, i);
         refine_pending(on, i);
@@ -283,6 +357,19 @@ static void find_rows(struct pursuit *on) {
     on->last_codes_at = rag_shadow_codes_at(shadow, on->last_group);
 }
 
+/* Room for the bounds of the whole slice, if it can be: then most are looked at once, with the last
+ * floor. Where queries are many, what is noted shall stay in the cache. */
+static void find_rooms(struct pursuit *on) {
+    enum { RUN_ROWS = RUN_BLOCKS * BLOCK_ROWS };
+    const uint64_t rows = align_up(on->slice->end - on->slice->first, RUN_ROWS);
+    const size_t runs = on->count < FEW_QUERIES    ? 128
+                        : on->count < TILE_QUERIES ? 8
+                                                   : 2,
+                 most = rows < runs * RUN_ROWS ? (size_t)rows : runs * RUN_ROWS;
+    on->room = most > 2 * RUN_ROWS ? most : 2 * RUN_ROWS;
+    on->pending_room = on->room < 32 * RUN_ROWS ? on->room : 32 * RUN_ROWS;
+}
+
 bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct slice *slice,
                       const uint32_t *which, size_t count) {
     const struct rag_shadow *shadow = search->segments[slice->segment].shadow;
@@ -291,23 +378,25 @@ bool rag_pursuit_open(struct pursuit *on, struct search *search, const struct sl
     *on = (struct pursuit){
         .search = search, .slice = slice, .shadow = shadow, .which = which, .count = count};
     find_rows(on);
-    on->room = RUN_BLOCKS * BLOCK_ROWS * (count < 4 ? 32 : count < TILE_QUERIES ? 8 : 2);
+    find_rooms(on);
     on->uppers = aligned_alloc(64, count * on->room * sizeof *on->uppers);
+    on->guesses = malloc(count * sizeof *on->guesses);
     on->firsts = malloc((on->room / BLOCK_ROWS) * sizeof *on->firsts);
     on->fresh = malloc(RUN_BLOCKS * BLOCK_ROWS * sizeof *on->fresh);
-    on->pending = malloc(count * on->room * sizeof *on->pending);
+    on->pending = malloc(count * on->pending_room * sizeof *on->pending);
     on->likely = malloc(count * RUN_BLOCKS * BLOCK_ROWS * sizeof *on->likely);
     on->pending_count = calloc(2 * count, sizeof *on->pending_count);
     on->likely_count = on->pending_count + count;
     on->scratch = rag_search_scratch(search);
     on->sights = malloc(count * sizeof *on->sights);
     on->memory = malloc(count * sight_size + 1);
-    if (!on->uppers || !on->firsts || !on->fresh || !on->pending || !on->likely ||
+    if (!on->uppers || !on->guesses || !on->firsts || !on->fresh || !on->pending || !on->likely ||
         !on->pending_count || !on->scratch || !on->sights || !on->memory)
         return rag_search_note(search, RAG_MEMORY, NULL);
     if (!rag_search_note(search, rag_guard_check(&shadow->guard, 0, shadow->groups_at, &fault),
                          &fault))
         return false;
+    for (size_t i = 0; i < count; i++) on->guesses[i] = -INFINITY;
     for (size_t i = 0; i < count; i++)
         rag_sight_take(&on->sights[i], on->memory + i * sight_size, &search->queries[which[i]],
                        shadow);
@@ -323,5 +412,6 @@ void rag_pursuit_close(struct pursuit *on) {
     free(on->pending);
     free(on->fresh);
     free(on->firsts);
+    free(on->guesses);
     free(on->uppers);
 }

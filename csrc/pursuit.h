@@ -12,17 +12,19 @@ struct pursuit {
     const struct slice *slice;
     const struct rag_shadow *shadow;
     const uint32_t *which;
-    size_t count, room, row_size;
+    size_t count, room, pending_room, row_size;
     uint64_t group_size, codes_at, last_group, last_codes_at; /* where rows of codes lie */
     struct sight *sights;
     uint8_t *memory;
     /* for each query: the bounds of the `noted` blocks since the last harvest (of room rows), hits
-       that wait (room), and likely ones (of one run); firsts: where each noted block starts */
+       that wait (pending_room), and likely ones (of one run); firsts: where each noted block
+       starts */
     float *uppers;
     uint32_t *firsts;
     size_t noted;
     struct hit *fresh, *pending, *likely;
     size_t *pending_count, *likely_count;
+    float *guesses;        /* for each query: what a row must probably beat in the end */
     const uint64_t *where; /* rows that pass, where the sweep does not know them; or NULL */
     const uint8_t *next;   /* the blocks that are swept after those of this stretch, or NULL */
     float *scratch;
@@ -42,6 +44,9 @@ static inline float *rag_pursuit_bounds(const struct pursuit *on, size_t place) 
 
 /* Takes the found hits in fresh. Every sweep of a run needs it, even where it found none. */
 void rag_pursuit_take(struct pursuit *on, size_t place, size_t found);
+
+/* Guesses, from the part of the rows that was swept, what the k-th best of all will be. */
+void rag_pursuit_guess(struct pursuit *on, double part);
 
 /* Takes every row that can still win to the sieve. The end of a scan needs it. */
 void rag_pursuit_flush(struct pursuit *on);

@@ -63,11 +63,21 @@ void rag_sweep_stretch(struct pursuit *on, const struct stretch *stretch, const 
         sieve->floor = rag_floor_read(sieve->shared);
         float *bounds = rag_pursuit_bounds(on, i);
         const size_t found = (on->shadow->kept ? sweep_planes : sweep_plain)(
-            on, &on->sights[i], query, stretch, bits, sieve->floor, bounds, on->fresh);
+            on, &on->sights[i], query, stretch, bits, fmaxf(sieve->floor, on->guesses[i]), bounds,
+            on->fresh);
         for (size_t r = stretch->rows; r < BLOCK_ROWS * blocks; r++) bounds[r] = NAN;
         rag_pursuit_take(on, i, found);
     }
     on->noted += blocks;
+}
+
+/* Guesses anew each time that half as many rows more were swept. */
+static void guess_after(struct pursuit *on, uint64_t end, uint64_t *guess_at) {
+    const double done = (double)(end - on->slice->first),
+                 all = (double)(on->slice->end - on->slice->first);
+    if (end < *guess_at || end >= on->slice->end) return;
+    rag_pursuit_guess(on, done / all);
+    *guess_at = end + (end - on->slice->first) / 2;
 }
 
 void rag_scan_sweep(struct search *search, const struct slice *slice, const uint32_t *which,
@@ -77,6 +87,7 @@ void rag_scan_sweep(struct search *search, const struct slice *slice, const uint
     const uint64_t *where = rag_where(search, slice, which[0]);
     const bool is_placed = search->segments[slice->segment].clusters != NULL;
     size_t run = 2 * BLOCK_ROWS; /* short runs first: the floor is not yet worth much */
+    uint64_t guess_at = slice->first + run;
     if (rag_pursuit_open(&on, search, slice, which, count)) {
         on.where = is_placed ? where : NULL;
         for (uint64_t row = slice->first; row < slice->end && !rag_search_failed(search);
@@ -84,6 +95,7 @@ void rag_scan_sweep(struct search *search, const struct slice *slice, const uint
             if (!rag_stretch_at(search, slice, row, run, false, &stretch)) break;
             rag_sweep_stretch(&on, &stretch,
                               where && !is_placed ? (const uint8_t *)where + row / 8 : NULL);
+            guess_after(&on, row + stretch.rows, &guess_at);
             run = 2 * run < RUN_BLOCKS * BLOCK_ROWS ? 2 * run : RUN_BLOCKS * BLOCK_ROWS;
         }
         rag_pursuit_flush(&on);

@@ -147,16 +147,15 @@ bool rag_sieve_open(struct sieve *sieve, size_t k, const struct query *query, fl
 
 void rag_sieve_close(struct sieve *sieve) { free(sieve->entries); }
 
-/* The k-th largest lower bound of at least k entries. */
-static float kth_lower(struct sieve *sieve) {
+float rag_sieve_lower(struct sieve *sieve, size_t k) {
     int32_t *keys = (int32_t *)(sieve->entries + sieve->room);
     for (size_t i = 0; i < sieve->count; i++) keys[i] = float_order(sieve->entries[i].lower);
-    return rag_kth_largest(keys, sieve->count, sieve->k);
+    return rag_kth_largest(keys, sieve->count, k);
 }
 
 void rag_sieve_tighten(struct sieve *sieve) {
     if (sieve->k > 0 && sieve->count >= sieve->k)
-        raise_floor(sieve->shared, rag_floor_at(sieve->query, kth_lower(sieve)));
+        raise_floor(sieve->shared, rag_floor_at(sieve->query, rag_sieve_lower(sieve, sieve->k)));
     const float floor = rag_floor_read(sieve->shared);
     size_t kept = 0;
     for (size_t i = 0; i < sieve->count; i++) {
@@ -181,7 +180,7 @@ static size_t move_front(struct sieve *sieve, size_t place, size_t most, float a
 
 size_t rag_sieve_front(struct sieve *sieve) {
     if (sieve->count <= sieve->k) return sieve->count;
-    const float lower = kth_lower(sieve);
+    const float lower = rag_sieve_lower(sieve, sieve->k);
     const size_t place = move_front(sieve, 0, sieve->k, nextafterf(lower, INFINITY), INFINITY);
     return move_front(sieve, place, sieve->k, lower, lower);
 }

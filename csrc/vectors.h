@@ -186,6 +186,9 @@ void rag_sieve_close(struct sieve *sieve);
 void rag_sieve_offer_full(struct sieve *sieve, struct candidate entry);
 void rag_sieve_tighten(struct sieve *sieve);
 
+/* The k-th largest lower bound of at least k entries. */
+float rag_sieve_lower(struct sieve *sieve, size_t k);
+
 /* Moves the k entries with the largest lower bounds to the front. Returns how many: k, or all. */
 size_t rag_sieve_front(struct sieve *sieve);
 

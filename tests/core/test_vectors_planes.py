@@ -335,3 +335,25 @@ def test_any_number_of_rows_that_reach_the_floor_is_refined(near):
     matrix = _core.Matrix(rows, *rows.shape, metric="cosine", shadow=planes_of(rows))
     for k in {1, near, near + 1}:
         assert_same(matrix.nearest(query, k), exact(query, rows, k, "cosine"))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("order", [1, 0, -1])
+@pytest.mark.parametrize("rotate", [True, False])
+def test_the_order_of_rows_is_never_seen_in_an_answer(metric, order, rotate):
+    """A sweep guesses from the rows so far how good the best of all are: too well where the best come first."""
+    rows = uneven(9001, 256, seed=3)
+    queries = uneven(3, 256, seed=4)
+    if order:
+        rows = np.ascontiguousarray(rows[np.argsort(rows @ queries[0])[::order]])
+        rows[200:260] = rows[100:160]
+    else:  # the first are far better than all others
+        rows[:40] = queries[0] + np.float32(1e-3) * rows[40:80]
+    shadow = shadow_of(_core.Matrix(rows, *rows.shape), rotate=rotate)
+    matrix = _core.Matrix(rows, *rows.shape, metric=metric, shadow=shadow)
+    some = np.random.default_rng(5).random(len(rows)) < 0.5
+    for k in (1, 10, 100, 700):
+        for asked in (queries[:1], queries):
+            assert_same(matrix.nearest(asked, k), exact(asked, rows, k, metric))
+        found = matrix.nearest(queries[:1], k, where=some, threads=2)
+        assert_same(found, exact(queries[:1], rows, k, metric, some))
