@@ -93,6 +93,12 @@ class Build(build_ext):
 
     def build_extension(self, ext):
         self.refuse_missing_tools()
+        if FREE_THREADED:
+            print(
+                "ragfile: a free-threaded Python has no stable interface: this build is for",
+                end=" ",
+            )
+            print(f"version {sysconfig.get_python_version()} of it alone", flush=True)
         sources = [GENERATED, *sorted(glob("csrc/*.c"), key=os.path.getsize, reverse=True)]
         objects = self.objects(sources, ext)
         ext.sources, ext.depends, ext.extra_objects = [], objects, objects
