@@ -313,6 +313,9 @@ def unread_hits(
     skips_nan: bool = False,
 ) -> list[Any]: ...
 
+class Reading:
+    def __init__(self, stream: Stream) -> None: ...
+
 class StreamBuilder:
     size: Final[int]
     def __init__(
