@@ -38,10 +38,12 @@ SANITIZERS = {
 }
 SANITIZED = os.environ.get("RAGFILE_SANITIZE", "")
 
-if os.environ.get("RAGFILE_COVERAGE") == "1":
-    C_FLAGS = [*C_FLAGS, "-O1", "--coverage"]
+COUNTED = os.environ.get("RAGFILE_COVERAGE") == "1"
+
+if COUNTED:
+    # A branch is counted in the function that it stands in; counters are those of many threads.
+    HARDENING = ["-O1", "-fno-inline", "--coverage", "-fprofile-update=atomic"]
     LINK_FLAGS = ["--coverage"]
-    HARDENING = ["-fprofile-update=atomic"]  # counters of many threads
 elif SANITIZED:
     HARDENING = []  # the checked functions would go round the sanitizers' own
     LINK_FLAGS = [*SANITIZERS[SANITIZED], "-fno-omit-frame-pointer"]
@@ -53,7 +55,8 @@ GENERATED_FLAGS = ["-O1", "-Wno-sign-compare", "-Wno-unused-const-variable"]
 
 
 def flags_of(source):
-    return [*C_FLAGS, *HARDENING, *(GENERATED_FLAGS if source == GENERATED else []), "-MMD"]
+    own = [] if COUNTED and source == GENERATED else HARDENING  # csrc/ alone is counted
+    return [*C_FLAGS, *own, *(GENERATED_FLAGS if source == GENERATED else []), "-MMD"]
 
 
 def is_fresh(target):

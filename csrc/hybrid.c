@@ -1,6 +1,7 @@
 /* hybrid.c - questions asked of words and of vectors, from their terms to the ranking, in one call.
  *
- *   words -> their vectors' scores -> what a further row's vector must score -> near rows -> ranking
+ *   words -> their vectors' scores -> what a further row's vector must score -> near rows
+ *         -> ranking
  *
  * This is for a segment that answers alone; for several, the caller takes the same steps and merges
  * what the segments say in between. Nothing leaves the core on the way, so a question pays for one

@@ -1150,10 +1150,10 @@ enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *
                                 const int64_t *dense_rows, const float *dense,
                                 const struct rag_fused *out, struct rag_fault *fault);
 
-/* Questions to words and vectors of one segment alone, from terms to the ranking. fusion has one part
- * and one leg; segment.where, or filters, are the rows that words and vectors may find. k is how
- * many rows the answers have; with wants_least (RAG_CALIBRATED alone), rows that cannot be among
- * them are left out, so no row after the k-th may matter. */
+/* Questions to words and vectors of one segment alone, from terms to the ranking. fusion has one
+ * part and one leg; segment.where, or filters, are the rows that words and vectors may find. k is
+ * how many rows the answers have; with wants_least (RAG_CALIBRATED alone), rows that cannot be
+ * among them are left out, so no row after the k-th may matter. */
 struct rag_hybrid {
     struct rag_fusion fusion;
     struct rag_segment segment;
