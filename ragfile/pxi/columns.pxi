@@ -182,9 +182,16 @@ cdef class StoredColumns:
         found = []
         for i in range(self.columns.count):
             rag_columns_name(&self.columns, i, &name, &size, &is_tags)
-            raw = (<const char *>name)[:size]
-            found.append(None if is_tags else raw.decode("utf-8", "surrogatepass"))
+            found.append(None if is_tags else self.path_of((<const char *>name)[:size]))
         return found
+
+    cdef str path_of(self, bytes raw):
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            name = self.owner.name
+            raise FormatError(f"the name of a column must be UTF-8 ({name})",
+                              section=name) from None
 
     def find(self, path):
         """The number of a path's column, or for None of the tags'; None where it is not listed."""

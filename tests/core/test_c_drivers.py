@@ -1,0 +1,74 @@
+"""C programs on the core alone: callers that break its contract, and kept inputs of the fuzzers, changed at random.
+
+They are compiled without sanitizers, which `make fuzz` and `make fuzz-parity` have. With the variable RAGFILE_OBJECTS they are
+linked with the objects of a build that counts branches (tools/coverage_c.sh), and RAGFILE_ROUNDS says how many changes of
+each input are tried.
+"""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from places import ROOT
+
+COUNTED = os.environ.get("RAGFILE_OBJECTS")
+ROUNDS = int(os.environ.get("RAGFILE_ROUNDS", "300"))
+FLAGS = ["-std=gnu11", "-O0", "-Wall", "-Wextra", f"-I{ROOT / 'csrc'}"]
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory):
+    """The objects of the core, and the flags that link with them."""
+    if COUNTED:
+        return [*map(str, sorted((ROOT / COUNTED).glob("*.o"))), "--coverage"]
+    folder = tmp_path_factory.mktemp("core")
+    sources = [str(path) for path in sorted((ROOT / "csrc").glob("*.c"))]
+    half = len(sources) // 2
+    making = [
+        subprocess.Popen([compiler(), *FLAGS, "-w", "-c", *some], cwd=folder)
+        for some in (sources[:half], sources[half:])
+    ]
+    assert [one.wait() for one in making] == [0, 0]
+    return list(map(str, sorted(folder.glob("*.o"))))
+
+
+def compiler():
+    return os.environ.get("CC", "cc")
+
+
+def run(core, folder, sources, *arguments):
+    """What a program of these sources prints."""
+    program = folder / "program"
+    command = [compiler(), *FLAGS, *(f"tests/{name}" for name in sources), *core]
+    subprocess.run([*command, "-lm", "-lpthread", "-o", program], cwd=ROOT, check=True)
+    quiet = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run(
+        [program, *map(str, arguments)], env=quiet, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_a_caller_that_breaks_the_contract_is_refused(core, tmp_path):
+    assert int(run(core, tmp_path, ["drivers/misuse.c"], tmp_path).split()[0]) > 80
+
+
+def test_containers_that_were_changed_are_read_or_refused(core, tmp_path):
+    sources = ["fuzz/replay.c", "fuzz/container.c", "fuzz/mutate.c"]
+    seeds = sorted((ROOT / "tests/fuzz/corpus").iterdir())
+    assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
+
+
+def test_pairs_that_were_changed_are_read_or_refused(core, tmp_path):
+    seeds = sorted((ROOT / "tests/fuzz/corpus_pairs").iterdir())
+    sources = ["fuzz/replay.c", "fuzz/fuzz_pairs.c"]
+    assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
+
+
+def test_parity_that_was_changed_repairs_or_is_refused(core, tmp_path):
+    files = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
+    said = run(core, tmp_path, ["drivers/parity_fuzz.c"], ROUNDS // 3, 1, *files)
+    assert "repairs" in said
