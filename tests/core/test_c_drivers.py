@@ -10,11 +10,16 @@ import shutil
 import subprocess
 
 import pytest
+from core.test_clusters import topics
+from core.test_vectors_planes import uneven
+from crash.starving import some_texts
 from places import ROOT
+
+import ragfile
 
 COUNTED = os.environ.get("RAGFILE_OBJECTS")
 ROUNDS = int(os.environ.get("RAGFILE_ROUNDS", "300"))
-FLAGS = ["-std=gnu11", "-O0", "-Wall", "-Wextra", f"-I{ROOT / 'csrc'}"]
+FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", f"-I{ROOT / 'csrc'}"]
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
 
@@ -54,6 +59,27 @@ def run(core, folder, sources, *arguments):
 
 def test_a_caller_that_breaks_the_contract_is_refused(core, tmp_path):
     assert int(run(core, tmp_path, ["drivers/misuse.c"], tmp_path).split()[0]) > 80
+
+
+def some_file(path, rows, **options):
+    """A file with texts, words and vectors, two passages a document."""
+    chunks = [
+        {"doc_id": f"d{i // 2:04d}", "chunk_index": i % 2, "content": text, "metadata": {"n": i}}
+        for i, text in enumerate(some_texts(len(rows)))
+    ]
+    with ragfile.create(path, dim=rows.shape[1], created=1, **options) as writer:
+        writer.add(chunks, rows)
+    return path
+
+
+def test_bytes_that_are_lent_answer_as_bytes_in_memory_and_each_refusal_is_told(core, tmp_path):
+    files = [
+        some_file(tmp_path / "plain", topics(600, 24)),
+        some_file(tmp_path / "clusters", topics(900, 16), clusters=30),
+        some_file(tmp_path / "planes", uneven(4096, 96, fall=0.93)),
+    ]
+    said = run(core, tmp_path, ["drivers/lent.c"], max(10, ROUNDS // 30), *files)
+    assert said.count("stretches lent") == len(files)
 
 
 def test_containers_that_were_changed_are_read_or_refused(core, tmp_path):

@@ -20,6 +20,7 @@ from crash.starving import PLAIN, some_texts
 from oracles.clusters import made
 from oracles.vectors import shadow_of
 
+import ragfile
 from ragfile import _core
 from ragfile.errors import FormatError
 
@@ -90,12 +91,15 @@ def stream():
 
 
 def records(tampered):
-    builder = _core.RecordsBuilder()
-    for i in range(6):
-        builder.document(f"d{i}" * (i + 1), 90 * i, 80, 90, 80, True, 10 * i, 10, 2)
-        for k in range(2):
-            builder.chunk(k, 40 * k, 40, 40 * k, 40, 5 * k, 5)
-    tables = [bytes(table) for table in builder.tables()]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        with ragfile.create(path, created=1) as writer:
+            for i in range(6):
+                shared = {"doc_id": f"d{i}" * (i + 1), "metadata": {"n": i}}
+                writer.add([shared | {"chunk_index": k, "content": "words"} for k in range(2)])
+        reader = _core.Reader(_core.Map(path))
+        names = ("rag.chunks", "rag.documents", "rag.ids")
+        tables = [bytes(reader.section(name, 1)) for name in names]
 
     def read(data):
         parts = [section(data if i == tampered else table) for i, table in enumerate(tables)]
@@ -270,3 +274,100 @@ def test_a_section_with_one_false_number_is_refused_or_answers(kind):
         except FormatError:
             refused += 1
     assert 0 < refused < tried
+
+
+class Refused(Exception):
+    """What a place to write to raises that takes no more."""
+
+
+def takes(count):
+    """A function that takes so many pieces, and refuses the next."""
+    left = iter(range(count))
+
+    def write(piece):
+        if next(left, None) is None:
+            raise Refused
+
+    return write
+
+
+def lexical_sections(write):
+    builder = _core.LexicalBuilder(PLAIN)
+    builder.add(some_texts(250))
+    builder.finish(write, write)
+
+
+def merged_frequencies(write):
+    parts = [(lexicon_of(some_texts(60, seed)), None, False) for seed in range(3)]
+    _core.merge_frequencies(parts, write, 180, 900)
+
+
+def written_clusters(write):
+    rows = topics(900, 16)
+    matrix = _core.Matrix(rows, *rows.shape)
+    table = _core.Clustering(matrix, 30, 1)
+    offsets = table.order.astype(np.uint64) * np.uint64(rows.strides[0])
+    table.measure(_core.Matrix(rows, *rows.shape, offsets=offsets))
+    table.write(write)
+
+
+def written_shadow(write):
+    _core.Shadow(vectors()[1]).write(write)
+
+
+def written_columns(write):
+    builder = _core.ColumnsBuilder()
+    for i in range(80):
+        builder.document(b'{"metadata": {"n": %d, "t": "t%d"}}' % (i, i % 7))
+        builder.rows(b"", 2)
+    builder.finish(write)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lexical_sections, merged_frequencies, written_clusters, written_shadow, written_columns],
+)
+def test_a_place_that_takes_no_more_is_told_whichever_piece_it_refuses(make):
+    pieces = []
+    make(pieces.append)
+    for count in {*range(min(len(pieces), 40)), len(pieces) - 1}:
+        with pytest.raises(Refused):
+            make(takes(count))
+    make(takes(len(pieces)))
+
+
+FIELDS = (
+    rb'{ "tags" : [ "a" , "\u00e9" ] , "metadata" : { "n" : -12.5e+3 , "big" : -9223372036854775809 ,'
+    rb' "t" : "\ud83d\ude00 \ud83d x\n\"" , "nul" : null , "yes" : true , "no" : false ,'
+    rb' "list" : [ 1 , [ ] , { } , { "a" : 0.5E-2 } ] , "deep" : { "x" : { "y" : 0 } } } , "z" : 3 }'
+)
+
+
+def columns_of(raw):
+    """The columns that a document's fields make, or None where they make none."""
+    builder, out = _core.ColumnsBuilder(), bytearray()
+    for _ in range(40):
+        builder.document(raw)
+        builder.rows(b"", 1)
+    if builder.is_spoilt:
+        return None
+    builder.finish(out.extend)
+    return _core.StoredColumns(section(out), 40).names()
+
+
+def is_json(raw):
+    try:
+        return isinstance(json.loads(raw), dict)
+    except ValueError:
+        return False
+
+
+def test_fields_that_are_no_json_make_no_columns():
+    assert is_json(FIELDS)
+    wanted = columns_of(FIELDS)
+    assert wanted
+    for at in range(len(FIELDS)):
+        assert columns_of(FIELDS[:at]) is None or at == 0
+        for byte in b' \x00"\\{}[]:,0.eE+-u\xff\x80':
+            changed = FIELDS[:at] + bytes([byte]) + FIELDS[at + 1 :]
+            assert columns_of(changed) is None or is_json(changed), changed

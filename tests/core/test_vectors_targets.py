@@ -25,9 +25,13 @@ for dim in (1, 3, 8, 17, 64, 70, 127, 384):
             for shade in (None, shadow):
                 matrix = _core.Matrix(rows, 400, dim, dtype=dtype, metric=metric, shadow=shade)
                 for asked in (queries[:2], queries):
-                    for array in matrix.nearest(asked, 6):
-                        digest.update(array)
+                    for where in (None, np.arange(400) // 48 % 2 > 0):
+                        for array in matrix.nearest(asked, 6, where=where):
+                            digest.update(array)
                 digest.update(matrix.scores(range(400), queries[0]))
+            if dtype == "f32":
+                moments = _core.Sample(rows, metric).moments(queries[0])
+                digest.update(repr(moments).encode())
 axes = np.linalg.qr(rng.standard_normal((96, 96)))[0].astype("f4") * 0.94 ** np.arange(96, dtype="f4")[:, None]
 rows = (rng.standard_normal((5003, 96)).astype("f4") @ axes + axes[3]).astype("f4")
 rows[11], rows[12], rows[13] = 0, 1e30, np.nan
@@ -40,8 +44,9 @@ digest.update(shadow)
 for metric in ("cosine", "ip", "l2"):
     matrix = _core.Matrix(rows, *rows.shape, metric=metric, shadow=shadow)
     for asked in (queries[:2], queries):
-        for array in matrix.nearest(asked, 20):
-            digest.update(array)
+        for where in (None, np.arange(5003) // 48 % 2 > 0):
+            for array in matrix.nearest(asked, 20, where=where):
+                digest.update(array)
 print(_core.target(), digest.hexdigest())
 """
 

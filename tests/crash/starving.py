@@ -304,6 +304,23 @@ def searches(folder):
     return call
 
 
+def one_call(folder):
+    """A hybrid question to a file of one segment, which the core answers in one call."""
+    path, rows = folder / "kb.ragfile", topics(120, 16)
+    with ragfile.create(path, dim=16, created=1) as writer:
+        writer.add(chunks(0, 120), rows)
+
+    def call(_):
+        with ragfile.open(path) as rf:
+            asked = {"vector": rows[3], "cache": False, "k": 4}
+            return [
+                hits_of(rf.search("w1 w2", **asked)),
+                hits_of(rf.search("w1 w2", where={"n": {"$gt": 3}}, **asked)),
+            ]
+
+    return call
+
+
 def edits(folder):
     path = folder / "kb.ragfile"
     rows = make_file(path, parity=5)
@@ -386,6 +403,6 @@ SCENARIOS = {
     each.__name__: each
     for each in (
         plain_vectors, shadowed_vectors, planes, clusters, samples, words, spilled_words, fields, several_lexicons,
-        model, columns, pairs, remnants, searches, edits, builds, repairs, readers, replacements,
+        model, columns, pairs, remnants, searches, one_call, edits, builds, repairs, readers, replacements,
     )
 }  # fmt: skip

@@ -414,6 +414,41 @@ static void misuse_pairs(void) {
     MUST(rag_content_check(content, 0, NULL) == RAG_OK);
 }
 
+/* --------------------------------------------------------------------------------------- limits */
+
+static void count_task(void *context, size_t i) {
+    (void)i;
+    __atomic_fetch_add((int *)context, 1, __ATOMIC_RELAXED);
+}
+
+/* More threads than the pool has room for: every task is done once. */
+static void too_many_threads(void) {
+    int done = 0;
+    rag_parallel(500, 400, count_task, &done);
+    rag_parallel(0, 400, count_task, &done);
+    rag_parallel(3, -1, count_task, &done);
+    MUST(done == 503);
+}
+
+/* More writers than the table of this process's locks remembers: the rest hold their locks all the
+ * same. */
+static void too_many_writers(const char *folder) {
+    enum { WRITERS = 300 };
+    static struct rag_file *files[WRITERS];
+    static char names[WRITERS][4200];
+    struct rag_file *second;
+    for (int i = 0; i < WRITERS; i++) {
+        snprintf(names[i], sizeof names[i], "%s/writer%d", folder, i);
+        MUST(rag_file_create(names[i], &files[i], NULL) == RAG_OK);
+    }
+    REFUSED(RAG_LOCKED, rag_file_create(names[0], &second, f));
+    REFUSED(RAG_LOCKED, rag_file_create(names[WRITERS - 1], &second, f));
+    for (int i = 0; i < WRITERS; i++) rag_file_discard(files[i]);
+    rag_file_discard(NULL);
+    MUST(rag_file_create(names[WRITERS - 1], &second, NULL) == RAG_OK);
+    rag_file_discard(second);
+}
+
 int main(int count, char **arguments) {
     MUST(count == 2 && rag_init(NULL) == RAG_OK);
     MUST(rag_init("nothing that exists") == RAG_ARGUMENT);
@@ -428,6 +463,8 @@ int main(int count, char **arguments) {
     misuse_words();
     misuse_model();
     misuse_pairs();
+    too_many_threads();
+    too_many_writers(arguments[1]);
     printf("%d refusals\n", refusals);
     return 0;
 }
