@@ -31,6 +31,9 @@ wheels:               ## for glibc and musl, x86-64 and aarch64: built here, aud
 coverage:             ## line and branch coverage of C and Python by the suite; needs pytest-xdist for PYTEST=-n2
 	tools/coverage.sh $(PY) $(PYTEST)
 
+coverage-c:           ## branch coverage of the core's C alone, and why the rest is not taken; fails under 95 %
+	tools/coverage_c.sh $(PY) $(PYTEST)
+
 ci:                   ## what continuous integration runs, from the start
 	.ci/run
 

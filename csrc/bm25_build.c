@@ -120,6 +120,7 @@ enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, co
 
 enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
                                             struct rag_fault *fault) {
+    /* unreached: takes 2^32 rows */
     if (builder->rows >= LEX_ROWS_MAX - 1)
         return rag_fail(fault, RAG_LIMIT, builder->rows, "a segment has fewer than 2^32 - 1 rows");
     if (!rag_grow(&builder->lengths, &builder->row_capacity, builder->rows + 1,
@@ -130,6 +131,7 @@ enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
 }
 
 static uint32_t add_capped(uint32_t a, uint32_t b) {
+    /* unreached: takes a row of 2^32 words */
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
@@ -168,6 +170,7 @@ enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder,
     if (builder->vocabulary.pending.size)
         return rag_fail(fault, RAG_ARGUMENT, builder->vocabulary.pending.size,
                         "some words have no term yet");
+    /* unreached: takes 2^32 postings in memory */
     if (!grow_seen(builder) || builder->entry_count + builder->word_count > UINT32_MAX ||
         !rag_grow(&builder->entries, &builder->entry_capacity,
                   builder->entry_count + builder->word_count, sizeof *builder->entries))

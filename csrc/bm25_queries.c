@@ -199,6 +199,7 @@ struct batch {
 
 static void note_failure(struct batch *batch, size_t i, enum rag_status status,
                          struct rag_fault *fault) {
+    /* unreached: two threads that fail in the same instant */
     while (__atomic_exchange_n(&batch->lock, 1, __ATOMIC_ACQUIRE)) {
     }
     if (i < batch->failed_at) {

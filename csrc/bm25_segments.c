@@ -117,6 +117,7 @@ static void search_one(void *context, size_t i) {
     struct rag_fault fault;
     const enum rag_status status = search_query(all, i, &fault);
     if (!status) return;
+    /* unreached: two threads that fail in the same instant */
     while (__atomic_exchange_n(&all->lock, 1, __ATOMIC_ACQUIRE)) {
     }
     if (i < all->failed_at) {

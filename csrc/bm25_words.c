@@ -102,6 +102,7 @@ static uint8_t *store_string(struct rag_bm25_strings *strings, const uint8_t *by
 static uint32_t append_string(struct rag_bm25_strings *strings, struct rag_bm25_slot *slot,
                               uint64_t head, uint32_t hash, const uint8_t *bytes, size_t size) {
     const size_t before = strings->text_capacity;
+    /* unreached: takes 2^31 different words */
     if (strings->count >= LEX_DROPPED - 1) return LEX_NO_STRING;
     if (!rag_grow(&strings->texts, &strings->text_capacity, strings->count + 1,
                   sizeof *strings->texts))

@@ -230,6 +230,7 @@ enum rag_status rag_bm25_writer_term(struct rag_bm25_writer *writer, const uint8
         put_varint(&writer->dictionary, writer->list.size - before);
         writer->postings_at += writer->list.size - before;
     }
+    /* unreached: takes a dictionary of 4 GiB */
     if (writer->dictionary.size > UINT32_MAX - 4096)
         return rag_fail(fault, RAG_LIMIT, writer->terms, "the dictionary passes 4 GiB");
     if (writer->list.failed || writer->codes.failed || writer->dictionary.failed ||

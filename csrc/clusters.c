@@ -12,7 +12,8 @@
  *
  * Each table starts at a multiple of 64. All but the order is checked when a file is opened. A row
  * number of the order is checked when it is used: all of them would be a read of the whole table.
- * A search in few rows wants the table turned round, the place of each row, and reads it whole once.
+ * A search in few rows wants the table turned round, the place of each row, and reads it whole
+ * once.
  *
  * The companion rag.clustered is a shadow (shadow.c) of the rows at their places. */
 #include <math.h>
@@ -120,7 +121,7 @@ uint32_t rag_clusters_start(const struct rag_clusters *c, uint32_t cluster) {
     return load_u32(rag_guard_at(&c->guard, CLUSTERS_HEAD + 4 * (uint64_t)cluster));
 }
 
-/* -------------------------------------------------------------------------------- places of rows */
+/* ------------------------------------------------------------------------------- places of rows */
 
 static enum rag_status bad_order(const struct rag_clusters *c, uint64_t at, const char *what,
                                  struct rag_fault *fault) {

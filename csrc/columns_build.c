@@ -201,6 +201,7 @@ static bool make_column(struct rag_columns_builder *b, struct made *made) {
     made->width = made->count < 1u << 8 ? 1 : made->count < 1u << 16 ? 2 : 4;
     const uint64_t others = (uint64_t)made->of_kind[VALUE_TEXT] + made->of_kind[VALUE_LIST] +
                             made->of_kind[VALUE_OBJECT];
+    /* unreached: takes 4 GiB of different values */
     if (!is_worth_it(b, made) || made->blob > UINT32_MAX)
         return rag_column_give_up(b, made->path), true;
     return rag_column_parts(&made->parts, b->rows, made->width, made->of_kind[VALUE_NUMBER],

@@ -12,6 +12,7 @@
 
 static bool add_part(uint64_t *at, uint64_t count, uint64_t width) {
     uint64_t size;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     if (mul_overflows(count, width, &size) || add_overflows(*at, size, at) || *at >> 62)
         return false;
     *at = align_up(*at, 8);
@@ -24,14 +25,19 @@ bool rag_column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t wi
     *parts = (struct rag_column_parts){0};
     bool fits = add_part(&at, rows / ZONE_ROWS + (rows % ZONE_ROWS > 0), ZONE_SIZE);
     parts->codes = at;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     fits = fits && add_part(&at, rows, width);
     parts->numbers = at;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     fits = fits && add_part(&at, numbers, 8);
     parts->rests = at;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     fits = fits && add_part(&at, has_rests ? numbers : 0, 2);
     parts->offsets = at;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     fits = fits && add_part(&at, others + 1, 4);
     parts->blob = at;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     fits = fits && add_part(&at, blob, 1);
     parts->end = align_up(at, 64);
     return fits;
@@ -72,6 +78,7 @@ static enum rag_status check_head(struct rag_columns *c, uint64_t rows, uint64_t
     c->count = load_u32(head + COLUMNS_COUNT);
     c->is_partial = load_u32(head + COLUMNS_FLAGS) & COLUMNS_PARTIAL;
     *names = load_u64(head + COLUMNS_NAMES);
+    /* unreached: a segment has fewer rows */
     if (c->rows != rows || rows > UINT32_MAX)
         return rag_fail(fault, RAG_FORMAT, COLUMNS_ROWS, "columns of another number of rows");
     if (c->count > COLUMNS_MAX)
@@ -115,6 +122,7 @@ static bool is_stored_sane(const struct rag_columns *c, const uint8_t *entry, ui
     if (load_u32(entry + COLUMN_SPECIAL) > 7 || load_u32(entry + COLUMN_ZERO) ||
         load_u64(entry + COLUMN_ZERO_2) || load_u64(entry + COLUMN_BLOB) > UINT32_MAX)
         return false;
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     if (load_u64(entry + COLUMN_AT) != *at || !parts_of(entry, c->rows, &parts)) return false;
     if (parts.end > c->guard.size || *at > c->guard.size - parts.end) return false;
     *at += parts.end;
@@ -205,6 +213,7 @@ void rag_columns_name(const struct rag_columns *c, uint32_t i, const uint8_t **n
 void rag_columns_place(const struct rag_columns *c, uint32_t i, uint64_t *at, uint64_t *size) {
     struct rag_column_parts parts;
     *at = load_u64(entry_of(c, i) + COLUMN_AT);
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     *size = parts_of(entry_of(c, i), c->rows, &parts) ? parts.end : 0;
 }
 
@@ -228,6 +237,7 @@ enum rag_status rag_column_open(const struct rag_columns *c, uint32_t i, struct 
     const uint8_t *entry = entry_of(c, i);
     struct rag_column_parts parts;
     const uint64_t at = load_u64(entry + COLUMN_AT);
+    /* unreached: no count has more than 32 bits, and each takes some bytes: the sum fits */
     if (!parts_of(entry, c->rows, &parts)) return rag_fail(fault, RAG_FORMAT, at, "no column");
     enum rag_status status = rag_guard_check(&c->guard, at, parts.end, fault);
     if (status != RAG_OK) return status;

@@ -104,6 +104,7 @@ static uint32_t add_value(struct rag_columns_builder *b, struct column_path *pat
                           const uint8_t *value, size_t size, size_t at) {
     const uint64_t place = path->values.size;
     rag_buffer_put(&path->values, value, size);
+    /* unreached: takes 2^32 different values */
     if (path->values.failed || path->value_count >= UINT32_MAX - 2 ||
         !rag_grow(&path->value, &path->value_room, path->value_count + 1, sizeof *path->value)) {
         b->has_no_memory = true;

@@ -53,16 +53,21 @@ static unsigned kept_registers(void) {
 
 static unsigned machine_features(void) {
     unsigned eax, ebx, ecx, edx, wide, narrow;
+    /* unreached: another processor */
     if (!__get_cpuid(1, &eax, &ebx, &narrow, &edx) || !(narrow & LEAF_1_ECX_XGETBV)) return 0;
+    /* unreached: another processor */
     if (!__get_cpuid_count(7, 0, &eax, &wide, &ecx, &edx)) return 0;
     const unsigned kept = kept_registers();
     unsigned features = 0;
+    /* unreached: another processor */
     if ((narrow & LEAF_1_ECX_AVX2) == LEAF_1_ECX_AVX2 &&
         (wide & LEAF_7_EBX_AVX2) == LEAF_7_EBX_AVX2 && (kept & KEEPS_YMM) == KEEPS_YMM)
         features |= RAG_CPU_AVX2;
+    /* unreached: another processor */
     if ((features & RAG_CPU_AVX2) && (wide & LEAF_7_EBX_AVX512) == LEAF_7_EBX_AVX512 &&
         (kept & KEEPS_ZMM) == KEEPS_ZMM)
         features |= RAG_CPU_AVX512;
+    /* unreached: another processor */
     if ((features & RAG_CPU_AVX512) && (ecx & LEAF_7_ECX_VNNI) == LEAF_7_ECX_VNNI)
         features |= RAG_CPU_AVX512VNNI;
     return features;
@@ -87,7 +92,7 @@ enum rag_status rag_init(const char *target) {
     const char *name = target ? target : getenv("RAGFILE_TARGET");
     const struct target *best = NULL;
     for (size_t i = 0; i < count; i++)
-        if ((targets[i].features & ~machine) == 0 &&
+        if ((targets[i].features & ~machine) == 0 && /* unreached: another processor */
             (!name || !*name || strcmp(targets[i].name, name) == 0))
             best = &targets[i];
     if (!best) return RAG_ARGUMENT;

@@ -271,6 +271,7 @@ INLINE vb NAME(four)(const int8_t *q) {
  * take. */
 INLINE void NAME(add_group)(const uint8_t *group, vb ql, vb qh, vi *low, vi *high) {
     const vb mask = (vb){0} + 15;
+    /* unreached: in the copy for planes, whose number of groups is even */
     for (int j = 0; j < 16 / WIDTH; j++) {
         vb x;
         memcpy(&x, group + 4 * WIDTH * j, sizeof x);
@@ -307,6 +308,7 @@ INLINE void NAME(sum_blocks)(const uint8_t *a, const uint8_t *b, const int8_t *c
         NAME(add_group)(a + 64 * g + 64, q2, q3, low[2], high[2]);
         NAME(add_group)(b + 64 * g + 64, q2, q3, low[3], high[3]);
     }
+    /* unreached: in the copy for planes, whose number of groups is even */
     if (g < groups) {
         const vb q0 = NAME(four)(codes + 8 * g), q1 = NAME(four)(codes + 8 * g + 4);
         NAME(add_group)(a + 64 * g, q0, q1, low[0], high[0]);

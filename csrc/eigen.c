@@ -118,6 +118,7 @@ static bool diagonalise(double *values, double *beside, double *vectors, size_t 
     for (size_t first = 0; first < n; first++) {
         size_t steps = 0, last;
         while ((last = block_end(values, beside, n, first)) != first) {
+            /* unreached: no matrix is known that takes so many steps */
             if (steps++ == QL_STEPS) return false;
             ql_step(values, beside, vectors, n, first, last);
         }

@@ -33,6 +33,7 @@ struct rag_failure {
 
 static inline void rag_failure_note(struct rag_failure *failure, size_t i, enum rag_status status,
                                     const struct rag_fault *fault) {
+    /* unreached: two threads that fail in the same instant */
     while (__atomic_exchange_n(&failure->lock, 1, __ATOMIC_ACQUIRE)) {
     }
     if (i < failure->at) {

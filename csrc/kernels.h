@@ -1,9 +1,9 @@
 /* kernels.h - the inner loops of the vector engine, one table of them per target.
  *
  * Kernels see pointers and counts, never files; everything they read has been checked by their
- * caller. canonical, canonical_rows, dots and encode are exact to the bit on every target. The others can differ in
- * the last bits between targets: their results only decide which rows get a canonical score, inside
- * the slack that spec/parts/vectors.md proves. */
+ * caller. canonical, canonical_rows, dots and encode are exact to the bit on every target. The
+ * others can differ in the last bits between targets: their results only decide which rows get a
+ * canonical score, inside the slack that spec/parts/vectors.md proves. */
 #ifndef RAG_KERNELS_H
 #define RAG_KERNELS_H
 

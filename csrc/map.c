@@ -273,6 +273,7 @@ static enum rag_status fail_locked(int fd, const char *made, struct rag_fault *f
 
 static bool is_named(int fd, const char *path) {
     struct stat mine, named;
+    /* unreached: a file system is mounted over the path meanwhile */
     return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev &&
            mine.st_ino == named.st_ino;
 }
@@ -282,6 +283,7 @@ static bool is_named(int fd, const char *path) {
  * the file is new: the file of a killed writer goes, and its mode with it; so does a link that
  * somebody laid in the way. */
 static enum rag_status open_locked(const char *path, int flags, int *out, struct rag_fault *fault) {
+    /* unreached: the file is replaced a hundred times between two calls */
     for (int attempt = 0; attempt < 100; attempt++) {
         struct stat st;
         bool made;
@@ -419,6 +421,7 @@ enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct 
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
     struct stat mine, named;
     if (fstat(file->fd, &mine) != 0 || stat(file->path, &named) != 0) return os_fail(fault, "stat");
+    /* unreached: a file system is mounted over the path meanwhile */
     if (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) return RAG_OK;
     return rag_fail(fault, RAG_ARGUMENT, 0, "the file was replaced while this writer held it");
 }
@@ -433,6 +436,7 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
         ssize_t done =
             pwrite(file->fd, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
+        /* unreached: a system that writes nothing and says no error */
         if (done == 0) errno = ENOSPC;
         if (done <= 0) return os_fail(fault, "write");
         from += done, at += (uint64_t)done, size -= (size_t)done;
@@ -475,6 +479,7 @@ static enum rag_status sync_folder(const char *path, struct rag_fault *fault) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     if (fd < 0) return os_fail(fault, "open folder");
+    /* unreached: file systems that do not sync folders */
     enum rag_status status = fsync(fd) == 0 || errno == EINVAL || errno == EROFS
                                  ? RAG_OK
                                  : os_fail(fault, "sync folder");

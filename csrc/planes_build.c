@@ -87,6 +87,7 @@ void rag_planes_take(struct planes_bench *bench, size_t place, const double *uni
     for (uint32_t i = 0; i < rotation->dim; i++) {
         const double x = unit[i] - (double)rotation->mean[i];
         const double whole = (x * (1 << POINT_BITS) + 0x1.8p52) - 0x1.8p52;
+        /* unreached: the row has a part in the mean, and is nearer to it than 2 */
         const double near = whole > INT16_MAX ? INT16_MAX : whole < -INT16_MAX ? -INT16_MAX : whole;
         point[i] = (int16_t)near;
         bench->values[i] = (float)(x - near * 0x1p-14);

@@ -45,6 +45,7 @@ static void move_to(pthread_t thread, const cpus *allowed) {
 }
 
 static void leave_cpu(cpus *allowed, int cpu) {
+    /* unreached: a system that does not say on which CPU a thread runs */
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, allowed);
 }
 #else
@@ -225,5 +226,6 @@ int rag_cpu_count(void) {
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
 #endif
     long count = sysconf(_SC_NPROCESSORS_ONLN);
+    /* unreached: a system that does not say how many CPUs it has */
     return count > 0 ? (int)count : 1;
 }

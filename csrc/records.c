@@ -124,6 +124,7 @@ enum rag_status rag_records_place(const struct rag_records *r, uint64_t i, struc
     if ((load_u32(b + DOCUMENT_FLAGS) & ~(uint32_t)DOCUMENT_HAS_TEXT) != 0 ||
         (load_u64(b + DOCUMENT_ZERO) | load_u64(b + DOCUMENT_ZERO + 8)) != 0)
         return rag_fail(fault, RAG_FORMAT, at, "a document's record has bits of a newer version");
+    /* unreached: takes an id of 4 GiB */
     if (d->text_size > d->blob_size || d->blob_at >> 63 || id_size > UINT32_MAX ||
         d->rows > r->rows || d->first_row > r->rows - d->rows)
         return rag_fail(fault, RAG_CORRUPT, at, "a document's record does not add up");

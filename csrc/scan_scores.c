@@ -91,7 +91,7 @@ void rag_search_offer(struct search *search, const struct slice *slice, size_t q
         if (scores[i] >= least) rag_best_offer(best, scores[i], rows[i]);
 }
 
-/* -------------------------------------------------------------------------------- rows by number */
+/* ------------------------------------------------------------------------------- rows by number */
 
 static enum rag_status score_all(struct search *search, const struct query *query,
                                  const struct rag_matrix *matrix, const int64_t *rows, size_t count,

@@ -2,8 +2,8 @@
  *
  * The blocks are read in runs: 32 rows at first, while the floor is low, then up to 1024. The
  * kernel picks the rows that probably beat the floor, and notes the bounds of the others; pursuit.c
- * takes them further. A plain shadow's blocks hold unit rows, those of planes their places along the kept axes; each has
- * a kernel of its own.
+ * takes them further. A plain shadow's blocks hold unit rows, those of planes their places along
+ * the kept axes; each has a kernel of its own.
  *
  * The kernel knows a filter by its bits. Where the blocks are in the order of clusters, the bits of
  * sixteen places would have to be looked for one by one, so it is asked about hits alone. */

@@ -58,6 +58,7 @@ bool rag_parity_plan(struct parity *p, unsigned percent) {
     p->rows = rows < ROWS_LEAST ? ROWS_LEAST : (uint32_t)rows;
     const uint32_t third = (p->rows + 2) / 3, spared = p->rows - SPARE;
     p->quorum = third < spared ? third : spared;
+    /* unreached: takes a file of 2^52 bytes */
     if (blocks > (uint64_t)1 << 40 || !rag_parity_measure(p)) return false;
     p->end = p->toc_at + align_up(p->toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE;
     return true;

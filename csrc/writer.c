@@ -248,6 +248,7 @@ void rag_writer_discard(struct rag_writer *w) {
 
 enum rag_status rag_writer_segment(struct rag_writer *w, uint32_t *number,
                                    struct rag_fault *fault) {
+    /* unreached: takes 2^32 segments in the life of a file */
     if (w->segment_count >= SEGMENTS_MAX || w->next_segment == UINT32_MAX)
         return rag_fail(fault, RAG_LIMIT, w->segment_count, "too many segments: compact the file");
     *number = w->next_segment++;
@@ -392,6 +393,7 @@ enum rag_status rag_section_end(struct rag_writer *w, uint64_t items, struct rag
     const uint64_t sums_at = align_up(w->written, 8), sums_end = sums_at + 8 * w->sum_count,
                    extent = rag_extent(w->written);
     const uint8_t zero[SECTION_ALIGN] = {0};
+    /* unreached: takes a file of 2^60 bytes */
     if (extent == 0 || p->at + extent > FILE_SIZE_MAX)
         return spoil(w, rag_fail(fault, RAG_LIMIT, p->at, "the file would be too large"));
     status = rag_file_write(w->file, p->at + w->written, zero, sums_at - w->written, fault);
@@ -614,6 +616,7 @@ static enum rag_status write_parity(struct rag_writer *w, uint64_t created, cons
     if (status != RAG_OK) return status;
     w->count++;
     uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
+    /* unreached: the most sections and segments that there can be make a table of 11 MiB */
     p.toc_size = toc_size > TOC_SIZE_MAX ? 0 : (uint32_t)toc_size;
     if (!toc || !rag_parity_plan(&p, w->percent)) {
         free(toc);
@@ -668,6 +671,7 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
     if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     const uint64_t padded = align_up(toc_size + 1, SECTION_ALIGN);
     put_footer(w, footer, toc_size, rag_hash(toc, toc_size));
+    /* unreached: the most sections and segments that there can be make a table of 11 MiB */
     if (toc_size > TOC_SIZE_MAX)
         status = rag_fail(fault, RAG_LIMIT, toc_size, "the table of contents would be too large");
     if (status == RAG_OK) status = rag_file_write(w->file, w->end, toc, padded, fault);

@@ -67,8 +67,9 @@ def reasons_of(name, text):
     lines = text.splitlines()
     for found in MARK.finditer(text):
         first = text.count("\n", 0, found.start()) + 1
-        alone = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
-        if alone:
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        after = text[found.end() :].partition("\n")[0]
+        if not before.strip() and not after.strip():
             first = text.count("\n", 0, found.end()) + 2
         said = re.sub(r"\s*\n\s*\*?\s*", " ", found[1])
         yield Reason(name, first, statement(lines, first), said)

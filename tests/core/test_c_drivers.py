@@ -64,7 +64,12 @@ def test_a_caller_that_breaks_the_contract_is_refused(core, tmp_path):
 def some_file(path, rows, **options):
     """A file with texts, words and vectors, two passages a document."""
     chunks = [
-        {"doc_id": f"d{i // 2:04d}", "chunk_index": i % 2, "content": text, "metadata": {"n": i}}
+        {
+            "doc_id": f"d{i // 2:04d}" + "x" * (i // 2 % 40 * 50),
+            "chunk_index": i % 2,
+            "content": text,
+            "metadata": {"n": i},
+        }
         for i, text in enumerate(some_texts(len(rows)))
     ]
     with ragfile.create(path, dim=rows.shape[1], created=1, **options) as writer:

@@ -266,7 +266,7 @@ static void ask_batch(struct rag_lexicon *l, const struct rag_query_term *terms,
     const struct rag_lexical_leg leg = {l, NULL, NULL, 0};
     int64_t rows[2 * K];
     float scores[2 * K];
-    struct rag_fault fault;
+    struct rag_fault fault, *told = refused % 2 ? &fault : NULL;
     struct rag_queries *queries = rag_queries_new();
     MUST(queries);
     for (int q = 0; q < 2; q++) {
@@ -275,11 +275,10 @@ static void ask_batch(struct rag_lexicon *l, const struct rag_query_term *terms,
         MUST(!rag_queries_end(queries, &fault));
     }
     rag_queries_seal(queries);
-    if (well(rag_lexicon_search_batch(l, queries, 2, &stats, NULL, NULL, K, 1, rows, scores,
-                                      &fault)))
+    if (well(rag_lexicon_search_batch(l, queries, 2, &stats, NULL, NULL, K, 1, rows, scores, told)))
         note(rows, sizeof rows);
     if (well(rag_lexicons_count(&leg, 1, queries, 2, &fault)) &&
-        well(rag_lexicons_search(&leg, 1, queries, 2, &stats, NULL, K, 1, rows, scores, &fault)))
+        well(rag_lexicons_search(&leg, 1, queries, 2, &stats, NULL, K, 1, rows, scores, told)))
         note(rows, sizeof rows);
     rag_queries_free(queries);
 }

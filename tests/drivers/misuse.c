@@ -5,10 +5,14 @@
  *
  * Python's side of the core checks much before it calls, so most of these refusals are met from C
  * alone. */
+#include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "format.h"
 #include "internal.h"
@@ -118,12 +122,72 @@ static void check_file(void) {
     MUST(commit.generation == 1 && commit.entries == 2 && commit.message_size == 5);
     rag_reader_close(reader);
     rag_map_close(&map);
+    struct rag_file *made;
+    REFUSED(RAG_OS, rag_file_create("no/such/folder/file", &made, f));
+    REFUSED(RAG_OS, rag_file_edit("no/such/folder/file", &made, f));
     REFUSED(RAG_OS, rag_map_open("", &map, f));
     REFUSED(RAG_OS, rag_map_stat("", &map, f));
     REFUSED(RAG_OS, rag_map_descriptor(-1, &map, f));
     REFUSED(RAG_OS, rag_map_copy("", 1, &map, f));
     REFUSED(RAG_OS, rag_map_copy(".", 1, &map, f));
     MUST(rag_writer_pid("") == 0);
+}
+
+/* -------------------------------------------------------------------------------- files and forks */
+
+/* A child that was forked has its parent's writers, and can neither write with them nor end them. */
+static void write_in_child(const char *folder) {
+    struct rag_writer *w;
+    struct rag_file *file;
+    char name[4200];
+    snprintf(name, sizeof name, "%s/parents", folder);
+    MUST(rag_file_create(name, &file, NULL) == RAG_OK);
+    MUST(rag_file_write(file, 0, "one", 3, NULL) == RAG_OK);
+    MUST(rag_writer_edit(path, &w, NULL) == RAG_OK);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint64_t at;
+        REFUSED(RAG_ARGUMENT, rag_file_write(file, 0, "two", 3, f));
+        REFUSED(RAG_ARGUMENT, rag_file_truncate(file, 1, f));
+        REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f));
+        REFUSED(RAG_ARGUMENT, rag_section_begin(w, "own", 0, 0, &at, f));
+        rag_file_settled(file, FRONT_SIZE);
+        rag_writer_discard(w);
+        rag_file_discard(file);
+        exit(0);
+    }
+    int status = -1;
+    MUST(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    MUST(rag_writer_pid(path) == getpid()); /* the lock is the parent's still */
+    put(w, "own", 0, 10, 0);
+    MUST(rag_writer_commit(w, 1, "", 0, NULL) == RAG_OK);
+    rag_writer_discard(w);
+    MUST(rag_file_publish(file, false, NULL) == RAG_OK);
+    rag_file_discard(file);
+}
+
+/* A map takes the place of another, and a copy begins with a file, which might be empty. */
+static void exchange_maps(const char *folder) {
+    struct rag_map map, none = {0};
+    struct rag_file *file;
+    MUST(chdir(folder) == 0);
+    MUST(rag_file_create("empty", &file, NULL) == RAG_OK);
+    MUST(rag_file_publish(file, false, NULL) == RAG_OK);
+    rag_file_discard(file);
+    MUST(rag_map_copy("empty", 0, &map, NULL) == RAG_OK && map.size == 0);
+    rag_map_close(&map);
+    MUST(rag_map_copy("empty", 10, &map, NULL) == RAG_OK && map.size == 10 && !map.bytes[9]);
+    rag_map_close(&map);
+    MUST(rag_map_copy("parents", 10, &map, NULL) == RAG_OK && memcmp(map.bytes, "one", 4) == 0);
+    rag_map_close(&map);
+    MUST(rag_map_open("misused", &map, NULL) == RAG_OK);
+    const int fd = open("parents", O_RDONLY);
+    MUST(fd >= 0);
+    REFUSED(RAG_OS, rag_map_exchange(-1, &map, f));
+    MUST(rag_map_exchange(fd, &none, NULL) == RAG_OK);
+    MUST(rag_map_exchange(fd, &map, NULL) == RAG_OK && memcmp(map.bytes, "one", 3) == 0);
+    close(fd);
+    rag_map_close(&map);
 }
 
 /* ------------------------------------------------------------------------------ tables and blocks */
@@ -208,6 +272,24 @@ static void misuse_matrix(struct rag_matrix good) {
     REFUSED(RAG_CORRUPT, rag_matrix_check(&bad, f));
 }
 
+/* Scores that no binary32 holds are its largest; bounds stay on either side of them. */
+static void bounds_beyond_binary32(const struct rag_shadow *shadow,
+                                   const struct rag_matrix *matrix) {
+    const int64_t row[] = {3};
+    for (int side = -1; side <= 1; side += 2) {
+        const float by = (float)side * 1e38f;
+        float query[DIM], score;
+        struct rag_bounds bound;
+        const struct rag_question question = {
+            .queries = query, .count = 1, .dim = DIM, .metric = RAG_IP, .k = 1, .threads = 1};
+        for (int i = 0; i < DIM; i++) query[i] = rows[3][i] < 0 ? -by : by;
+        MUST(rag_scores(matrix, &question, row, 1, &score, NULL) == RAG_OK);
+        MUST(fabsf(score) == FLT_MAX && (score > 0) == (by > 0));
+        MUST(rag_shadow_bounds(shadow, &question, row, 1, &bound, NULL) == RAG_OK);
+        MUST(bound.lower <= score && score <= bound.upper);
+    }
+}
+
 static void misuse_search(const struct rag_matrix *matrix, const struct rag_shadow *shadow) {
     const struct rag_segment segment = {matrix, shadow, NULL, NULL};
     struct rag_question question = {
@@ -224,6 +306,7 @@ static void misuse_search(const struct rag_matrix *matrix, const struct rag_shad
     MUST(rag_scores(matrix, &question, good, 2, scores, &fault) == RAG_OK);
     MUST(rag_shadow_bounds(shadow, &question, good, 2, bounds, &fault) == RAG_OK);
     for (int i = 0; i < 2; i++) MUST(bounds[i].lower <= scores[i] && scores[i] <= bounds[i].upper);
+    bounds_beyond_binary32(shadow, matrix);
     question.dim = DIM + 1;
     REFUSED(RAG_ARGUMENT, rag_nearest(&segment, 1, &question, found, scores, f));
     REFUSED(RAG_ARGUMENT, rag_scores(matrix, &question, good, 2, scores, f));
@@ -403,6 +486,24 @@ static void misuse_model(void) {
     free(out);
 }
 
+/* One call answers for one segment that begins the file, and for no more than memory has. */
+static void misuse_hybrid(void) {
+    struct rag_part part = {.base = 0};
+    const struct rag_fused out = {0};
+    struct rag_spent spent;
+    struct rag_hybrid asked = {
+        .fusion = {.parts = &part, .part_count = 1, .leg_count = 2, .count = 1, .depth = 1}};
+    REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
+    asked.fusion.leg_count = 1, asked.fusion.part_count = 2;
+    REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
+    asked.fusion.part_count = 1, part.base = 7;
+    REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
+    part.base = 0, asked.fusion.count = SIZE_MAX;
+    REFUSED(RAG_LIMIT, rag_hybrid_answer(&asked, &out, &spent, f));
+    asked.fusion.count = 1, asked.fusion.depth = SIZE_MAX / 64;
+    REFUSED(RAG_LIMIT, rag_hybrid_answer(&asked, &out, &spent, f));
+}
+
 static void misuse_pairs(void) {
     static const uint8_t content[] = "a-b\0\0\0\0";
     struct rag_pairs pairs = {.bytes = content, .size = 3, .padding = 5};
@@ -458,13 +559,16 @@ int main(int count, char **arguments) {
     misuse_tombs(8, 2);
     too_many_segments();
     check_file();
+    write_in_child(arguments[1]);
+    exchange_maps(arguments[1]);
     misuse_tables();
     misuse_vectors();
     misuse_words();
     misuse_model();
     misuse_pairs();
+    misuse_hybrid();
     too_many_threads();
-    too_many_writers(arguments[1]);
+    too_many_writers(".");
     printf("%d refusals\n", refusals);
     return 0;
 }

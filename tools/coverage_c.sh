@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Prints the branch coverage of the core's C by its tests: the tests that call it, the C programs of tests/core/test_c_drivers.py
+# with many rounds, each failing allocation and system call of `make starve`, and the lying sections of `make fuzz-sections`.
+# $1 is a Python with the tests' packages; the other arguments go to pytest. The tree is copied first, so that no
+# instrumented core is left in it. With --here instead, the tests have run in this tree, which has an instrumented core, and
+# the rest is done here (tools/coverage.sh). Fails under 95 %. A test that fails is printed, and does not end the run:
+# an instrumented core is slow, and its processes are large.
+set -euo pipefail
+
+# All but the tests, in an instrumented tree. $1 is the Python.
+measure() {
+    export RAGFILE_OBJECTS=$PWD/$(echo build/temp.*/csrc) RAGFILE_ROUNDS=${ROUNDS:-3000}
+    "$1" -m pytest -q -p no:cacheprovider tests/core/test_c_drivers.py || true
+    "${CC:-cc}" -shared -fPIC -O1 tests/crash/starve_core.c -o build/starve_core.so -ldl
+    rm -rf build/starve
+    LD_PRELOAD=$PWD/build/starve_core.so PYTHONMALLOC=malloc \
+        "$1" tests/crash/starve_core.py build/starve ${STARVE:-} || true
+    PYTHONPATH=$PWD:$PWD/tests "$1" tests/fuzz/sections.py 1000 || true
+    "$1" -m gcovr --root . --filter csrc/ --merge-mode-functions=separate \
+        --gcov-suspicious-hits-threshold=0 --json coverage.json
+    "$1" tools/coverage_c.py coverage.json --all
+}
+
+if [ "$1" = --here ]; then
+    measure "$2"
+    exit
+fi
+cd "$(dirname "$0")/.."
+python=$(realpath -s "$1")
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$python" -m pip install -q gcovr "cython>=3.1" "setuptools>=77" pytest-xdist
+git ls-files -z | tar -c --null -T - | tar -x -C "$work"
+cd "$work"
+RAGFILE_COVERAGE=1 "$python" setup.py -q build_ext --inplace
+export PYTHONPATH=$work GCOV_ERROR_FILE=$work/gcov.log
+"$python" -m pytest -q -p no:cacheprovider --deselect tests/core/test_c_drivers.py "$@" \
+    tests/core tests/store tests/query tests/commit tests/whole tests/spec tests/net tests/exchange \
+    tests/embedding tests/sharding tests/ingest || true
+measure "$python"
