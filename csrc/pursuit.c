@@ -9,8 +9,8 @@
  *
  * The floor is low at first, and rows that beat it then seldom stay: for the k best of all it would
  * be k times the logarithm of the rows. So a row that is refined soon must also reach a guess of
- * what the k-th best will be, from the rows so far. A guess drops nothing. Where it was so high that
- * fewer than k rows are known, those with the largest bounds make up for it.
+ * what the k-th best will be, from the rows so far. A guess drops nothing. Where it was so high
+ * that fewer than k rows are known, those with the largest bounds make up for it.
  *
  * Loads of the others' codes are started AHEAD rows before, except in a shadow that stays in the
  * cache.
