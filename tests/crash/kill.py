@@ -62,7 +62,8 @@ def write_on(path, commits, compact_every):
 
 
 def read_on(path):
-    """Opens and reads until stdin closes; tells reads, distinct commits seen and the longest wait of an open in ms.
+    """Opens and reads until stdin closes. Tells when it has read once; at its end, reads, commits seen, and the longest
+    wait of an open in ms.
 
     On a full machine any process may be put off its processor for a while; such opens (an involuntary switch) tell nothing
     about waiting for a writer and are left out of the longest.
@@ -79,6 +80,8 @@ def read_on(path):
         assert serial >= max(seen, default=0), "back to an older commit"
         seen.add(serial)
         reads += 1
+        if reads == 1:
+            print("reading", flush=True)
     print(reads, len(seen), longest * 1e3)
 
 
@@ -87,7 +90,8 @@ def start(*words, **streams):
 
 
 def start_readers(path, count):
-    return [
+    """Readers, each of which has read the file once."""
+    readers = [
         start(
             "reader",
             path,
@@ -98,6 +102,9 @@ def start_readers(path, count):
         )
         for _ in range(count)
     ]
+    for reader in readers:
+        reader.stdout.readline()
+    return readers
 
 
 def stop_readers(readers):
