@@ -31,7 +31,7 @@ MARK = "upload"  # the key of metadata that names a document's upload
 
 
 class Queue:
-    """The uploads that wait, by collection."""
+    """The uploads that wait, by collection, each once."""
 
     def __init__(self):
         self._lock, self._waiting = threading.Lock(), {}
@@ -39,12 +39,12 @@ class Queue:
     def put(self, upload: Upload) -> None:
         """One more."""
         with self._lock:
-            self._waiting.setdefault(upload.collection, []).append(upload)
+            self._waiting.setdefault(upload.collection, {}).setdefault(upload.id, upload)
 
     def take(self, collection: str) -> list[Upload]:
         """All that wait for a collection."""
         with self._lock:
-            return self._waiting.pop(collection, [])
+            return list(self._waiting.pop(collection, {}).values())
 
 
 def editing(service: Service, name: str, message: str) -> Editor:
@@ -212,7 +212,7 @@ def _known(service, call):
 
 def index(service: Service, collection: str) -> None:
     """Indexes what waits for a collection, in one commit."""
-    waiting = [u for u in service.queue.take(collection) if service.uploads.get(u.id) is not None]
+    waiting = [u for u in service.queue.take(collection) if _is_queued(service, u)]
     if not waiting:
         return
     try:
@@ -226,6 +226,12 @@ def index(service: Service, collection: str) -> None:
             upload.documents, upload.chunks = [], 0
     for upload in waiting:
         _settle(service, upload)
+
+
+def _is_queued(service, upload):
+    """Whether it is still to be indexed: a server that starts meets what has just come in, too."""
+    known = service.uploads.get(upload.id)
+    return known is not None and known.state == "queued"
 
 
 def _said(waiting):

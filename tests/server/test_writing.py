@@ -13,7 +13,11 @@ import pytest
 
 import ragfile
 from ragfile.server.keys import KeyFile
+from ragfile.server.metrics import Board
+from ragfile.server.service import Service
+from ragfile.server.settings import Settings
 from ragfile.server.uploads import Uploads, named
+from ragfile.server.writing import index
 
 KB = "/v1/collections/kb"
 FILES = KB + "/files"
@@ -280,6 +284,25 @@ def test_uploads_that_wait_when_the_server_ends_are_indexed_by_the_next(serving,
     uploads.put(upload)
     server = serving(path, can_write=True, uploads=str(root))
     assert settled(server, {"id": upload.id})["state"] == "indexed"
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["before it is indexed", "after"])
+def test_an_upload_that_a_starting_server_meets_is_indexed_once(path, root, is_first):
+    service = Service(Settings((str(path),), can_write=True, uploads=str(root)), Board([]))
+    upload = service.uploads.begun("late.md", "kb", "local")
+    os.write(fd := service.uploads.create(upload), b"# Late\n\nBut not lost.")
+    os.close(fd)
+    service.uploads.put(upload)
+    service.queue.put(upload)
+    late = service.uploads.get(upload.id)
+    if is_first:
+        service.queue.put(late)
+    index(service, "kb")
+    service.queue.put(late)
+    index(service, "kb")
+    service.close()
+    with ragfile.open(path) as rf:
+        assert [d.id for d in rf.documents() if d.id.startswith("late")] == ["late.md"]
 
 
 def test_halves_that_a_killed_server_left_are_taken_away(root):
