@@ -183,11 +183,14 @@ def test_a_body_that_is_not_said_to_be_json_is_refused(server):
 def test_a_body_has_a_limit_said_or_not(serving, path):
     server = serving(path, max_body=1000)
     assert server.post(SEARCH, b" " * 1001, Content_Type="application/json").status == 413
-    connection = http.client.HTTPConnection(server.address)
-    connection.request("POST", SEARCH, iter([b" " * 600] * 3), {"Content-Type": "application/json"},
-                       encode_chunked=True)  # fmt: skip
-    assert connection.getresponse().status == 413
-    connection.close()
+    with socket.create_connection(server.socket.getsockname()) as connection:
+        connection.sendall(
+            b"POST " + SEARCH.encode() + b" HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + 2
+            * (b"258\r\n" + b" " * 600 + b"\r\n")
+        )
+        assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(serving, path):
