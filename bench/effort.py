@@ -1,11 +1,12 @@
-"""What does a search with less effort find, and how long does it take, beside faiss IVF and HNSW, hnswlib and usearch?
+"""What does a search with less effort find, and how long does it take, beside other engines?
 
     python bench/effort.py --passages passages.jsonl.xz --questions short.txt long.txt --rows 1000000 --json out.json
 
 The passages (one JSON object with a `text` a line, plain or .xz) grow to as many rows as are asked for: each row is a
 stretch of one passage followed by a stretch of one near it. Rows and questions are embedded by the model that is part
 of the package. Everybody searches the same vectors with one thread, and recall is counted against our own exact
-answer. CPU milliseconds a question, one by one, the best of some rounds in turns; builds are CPU seconds.
+answer. The others are faiss IVF and HNSW, hnswlib, usearch, svs, turbovec and zvec, those of them that are installed.
+CPU milliseconds a question, one by one, the best of some rounds in turns; builds are CPU seconds.
 """
 
 import argparse
@@ -177,7 +178,70 @@ class Hnswlib:
         return self.index.knn_query(query[None], k, num_threads=1)[0][0]
 
 
-PEERS = {"ivf": FaissIvf, "hnsw": FaissHnsw, "usearch": Usearch, "hnswlib": Hnswlib}
+class SvsVamana:
+    """Intel's Scalable Vector Search: a graph over the vectors as they are."""
+
+    name, settings = "svs Vamana 32", (10, 16, 32, 64, 128, 256, 512, 1024)
+
+    def __init__(self, rows, folder):
+        import svs
+
+        graph = svs.VamanaBuildParameters(graph_max_degree=32, window_size=100)
+        self.index = svs.Vamana.build(graph, rows, svs.DistanceType.MIP, num_threads=1)
+
+    def search(self, query, k, setting):
+        self.index.search_window_size = max(setting, k)
+        return self.index.search(query, k)[0][0]
+
+
+class Turbovec:
+    """Each row in so many bits a component, all of them read; the setting is the bits."""
+
+    name, settings = "turbovec", (2, 3, 4)
+
+    def __init__(self, rows, folder):
+        from turbovec import TurboQuantIndex
+
+        self.indexes = {}
+        for bits in self.settings:
+            self.indexes[bits] = TurboQuantIndex(rows.shape[1], bits)
+            self.indexes[bits].add(rows)
+            self.indexes[bits].prepare()
+
+    def search(self, query, k, setting):
+        return self.indexes[setting].search(query[None], k)[1][0]
+
+
+class Zvec:
+    """Its graph in a collection on disk, mapped."""
+
+    name, settings = "zvec HNSW 32", (16, 32, 64, 128, 256, 512, 1024, 2048)
+
+    def __init__(self, rows, folder):
+        import zvec
+
+        zvec.init(query_threads=1, optimize_threads=1, log_level=zvec.LogLevel.ERROR)
+        graph = zvec.HnswIndexParam(metric_type=zvec.MetricType.IP, m=32, ef_construction=100)
+        field = zvec.VectorSchema("v", zvec.DataType.VECTOR_FP32, rows.shape[1], graph)
+        schema = zvec.CollectionSchema("rows", vectors=field)
+        self.collection = zvec.create_and_open(f"{folder}/zvec", schema)
+        for first in range(0, len(rows), 1000):
+            part = enumerate(rows[first : first + 1000], first)
+            self.collection.insert([zvec.Doc(str(i), vectors={"v": row}) for i, row in part])
+        self.collection.optimize()
+        self.asked = lambda query, ef: zvec.Query(
+            "v", vector=query, param=zvec.HnswQueryParam(ef=ef)
+        )
+
+    def search(self, query, k, setting):
+        found = self.collection.query(self.asked(query, setting), topk=k)
+        return [int(one.id) for one in found]
+
+
+PEERS = {
+    "ivf": FaissIvf, "hnsw": FaissHnsw, "usearch": Usearch, "hnswlib": Hnswlib, "svs": SvsVamana,
+    "turbovec": Turbovec, "zvec": Zvec,
+}  # fmt: skip
 
 
 def built(kind, rows, folder):
