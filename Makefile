@@ -234,7 +234,7 @@ bench-vectors:
 bench-vectors-own:
 	$(PY) bench/vectors_own.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
 
-bench-effort:         ## recall and time of searches with less effort, beside faiss IVF and HNSW, usearch, hnswlib
+bench-effort:         ## recall and time of searches with less effort, beside seven other engines
 	$(PY) bench/effort.py --passages $(PASSAGES) --questions $(SHORT) $(LONG)
 
 bench-growth:         ## what a file costs as it grows from ten thousand passages to ten million
