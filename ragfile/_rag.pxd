@@ -228,6 +228,8 @@ cdef extern from "rag.h" nogil:
     const size_t RAG_STRINGS_HEAD
     uint64_t rag_strings_offset(uint64_t i)
 
+    ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
+
     struct rag_ids:
         pass
     rag_ids *rag_ids_new()
@@ -238,6 +240,8 @@ cdef extern from "rag.h" nogil:
     cbool rag_ids_find(const rag_ids *ids, const uint8_t *bytes, size_t size, uint32_t *number)
     const uint8_t *rag_ids_at(const rag_ids *ids, uint32_t number, size_t *size)
     rag_status rag_ids_order(const rag_ids *ids, uint32_t *order, rag_fault *fault)
+    rag_status rag_ids_write(const rag_ids *ids, const uint32_t *order, rag_write write,
+                             void *context, rag_fault *fault)
 
     # streams
     size_t rag_value_integer(uint8_t *out, int64_t integer)
@@ -487,7 +491,6 @@ cdef extern from "rag.h" nogil:
         uint64_t group_rows
         uint32_t kept
 
-    ctypedef rag_status (*rag_write)(void *context, const void *bytes, size_t size)
     struct rag_clusters:
         rag_guard guard
         uint64_t order_at
@@ -510,8 +513,6 @@ cdef extern from "rag.h" nogil:
     rag_status rag_clustering_measure(rag_clustering *clustering, const rag_matrix *placed,
                                       rag_fault *fault)
     uint64_t rag_clustering_size(const rag_clustering *clustering)
-    rag_status rag_ids_write(const rag_ids *ids, const uint32_t *order, rag_write write,
-                             void *context, rag_fault *fault)
     rag_status rag_clustering_write(const rag_clustering *clustering, rag_write write,
                                     void *context)
 
@@ -651,7 +652,7 @@ cdef extern from "rag.h" nogil:
         rag_segment segment
         const rag_filters *filters
         size_t k
-        bint wants_least
+        cbool wants_least
 
     struct rag_spent:
         double words, fusing, vectors

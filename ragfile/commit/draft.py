@@ -87,9 +87,7 @@ class Draft:
         self.created, self.is_over = creation_time() if created is None else created, False
         self.sections: list[tuple[str, bytes, int, int]] = []
         self.others_have_vectors = False  # rows of segments that the commit keeps
-        self.others_have_terms = (
-            False  # segments that the commit keeps, and which say how words are made
-        )
+        self.others_have_terms = False  # those segments, which then say how words are made
         self.is_parity_new = False  # of all bytes, not only of those that have none
         try:
             self.staging = Staging(

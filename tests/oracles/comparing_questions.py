@@ -4,25 +4,12 @@ import re
 
 import numpy as np
 import Stemmer
+from checks import histories
 from oracles.answers import ranked
 
 from ragfile.ingest.analysis import STOP_WORDS
 
-WORDS = [
-    "fed",
-    "cab",
-    "bead",
-    "face",
-    "deaf",
-    "cafe",
-    "été",
-    "running",
-    "the",
-    "Bead",
-    "pods",
-    "zz",
-    "nowhere",
-]
+WORDS = [*histories.WORDS, "nowhere"]
 FILTERS = [
     {"year": {"$gte": 2001}},
     {"year": {"$lt": 2001}, "lang": {"$ne": "de"}},
