@@ -64,11 +64,11 @@ sanitize:             ## the suite under AddressSanitizer and UndefinedBehaviorS
 		../.venv-sanitize/bin/python -m pytest -q -p no:cacheprovider
 
 stress-datasets:      ## ten thousand questions to datasets with a history, in every mode and fusion
-	$(PY) -m pytest -q -m stress tests/sharding
+	$(PY) -m pytest -q -m stress tests/shards
 
 engines:              ## datasets on Ray, Dask and S3, installed here: about 600 MB
 	$(PY) -m pip install -q -e ".[ray,dask,s3,arrow]" "moto[server]" boto3
-	$(PY) -m pytest -q tests/sharding
+	$(PY) -m pytest -q tests/shards
 
 bundles:              ## bundles of Model Signing with its own verifier, installed here
 	$(PY) -m pip install -q model-signing pyopenssl
@@ -99,7 +99,7 @@ fuzz-sections:        ## twenty thousand files with good checksums and lying sec
 	PYTHONPATH=tests nice $(PY) tests/fuzz/sections.py 20000
 
 soak:                 ## a server under everything at once; SECONDS=3600 for an hour, SLOW clients
-	PYTHONPATH=tests nice $(PY) tests/server/soak.py --seconds $(or $(SECONDS),60) --slow $(or $(SLOW),1000)
+	PYTHONPATH=tests nice $(PY) tests/doors/server/soak.py --seconds $(or $(SECONDS),60) --slow $(or $(SLOW),1000)
 
 soak-file:            ## a file under eight readers, a writer, compactions and kills; SECONDS=1800 for half an hour
 	nice $(PY) tests/checks/soak_file.py --seconds $(or $(SECONDS),60)
@@ -127,7 +127,7 @@ histories:            ## three hundred random histories against fresh builds; po
 	CASES=20 $(PY) -m pytest -q tests/whole/test_life.py -k power
 
 filters:              ## a thousand random filters and questions in every mode against brute force
-	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/query/test_searching.py -k random_filters
+	RAGFILE_FILTERS=1000 $(PY) -m pytest -q tests/search/test_searches.py -k random_filters
 
 differential:         ## the whole interface against spec/reader.py over random lives of files; MINUTES, SEED
 	nice -n 19 $(PY) tests/checks/differential.py --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
@@ -165,26 +165,26 @@ wasm:                 ## the core for browsers, and the stemmers (a pinned zigla
 	$(PY) -m pip install -q ziglang==0.17.0
 	$(PY) tools/build_wasm.py && $(PY) tools/build_stemmers.py
 
-wasm-check:           ## that what lies in ragfile/data/web is what these make, to the byte
+wasm-check:           ## that what lies in ragfile/doors/browser is what these make, to the byte
 	$(PY) -m pip install -q ziglang==0.17.0
 	$(PY) tools/build_wasm.py --check && $(PY) tools/build_stemmers.py --check
 
 firefox:              ## a static site in Firefox: firefox-esr from the system, puppeteer-core from npm
 	mkdir -p build/firefox && npm install --silent --prefix build/firefox puppeteer-core@24
-	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/web/test_firefox.py
+	PUPPETEER=$(CURDIR)/build/firefox/node_modules $(PY) -m pytest -q tests/doors/browser/test_firefox.py
 
 web-generators:       ## <ragfile-search> in sites of MkDocs, Sphinx and Docusaurus, which are installed here
 	$(PY) -m pip install -q mkdocs sphinx playwright
 	mkdir -p build/docusaurus && npm install --silent --prefix build/docusaurus \
 		@docusaurus/core@3.7 @docusaurus/preset-classic@3.7 react@18 react-dom@18 webpack@5.98
-	DOCUSAURUS=$(CURDIR)/build/docusaurus/node_modules $(PY) -m pytest -q tests/web/test_generators.py
+	DOCUSAURUS=$(CURDIR)/build/docusaurus/node_modules $(PY) -m pytest -q tests/doors/browser/test_generators.py
 
 web-package:          ## the npm package as npm packs it, its types as tsc sees them, and in Deno
 	mkdir -p build/tsc && npm install --silent --prefix build/tsc typescript@5 deno@2
-	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc DENO=$(CURDIR)/build/tsc/node_modules/.bin/deno $(PY) -m pytest -q tests/web/test_package.py
+	TSC=$(CURDIR)/build/tsc/node_modules/.bin/tsc DENO=$(CURDIR)/build/tsc/node_modules/.bin/deno $(PY) -m pytest -q tests/doors/browser/test_package.py
 
 web-hostile:          ## two thousand hostile files through the npm package in node: no crash, no growth of memory
-	$(PY) -m pytest -q -m stress tests/web/test_endurance.py
+	$(PY) -m pytest -q -m stress tests/doors/browser/test_endurance.py
 
 bench-web:            ## what a visitor downloads to search a FOLDER, beside Pagefind, Orama and Lunr; chromium, npm
 	mkdir -p build/peers && npm install --silent --prefix build/peers pagefind@1 @orama/orama@3 lunr@2
@@ -192,7 +192,7 @@ bench-web:            ## what a visitor downloads to search a FOLDER, beside Pag
 	$(PY) bench/web.py --folder $(FOLDER) --peers build/peers/node_modules
 
 web-questions:        ## ten thousand questions through the npm package and the core; 10^5 words
-	RAGFILE_QUESTIONS=2000 RAGFILE_WORDS=3000 $(PY) -m pytest -q tests/web
+	RAGFILE_QUESTIONS=2000 RAGFILE_WORDS=3000 $(PY) -m pytest -q tests/doors/browser
 
 extras:               ## the suite with every extra and every store that a test compares with, and its coverage
 	.ci/all-extras
@@ -210,7 +210,7 @@ page:                 ## the web page in a real Chromium, and axe-core's judgeme
 	command -v chromium || command -v google-chrome || (apt-get update && apt-get install -y chromium)
 	$(PY) -m pip install -q playwright
 	npm install --silent --prefix build/page axe-core
-	$(PY) -m pytest -q tests/page
+	$(PY) -m pytest -q tests/doors/page
 
 screenshots:          ## the pictures of docs/page.md
 	$(PY) -m pip install -q playwright pillow
@@ -223,7 +223,7 @@ doors:                ## other people's clients: OpenAI's, Ollama's, the AI SDK,
 		@modelcontextprotocol/conformance @modelcontextprotocol/inspector
 	npm install --silent --prefix build/ai-sdk ai @ai-sdk/openai @ai-sdk/openai-compatible
 	MCP_TOOLS=$(CURDIR)/build/mcp AI_SDK=$(CURDIR)/build/ai-sdk \
-		$(PY) -m pytest -q tests/chat tests/mcp tests/server tests/test_asking.py
+		$(PY) -m pytest -q tests/chat tests/doors/mcp tests/doors/server tests/answer/test_pipeline.py
 
 bench:                ## every table that needs passages and questions alone; JSON, text and pictures in build/bench
 	$(PY) bench/every.py --passages $(PASSAGES) --questions $(SHORT) $(LONG) $(if $(ONLY),--only $(ONLY))

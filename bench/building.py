@@ -74,8 +74,8 @@ def build(arguments):
     how = capped(arguments.cap << 20) if arguments.cap else "no limit"
     import numpy as np
 
-    from ragfile.commit.writing import Writer
-    from ragfile.ingest.chunking import Policy, split
+    from ragfile.ingest.chunker import Policy, split
+    from ragfile.write.writer import Writer
 
     rng, chunks, count, waiting = np.random.default_rng(1), 0, 0, 0.0
     policy, block = Policy.of("characters"), rng.standard_normal((1 << 14, DIM), dtype=np.float32)

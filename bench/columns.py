@@ -29,7 +29,7 @@ FILTERS = [
 ASK = """
 import json, sys, time
 import numpy as np, ragfile
-from ragfile.store import sampling, stored_columns
+from ragfile.file import sample_rows, stored_columns
 path, what, is_stored = json.loads(sys.argv[1])
 if not is_stored:
     sampling.stored_sample = lambda segment: None

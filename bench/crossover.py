@@ -16,8 +16,8 @@ import numpy as np
 
 import ragfile
 from ragfile.adapters.single_file import Document, GenericRAGService, SingleFileRAGService
-from ragfile.commit.building import build_from
 from ragfile.records import Document as Source
+from ragfile.write.builder import build_from
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
 WORDS = 80  # of a chunk

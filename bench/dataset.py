@@ -25,8 +25,8 @@ import numpy as np
 
 import ragfile
 from ragfile import dataset
-from ragfile.sharding.executors.processes import Processes
-from ragfile.sharding.flowing import Asking
+from ragfile.shards.executors.processes import Processes
+from ragfile.shards.ray_data import Asking
 
 ROUNDS, K = 5, 12
 

@@ -14,8 +14,8 @@ import tempfile
 import time
 
 from ragfile import _core
-from ragfile.store.pairs import PairFile
-from ragfile.store.pairs_writing import write_pairs
+from ragfile.file.pairs import PairFile
+from ragfile.file.pairs_writer import write_pairs
 
 WORDS = [
     "the",

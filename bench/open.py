@@ -21,7 +21,7 @@ print((time.perf_counter() - middle) * 1e3, (middle - start) * 1e3)
 
 FIRST_PAIR = """
 import resource, sys, time
-from ragfile.store.pairs import PairFile
+from ragfile.file.pairs import PairFile
 def resident(): return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
 before, faults, start = resident(), resource.getrusage(resource.RUSAGE_SELF).ru_minflt, time.perf_counter()
 opened = PairFile(sys.argv[1], dialect="strict"); names = opened.strategies; pair = next(iter(opened.pairs("keyword")))

@@ -12,10 +12,10 @@ import time
 import numpy as np
 
 from ragfile import _core
-from ragfile.ingest.chunking import split
-from ragfile.ingest.loading import Loading
-from ragfile.query.fusion import blend, calibrated, rrf
-from ragfile.store.filters import Dicts, compile
+from ragfile.file.filters import Dicts, compile
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import Loading
+from ragfile.search.fusion import blend, calibrated, rrf
 
 POLICIES = ("characters", "words", "sentences", "markdown")
 

@@ -25,7 +25,7 @@ class Ragfile:
     package = "ragfile"
 
     def build(self, passages, vectors, folder):
-        from ragfile.commit.writing import Writer
+        from ragfile.write.writer import Writer
 
         with Writer(os.path.join(folder, "kb.ragfile"), embedder="default") as w:
             for first in range(0, len(passages), 1000):

@@ -14,7 +14,7 @@ import numpy as np
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 ESTIMATES = {
     "FAISS + JSON": ("~30 MB", "~200 ms", "~150 ms"),
@@ -104,8 +104,8 @@ def main():
     collection = example(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
     with tempfile.TemporaryDirectory() as folder:
         ours, pair = f"{folder}/x.ragmd", (f"{folder}/x.faiss", f"{folder}/x.json")
-        saved = best(lambda: reading.save(ours, collection))
-        loaded = best(lambda: reading.load(ours))
+        saved = best(lambda: ragmd_reader.save(ours, collection))
+        loaded = best(lambda: ragmd_reader.load(ours))
         rows = [("one .ragmd", os.path.getsize(ours), loaded, saved)]
         saved = best(lambda: json_pair.write(collection, *pair), 3)
         rows.insert(

@@ -22,7 +22,7 @@ from pipeline_sql import SQL_WORDS, arrow_vectors, load_fts, sql_near
 import ragfile
 from ragfile.adapters import sqlrooms
 from ragfile.embedding.protocol import open_embedder
-from ragfile.query import fusion
+from ragfile.search import fusion
 
 SUBJECTS = ("rotate the keys", "restart a pod", "network policy", "persistent volume claims", "role based access", "rolling update")  # fmt: skip
 K, CANDIDATES, ROUNDS = 5, 10, 3

@@ -5,7 +5,7 @@
  *
  * all in binary64 and in this order, so that every machine gives the same bits; a share that has no
  * meaning (no word found anywhere, a sample without spread) is 0. A dense score of NaN is that of a
- * row without a vector, and counts as the mean. ragfile/query/fusion.py says the
+ * row without a vector, and counts as the mean. ragfile/search/fusion.py says the
  * same in numpy. */
 #include <math.h>
 #include <stdlib.h>

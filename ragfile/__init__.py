@@ -7,66 +7,66 @@ __version__ = "0.1.0"
 # Public name -> the module that has it, imported when the name is first asked for: `import ragfile` takes milliseconds.
 _HOMES = {
     "Analysis": "ingest.analysis",
-    "Answer": "query.answers",
-    "BuildReport": "commit.building",
+    "Answer": "answer.answers",
+    "BuildReport": "write.builder",
     "Candidate": "records",
     "ChangedError": "errors",
     "ChatModel": "chat.protocol",
     "Chunk": "records",
-    "Citation": "query.citing",
+    "Citation": "answer.citations",
     "ConflictError": "errors",
     "CorruptError": "errors",
     "Document": "records",
-    "Editor": "commit.editing",
+    "Editor": "write.editor",
     "Embedder": "embedding.protocol",
     "FormatError": "errors",
     "Hit": "records",
     "Hits": "records",
-    "KnowledgeBase": "query.searching",
-    "Limits": "ingest.loading",
+    "KnowledgeBase": "knowledge_base",
+    "Limits": "ingest.document_loader",
     "LockedError": "errors",
     "Model": "embedding.protocol",
     "ModelError": "errors",
-    "PairFile": "store.pairs",
+    "PairFile": "file.pairs",
     "Plan": "records",
-    "Policy": "ingest.chunking",
+    "Policy": "ingest.chunker",
     "ProviderError": "errors",
     "RagfileError": "errors",
-    "Ready": "answering",
+    "Ready": "qa",
     "RemoteError": "errors",
-    "RepairReport": "commit.repairing",
-    "Signature": "store.signatures",
+    "RepairReport": "write.repair",
+    "Signature": "file.signatures",
     "SignatureError": "errors",
     "Span": "records",
-    "SyncReport": "commit.syncing",
+    "SyncReport": "write.source_sync",
     "VersionError": "errors",
-    "Writer": "commit.writing",
-    "add": "commit.syncing",
-    "build": "commit.building",
+    "Writer": "write.writer",
+    "add": "write.source_sync",
+    "build": "write.builder",
     "chunk": "canonical",
-    "compact": "commit.compacting",
+    "compact": "write.compaction",
     "compress": "canonical",
-    "convert": "exchange.converting",
-    "create": "commit.writing",
-    "edit": "commit.editing",
+    "convert": "exchange.conversion",
+    "create": "write.writer",
+    "edit": "write.editor",
     "fuse": "canonical",
     "index": "canonical",
-    "log": "commit.history",
+    "log": "write.history",
     "new_key": "ground.signing_keys",
-    "open": "opening",
-    "register": "store.custom_sections",
-    "reindex": "commit.reindexing",
-    "repair": "commit.repairing",
+    "open": "opener",
+    "register": "file.custom_sections",
+    "reindex": "write.reindex",
+    "repair": "write.repair",
     "rerank": "canonical",
     "retrieve": "canonical",
-    "sign": "opening",
+    "sign": "opener",
     "sign_bundle": "exchange.bundles",
-    "site": "server.static_site",
-    "stale": "commit.history",
-    "sync": "commit.syncing",
-    "verify": "opening",
+    "site": "doors.site.static_site",
+    "stale": "write.history",
+    "sync": "write.source_sync",
+    "verify": "opener",
     "verify_bundle": "exchange.bundles",
-    "write_pairs": "store.pairs_writing",
+    "write_pairs": "file.pairs_writer",
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
 
@@ -74,7 +74,8 @@ __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the t
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to import
 if TYPE_CHECKING:
     import ragfile.dataset as dataset  # noqa: F401
-    from ragfile.answering import Ready as Ready
+    from ragfile.answer.answers import Answer as Answer
+    from ragfile.answer.citations import Citation as Citation
     from ragfile.canonical import chunk as chunk
     from ragfile.canonical import compress as compress
     from ragfile.canonical import fuse as fuse
@@ -82,21 +83,7 @@ if TYPE_CHECKING:
     from ragfile.canonical import rerank as rerank
     from ragfile.canonical import retrieve as retrieve
     from ragfile.chat.protocol import ChatModel as ChatModel
-    from ragfile.commit.building import BuildReport as BuildReport
-    from ragfile.commit.building import build as build
-    from ragfile.commit.compacting import compact as compact
-    from ragfile.commit.editing import Editor as Editor
-    from ragfile.commit.editing import edit as edit
-    from ragfile.commit.history import log as log
-    from ragfile.commit.history import stale as stale
-    from ragfile.commit.reindexing import reindex as reindex
-    from ragfile.commit.repairing import RepairReport as RepairReport
-    from ragfile.commit.repairing import repair as repair
-    from ragfile.commit.syncing import SyncReport as SyncReport
-    from ragfile.commit.syncing import add as add
-    from ragfile.commit.syncing import sync as sync
-    from ragfile.commit.writing import Writer as Writer
-    from ragfile.commit.writing import create as create
+    from ragfile.doors.site.static_site import site as site
     from ragfile.embedding.protocol import Embedder as Embedder
     from ragfile.embedding.protocol import Model as Model
     from ragfile.errors import ChangedError as ChangedError
@@ -112,17 +99,20 @@ if TYPE_CHECKING:
     from ragfile.errors import VersionError as VersionError
     from ragfile.exchange.bundles import sign_bundle as sign_bundle
     from ragfile.exchange.bundles import verify_bundle as verify_bundle
-    from ragfile.exchange.converting import convert as convert
+    from ragfile.exchange.conversion import convert as convert
+    from ragfile.file.custom_sections import register as register
+    from ragfile.file.pairs import PairFile as PairFile
+    from ragfile.file.pairs_writer import write_pairs as write_pairs
+    from ragfile.file.signatures import Signature as Signature
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
-    from ragfile.ingest.chunking import Policy as Policy
-    from ragfile.ingest.loading import Limits as Limits
-    from ragfile.opening import open as open
-    from ragfile.opening import sign as sign
-    from ragfile.opening import verify as verify
-    from ragfile.query.answers import Answer as Answer
-    from ragfile.query.citing import Citation as Citation
-    from ragfile.query.searching import KnowledgeBase as KnowledgeBase
+    from ragfile.ingest.chunker import Policy as Policy
+    from ragfile.ingest.document_loader import Limits as Limits
+    from ragfile.knowledge_base import KnowledgeBase as KnowledgeBase
+    from ragfile.opener import open as open
+    from ragfile.opener import sign as sign
+    from ragfile.opener import verify as verify
+    from ragfile.qa import Ready as Ready
     from ragfile.records import Candidate as Candidate
     from ragfile.records import Chunk as Chunk
     from ragfile.records import Document as Document
@@ -130,11 +120,21 @@ if TYPE_CHECKING:
     from ragfile.records import Hits as Hits
     from ragfile.records import Plan as Plan
     from ragfile.records import Span as Span
-    from ragfile.server.static_site import site as site
-    from ragfile.store.custom_sections import register as register
-    from ragfile.store.pairs import PairFile as PairFile
-    from ragfile.store.pairs_writing import write_pairs as write_pairs
-    from ragfile.store.signatures import Signature as Signature
+    from ragfile.write.builder import BuildReport as BuildReport
+    from ragfile.write.builder import build as build
+    from ragfile.write.compaction import compact as compact
+    from ragfile.write.editor import Editor as Editor
+    from ragfile.write.editor import edit as edit
+    from ragfile.write.history import log as log
+    from ragfile.write.history import stale as stale
+    from ragfile.write.reindex import reindex as reindex
+    from ragfile.write.repair import RepairReport as RepairReport
+    from ragfile.write.repair import repair as repair
+    from ragfile.write.source_sync import SyncReport as SyncReport
+    from ragfile.write.source_sync import add as add
+    from ragfile.write.source_sync import sync as sync
+    from ragfile.write.writer import Writer as Writer
+    from ragfile.write.writer import create as create
 else:
 
     def _compiled_core():

@@ -1,3 +1,3 @@
-from ragfile.cli.main import main
+from ragfile.doors.cli.main import main
 
 main()

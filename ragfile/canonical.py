@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from ragfile.commit.editing import Editor
-from ragfile.commit.fields import to_utf8
-from ragfile.commit.upserting import counts, upsert
-from ragfile.commit.writing import Writer, create
+from ragfile.answer.passage_budget import compress
 from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ModelError
-from ragfile.ingest.chunking import Policy, split
-from ragfile.opening import open as open_file
-from ragfile.query.fusion import fuse
-from ragfile.query.packing import compress
-from ragfile.query.reranking import rerank
-from ragfile.query.searching import KnowledgeBase
+from ragfile.ingest.chunker import Policy, split
+from ragfile.knowledge_base import KnowledgeBase
+from ragfile.opener import open as open_file
 from ragfile.records import Candidate, Candidates, Chunk, Document, Plan, Segment
+from ragfile.search.fusion import fuse
+from ragfile.search.reranker import rerank
 from ragfile.text import normalize
+from ragfile.write.chunk_upsert import counts, upsert
+from ragfile.write.editor import Editor
+from ragfile.write.fields import to_utf8
+from ragfile.write.writer import Writer, create
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,13 +21,13 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
-from ragfile.ingest.chunking import Policy, split
-from ragfile.query import fusion
+from ragfile.file import consistency, filters, sample_rows
+from ragfile.file.pairs import PairFile
+from ragfile.file.row_segment import Segment
+from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Candidate, Document
 from ragfile.records import Segment as Part
-from ragfile.store import consistency, filters, sampling
-from ragfile.store.pairs import PairFile
-from ragfile.store.row_segment import Segment
+from ragfile.search import fusion
 from ragfile.text import normalize
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _segment(reader, record):
         found["documents"] = [
             _document(segment, number) for number in range(segment.records.documents)
         ]
-    if (stored := sampling.stored_sample(segment)) is not None:
+    if (stored := sample_rows.stored_sample(segment)) is not None:
         for kind, at, what, section in consistency.sample_faults(segment):
             raise CorruptError(f"{kind}: {what}", at=at, section=section)
         found["sample"] = [list(pair) for pair in stored.pairs()]
@@ -449,9 +449,9 @@ def _fuses(cases):
 
 def _searches(golden):
     """A file is built of the corpus and asked; scores of a leg are equal, fused ones but for the logarithm's last bit."""
-    from ragfile.commit.writing import create
     from ragfile.ingest.analysis import Analysis
-    from ragfile.query.searching import KnowledgeBase
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.write.writer import create
 
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "kb")

@@ -10,16 +10,16 @@ generation needs, sign vouches for the newest, verify checks every byte. On Ray 
 read_ragfile and write_ragfile let chunks and vectors flow from and to Ray Data.
 """
 
-from ragfile.sharding.building import build
-from ragfile.sharding.changing import add, compact, delete, sync
-from ragfile.sharding.converting import convert
-from ragfile.sharding.executors.on_ray import OnRay
-from ragfile.sharding.flowing import ask, map_batches, read_ragfile, write_ragfile
-from ragfile.sharding.history import stale
-from ragfile.sharding.reindexing import reindex
-from ragfile.sharding.signing import sign
-from ragfile.sharding.vacuuming import vacuum
-from ragfile.sharding.verifying import verify
+from ragfile.shards.builder import build
+from ragfile.shards.changes import add, compact, delete, sync
+from ragfile.shards.conversion import convert
+from ragfile.shards.dataset_signatures import sign
+from ragfile.shards.executors.ray_cluster import OnRay
+from ragfile.shards.history import stale
+from ragfile.shards.ray_data import ask, map_batches, read_ragfile, write_ragfile
+from ragfile.shards.reindex import reindex
+from ragfile.shards.vacuum import vacuum
+from ragfile.shards.verification import verify
 
 __all__ = [
     "OnRay",

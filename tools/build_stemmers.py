@@ -1,4 +1,4 @@
-"""Builds ragfile/data/web/stemmers/: Snowball's stemmers as JavaScript modules, one a language.
+"""Builds ragfile/doors/browser/stemmers/: Snowball's stemmers as JavaScript modules, one a language.
 
     python tools/build_stemmers.py             writes them
     python tools/build_stemmers.py --check     fails unless a build gives the texts that are there
@@ -6,7 +6,7 @@
 Snowball's compiler makes Python of its algorithms, and the pure-Python package on the registry
 carries that. What it makes is so regular (a dozen kinds of statement) that it can be said again in
 JavaScript, statement by statement. So the stemmers here are Snowball's own, in the version that
-PINNED names; tests/web compares each with PyStemmer.
+PINNED names; tests/doors/browser compares each with PyStemmer.
 """
 
 import ast
@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "ragfile/data/web/stemmers"
+FOLDER = Path(__file__).parent.parent / "ragfile/doors/browser/stemmers"
 PINNED = "3.1.1"
 WHEEL = f"snowballstemmer-{PINNED}-py3-none-any.whl"
 COMPARED = {ast.Eq: "===", ast.NotEq: "!==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}

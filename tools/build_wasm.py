@@ -1,4 +1,4 @@
-"""Builds ragfile/data/web/ragfile.wasm: the reading half of csrc/ for browsers and node.
+"""Builds ragfile/doors/browser/ragfile.wasm: the reading half of csrc/ for browsers and node.
 
     python tools/build_wasm.py             writes it
     python tools/build_wasm.py --check     fails unless a build gives the bytes that are there
@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-BUILT = ROOT / "ragfile/data/web/ragfile.wasm.gz"
+BUILT = ROOT / "ragfile/doors/browser/ragfile.wasm.gz"
 PINNED = "0.17.0"
 ZSTD = "zstandard-0.25.0.tar.gz"
 ZSTD_SHA256 = "7713e1179d162cf5c7906da876ec2ccb9c3a9dcbdffef0cc7f70c3667a205f0b"

@@ -36,6 +36,6 @@ cd "$work"
 RAGFILE_COVERAGE=1 "$python" setup.py -q build_ext --inplace
 export PYTHONPATH=$work GCOV_ERROR_FILE=$work/gcov.log
 "$python" -m pytest -q -p no:cacheprovider --deselect tests/core/test_c_drivers.py "$@" \
-    tests/core tests/store tests/query tests/commit tests/whole tests/spec tests/net tests/exchange \
-    tests/embedding tests/sharding tests/ingest || true
+    tests/core tests/file tests/search tests/write tests/whole tests/spec tests/net tests/exchange \
+    tests/embedding tests/shards tests/ingest || true
 measure "$python"

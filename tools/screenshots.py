@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import ragfile
-from ragfile.server import running
-from ragfile.server.settings import Settings
+from ragfile.doors.server import lifecycle
+from ragfile.doors.server.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION = "why is a search exact and still fast?"
@@ -67,13 +67,13 @@ class Served:
 
     def __init__(self, path):
         told = Settings((path,), port=0, model=Model())
-        self._socket = running.bound(told)
-        self._server = uvicorn.Server(running.configured(told))
+        self._socket = lifecycle.bound(told)
+        self._server = uvicorn.Server(lifecycle.configured(told))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
 
     def __enter__(self):
         self._thread.start()
-        return running.address(self._socket)
+        return lifecycle.address(self._socket)
 
     def __exit__(self, *_):
         self._server.should_exit = True

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragfile.commit.writing import create
-from ragfile.opening import open as open_file
+from ragfile.opener import open as open_file
+from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -30,7 +30,7 @@ from ragfile.errors import RagfileError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ragfile.query.searching import KnowledgeBase
+    from ragfile.knowledge_base import KnowledgeBase
 
 Filters = dict[str, Any] | None
 TYPES = {bool: "boolean", int: "long", float: "float", str: "keyword"}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from ragfile.query.searching import KnowledgeBase
+    from ragfile.knowledge_base import KnowledgeBase
 
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",

@@ -18,10 +18,10 @@ import numpy as np
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 
 from ragfile import __version__
-from ragfile.commit.building import build_from
-from ragfile.commit.writing import create
-from ragfile.opening import open as open_file
+from ragfile.opener import open as open_file
 from ragfile.records import Chunk, Document
+from ragfile.write.builder import build_from
+from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

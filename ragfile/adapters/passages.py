@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragfile.commit.editing import edit
-from ragfile.commit.writing import create
 from ragfile.embedding.protocol import open_embedder
-from ragfile.opening import open as open_file
-from ragfile.query.searching import KnowledgeBase
+from ragfile.knowledge_base import KnowledgeBase
+from ragfile.opener import open as open_file
 from ragfile.records import Chunk, Document
+from ragfile.write.editor import edit
+from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

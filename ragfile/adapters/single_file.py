@@ -22,7 +22,7 @@ from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ModelError
 from ragfile.exchange.collection import chunk_text, empty
 from ragfile.exchange.faiss import json_pair
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 if TYPE_CHECKING:
     from typing import Any
@@ -246,11 +246,11 @@ class SingleFileRAGService(GenericRAGService):
 
     def load_from_ragmd(self, path):
         """Takes the content of a .ragmd file."""
-        self._take(reading.load(path), path)
+        self._take(ragmd_reader.load(path), path)
 
     def save_to_ragmd(self, path):
         """Writes a .ragmd file."""
-        reading.save(path, self._filled())
+        ragmd_reader.save(path, self._filled())
 
     def save(self):
         """Writes the file that the store was opened with."""

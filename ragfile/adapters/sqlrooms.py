@@ -15,14 +15,14 @@ import warnings
 from pathlib import Path
 
 from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fusion
-from ragfile.commit.building import PAGES, build_from
 from ragfile.embedding.protocol import PROVIDERS, open_embedder
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.extras import optional
-from ragfile.ingest import finding, loading
+from ragfile.ingest import document_loader, source_files
 from ragfile.ingest.analysis import Analysis
-from ragfile.ingest.chunking import Policy
-from ragfile.opening import open as open_file
+from ragfile.ingest.chunker import Policy
+from ragfile.opener import open as open_file
+from ragfile.write.builder import PAGES, build_from
 
 __all__ = [
     "export_duckdb",
@@ -122,7 +122,7 @@ def _markdown_files(input_dir):
         raise FileNotFoundError(f"no such folder: {input_dir}")
     if not folder.is_dir():
         raise ValueError(f"not a folder: {input_dir}")
-    found = list(finding.find([folder], wanted={".md"}))
+    found = list(source_files.find([folder], wanted={".md"}))
     if not found:
         raise ValueError(f"No .md files in {input_dir}")
     return found
@@ -161,7 +161,7 @@ def _embedder(name):
 
 def _read(sources):
     """Files as documents. What cannot be read is said, and the rest is built."""
-    reading = loading.Loading((), errors="replace")
+    reading = document_loader.Loading((), errors="replace")
     for source in sources:
         for document in reading.file(source):
             document.metadata["file_path"] = os.path.abspath(source.path)

@@ -19,14 +19,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragfile.commit.building import build
 from ragfile.evaluation.measures import best_of_documents, ndcg
-from ragfile.opening import open as open_file
+from ragfile.opener import open as open_file
+from ragfile.write.builder import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragfile.query.searching import KnowledgeBase
+    from ragfile.knowledge_base import KnowledgeBase
     from ragfile.types import Mode
 
 MODES = ("bm25", "vector", "hybrid")

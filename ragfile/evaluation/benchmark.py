@@ -11,15 +11,15 @@ import os
 import tempfile
 import time
 
-from ragfile.commit.building import build_from
-from ragfile.evaluation.comparing import MEASURES, by_question
+from ragfile.evaluation.comparison import MEASURES, by_question
 from ragfile.evaluation.measures import evaluate, read_collection
 from ragfile.evaluation.runs import best_passages, write_run
 from ragfile.ground.atomic_replace import replacing
-from ragfile.ingest.paths import title_of
-from ragfile.opening import open as open_file
-from ragfile.query.reranking import rerank
+from ragfile.ingest.chunk_paths import title_of
+from ragfile.opener import open as open_file
 from ragfile.records import Candidate, Chunk
+from ragfile.search.reranker import rerank
+from ragfile.write.builder import build_from
 
 DEPTH = 100  # as deep as recall looks
 RERANKED = 50  # how many a re-ranking model reads

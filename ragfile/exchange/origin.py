@@ -17,7 +17,7 @@ import numpy as np
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
-from ragfile.exchange.ragmd.front import Frontmatter
+from ragfile.exchange.ragmd.front_matter import Frontmatter
 
 VERSION = 1
 

@@ -8,7 +8,7 @@ no wait that would end after that time. Nothing is sent before the first call, r
 followed (they would carry the key along), and neither keys nor texts are ever logged.
 
 A streamed answer is tried again only until its first event: after that somebody has read a part of
-it. When those who wait for an answer leave (ground/leaving.py), its connection is shut.
+it. When those who wait for an answer leave (ground/cancellation.py), its connection is shut.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
-from ragfile.ground import leaving
+from ragfile.ground import cancellation
 from ragfile.ground import request_id as tracing
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
@@ -254,7 +254,7 @@ class Caller:
         """The response to a question, its body not read yet, its head within so many seconds."""
         import httpx2
 
-        line, waiter = self._line(), leaving.current()
+        line, waiter = self._line(), cancellation.current()
         request = line.client.build_request(
             "POST",
             self.base_url + path,
@@ -324,7 +324,7 @@ class Caller:
 
     def _sleep(self, seconds):
         log.info("waiting %.2f s before asking %s again", seconds, self.base_url)
-        (leaving.current() or time).sleep(seconds)
+        (cancellation.current() or time).sleep(seconds)
 
     def _line(self):
         """A line that is idle, or a new one. Those of a parent process are left alone."""
@@ -361,7 +361,7 @@ class Caller:
 
 
 def _is_worth_repeating(error):
-    waiter = leaving.current()
+    waiter = cancellation.current()
     return isinstance(error, TransientError) and not (waiter and waiter.has_left)
 
 

@@ -1,4 +1,4 @@
-# Calibrated fusion in the core: query/fusion.py's `calibrated` without its dozen small arrays.
+# Calibrated fusion in the core: search/fusion.py's `calibrated` without its dozen small arrays.
 
 
 cdef class Calibration:

@@ -27,7 +27,7 @@ from pieces import (
 from shadows import Clusters, Planes, rows_of, shadow
 
 from ragfile import _core
-from ragfile.store.pairs_writing import write_pairs
+from ragfile.file.pairs_writer import write_pairs
 
 KEYWORDS = [
     ("AI", "alpha content"),

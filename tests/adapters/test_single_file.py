@@ -20,7 +20,7 @@ from ragfile.adapters.single_file import (
 )
 from ragfile.errors import ModelError
 from ragfile.exchange.faiss.index import Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 
 class Hashing:
@@ -145,7 +145,7 @@ def test_a_document_added_again_is_replaced(tmp_path):
     rag = filled(tmp_path / "x.ragmd")
     rag.add_document_sync(document("rocks", "slate splits "))
     rag.save()
-    found = reading.load(tmp_path / "x.ragmd")
+    found = ragmd_reader.load(tmp_path / "x.ragmd")
     assert found.documents["rocks"]["full_text"] == "slate splits "
     assert found.drop_unclaimed() == 0
     found.delete("birds")
@@ -159,7 +159,7 @@ def test_the_update_time_grows_and_the_creation_time_stays(tmp_path, monkeypatch
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000060")
     rag.add_document_sync(document("late", "more "))
     rag.save()
-    found = reading.load(tmp_path / "x.ragmd")
+    found = ragmd_reader.load(tmp_path / "x.ragmd")
     assert (found.created_at, found.updated_at) == ("2001-09-09T01:46:40Z", "2001-09-09T01:47:40Z")
 
 

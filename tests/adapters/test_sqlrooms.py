@@ -15,8 +15,8 @@ import ragfile
 from ragfile.adapters import sqlrooms
 from ragfile.embedding.protocol import Model
 from ragfile.errors import ModelError
-from ragfile.ingest.loading import timestamp
-from ragfile.query.searching import KnowledgeBase
+from ragfile.ingest.document_loader import timestamp
+from ragfile.knowledge_base import KnowledgeBase
 
 MODEL = "default"
 

@@ -16,8 +16,8 @@ import time
 
 from oracles.adversarial import CASES
 
-from ragfile.ingest.chunking import split
-from ragfile.ingest.loading import Loading
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import Loading
 
 DOUBLINGS = 3
 FACTOR, SECONDS = 3, 0.5  # growth beyond linear, and what does not count

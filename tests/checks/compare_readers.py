@@ -21,7 +21,7 @@ import pieces  # noqa: E402
 import reader as oracle  # noqa: E402
 
 from ragfile import _core, conformance  # noqa: E402
-from ragfile.store.pairs_writing import write_pairs  # noqa: E402
+from ragfile.file.pairs_writer import write_pairs  # noqa: E402
 
 LETTERS = ["a", "b", "-", "é", "日", "\U0001f600", "longer than eight", " "]
 

@@ -32,8 +32,8 @@ from oracles.answers import Answers  # noqa: E402
 from servers.range_server import RangeServer  # noqa: E402
 
 import ragfile  # noqa: E402
+from ragfile.file import sample_rows, stored_columns  # noqa: E402
 from ragfile.ground.signing_keys import new_key  # noqa: E402
-from ragfile.store import sampling, stored_columns  # noqa: E402
 
 STEPS = 9
 WIDE = (
@@ -57,9 +57,9 @@ class Trial:
 
     def run(self):
         rows = 0 if self.rng.random() < 0.5 else stored_columns.WORTH
-        worth = SMALL if self.rng.random() < 0.5 else {"TAKEN": sampling.TAKEN}
+        worth = SMALL if self.rng.random() < 0.5 else {"TAKEN": sample_rows.TAKEN}
         with (
-            mock.patch.multiple(sampling, **worth), mock.patch.object(stored_columns, "WORTH", rows),
+            mock.patch.multiple(sample_rows, **worth), mock.patch.object(stored_columns, "WORTH", rows),
         ):  # fmt: skip
             self.life.create()
             self.steps.append("create")

@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import ragfile
-from ragfile.ingest.loading import Loading
+from ragfile.ingest.document_loader import Loading
 
 MODES = ("hybrid", "bm25", "vector")
 

@@ -25,8 +25,8 @@ from servers.range_server import RangeServer  # noqa: E402
 import ragfile  # noqa: E402
 from ragfile import _core  # noqa: E402
 from ragfile.embedding.protocol import Model  # noqa: E402
-from ragfile.store.pairs import PairFile  # noqa: E402
-from ragfile.store.pairs_writing import write_pairs  # noqa: E402
+from ragfile.file.pairs import PairFile  # noqa: E402
+from ragfile.file.pairs_writer import write_pairs  # noqa: E402
 
 THREADS, DIM, ROWS = 5, 96, 4300  # rows and dimensions enough for a shadow along axes of its own
 WORDS = [a + b for a in "bcdfghlmnprst" for b in ("ade", "ine", "orn", "uss", "elt", "am")]

@@ -12,16 +12,16 @@ from core.test_bm25_fields import FIELDS, some_rows, with_fields
 from core.test_clusters import odd, topics
 from core.test_vectors_planes import uneven
 from embedding.test_protocol import small_model
+from file.test_pairs_reference import Script
 from oracles.clusters import made
 from oracles.vectors import shadow_of
 from places import ROOT
-from store.test_pairs_reference import Script
 
 import ragfile
 from ragfile import _core
+from ragfile.file.pairs import PairFile
+from ragfile.file.pairs_writer import write_pairs
 from ragfile.ingest.analysis import Analysis
-from ragfile.store.pairs import PairFile
-from ragfile.store.pairs_writing import write_pairs
 
 PLAIN = Analysis(stemmer="none", stop_words="none")
 LETTERS = [f"w{n:x}" for n in range(200)]

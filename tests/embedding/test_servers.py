@@ -74,9 +74,9 @@ def entries(folder):
 # --------------------------------------------------------------------------------------------------------- killed builds --
 
 BUILD = """
-import sys, ragfile, ragfile.commit.building
+import sys, ragfile, ragfile.write.builder
 from ragfile.embedding import open_embedder
-ragfile.commit.building.BATCH = 4
+ragfile.write.builder.BATCH = 4
 name, address = sys.argv[3], {sys.argv[4]: sys.argv[5]}
 report = ragfile.build([sys.argv[1]], sys.argv[2], embedder=open_embedder(f"{name}:m", batch=4, **address))
 print(report.embedded, report.reused)
@@ -120,7 +120,7 @@ def test_a_build_killed_in_the_middle_is_not_embedded_again(server, docs, tmp_pa
 def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(
     server, docs, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("ragfile.commit.building.BATCH", 4)
+    monkeypatch.setattr("ragfile.write.builder.BATCH", 4)
     server.script = [None] * 3 + [refuse(400)]
     with pytest.raises(ragfile.ProviderError):
         ragfile.build([docs], tmp_path / "kb", embedder=embedder(server, batch=4))
@@ -139,7 +139,7 @@ def test_a_build_that_was_killed_gives_the_bytes_of_one_that_was_not(
 
 
 def test_what_another_model_left_does_not_stand_in_the_way(server, docs, tmp_path, monkeypatch):
-    monkeypatch.setattr("ragfile.commit.building.BATCH", 4)
+    monkeypatch.setattr("ragfile.write.builder.BATCH", 4)
     server.script = [None] * 3 + [refuse(400)]
     with pytest.raises(ragfile.ProviderError):
         ragfile.build([docs], tmp_path / "kb", embedder=embedder(server, batch=4))
@@ -164,7 +164,7 @@ def test_a_model_that_changed_its_dims_since_the_build_was_killed_is_an_error(
                 raise ConnectionError
             return np.ones((len(texts), self.dims), np.float32)
 
-    monkeypatch.setattr("ragfile.commit.building.BATCH", 4)
+    monkeypatch.setattr("ragfile.write.builder.BATCH", 4)
     with pytest.raises(ConnectionError):
         ragfile.build([docs], tmp_path / "kb", embedder=Changing(4, 3))
     with pytest.raises(ModelError, match="5 dims"):
@@ -210,7 +210,7 @@ def test_the_environment_speaks_for_embedders_that_are_named_and_no_stash_is_kep
 ):
     monkeypatch.setenv("RAGFILE_CACHE", str(tmp_path / "cache"))
     named = f"openai:m?base_url={server.url}/v1"
-    monkeypatch.setattr("ragfile.commit.building.BATCH", 4)
+    monkeypatch.setattr("ragfile.write.builder.BATCH", 4)
     server.script = [None] * 3 + [refuse(400)]
     with pytest.raises(ragfile.ProviderError):
         ragfile.build([docs], tmp_path / "kb", embedder=named)

@@ -142,7 +142,7 @@ def test_only_a_bundle_is_replaced(kb, tmp_path):
 
 
 def test_the_command_line_signs_and_verifies(kb, tmp_path, capsys):
-    from ragfile.cli.main import main
+    from ragfile.doors.cli.main import main
 
     private, public = new_key(tmp_path / "ec.pem", curves()[0])
 

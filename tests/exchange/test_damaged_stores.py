@@ -7,17 +7,17 @@ import pytest
 from oracles.ragmd_examples import collection, rendered
 
 from ragfile.errors import FormatError
-from ragfile.exchange import converting
+from ragfile.exchange import conversion
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import json_pair
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A store of plain files."""
     path = tmp_path / "plain"
-    converting.write(collection(), path, to="npy+jsonl")
+    conversion.write(collection(), path, to="npy+jsonl")
     return path
 
 
@@ -44,23 +44,23 @@ def test_lines_that_are_no_records_are_named(folder, name, change, says):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(change(lines(path))) + "\n")
     with pytest.raises(FormatError, match=says or None):
-        converting.read(folder)
+        conversion.read(folder)
 
 
 @pytest.mark.parametrize("kind", ["npy+jsonl", "ragged-mmap"])
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'"note"'])
 def test_a_note_that_is_none_is_refused(tmp_path, kind, raw):
-    converting.write(collection(), tmp_path / "x", to=kind)
+    conversion.write(collection(), tmp_path / "x", to=kind)
     (tmp_path / "x" / "note.json").write_bytes(raw)
     with pytest.raises(FormatError, match=r"note\.json is not"):
-        converting.read(tmp_path / "x")
+        conversion.read(tmp_path / "x")
 
 
 @pytest.mark.parametrize("raw", [b"", b"no numbers", b"\x93NUMPY\x01\x00"])
 def test_vectors_that_are_none_are_refused(folder, raw):
     (folder / "vectors.npy").write_bytes(raw)
     with pytest.raises((FormatError, ValueError, EOFError)):
-        converting.read(folder)
+        conversion.read(folder)
 
 
 def test_a_table_without_texts_or_vectors_is_refused(tmp_path):
@@ -69,22 +69,22 @@ def test_a_table_without_texts_or_vectors_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"words": ["a"]}), path)
     with pytest.raises(FormatError, match=r"columns text and embedding; this one has \['words'\]"):
-        converting.read(path)
+        conversion.read(path)
 
 
 def test_lines_of_a_postgres_copy_have_all_fields(tmp_path):
     path = tmp_path / "copy"
-    converting.write(collection(), path, to="pgvector")
+    conversion.write(collection(), path, to="pgvector")
     said = lines(path / "chunks.copy")
     (path / "chunks.copy").write_text("\n".join([*said[:2], "7\tonly two", *said[3:]]) + "\n")
     with pytest.raises(FormatError, match=r"chunks.copy, line 3: 2 fields, not"):
-        converting.read(path)
+        conversion.read(path)
 
 
 def test_what_to_write_must_be_known(tmp_path):
     for name, to in (("x.what", None), ("x", "what")):
         with pytest.raises(ValueError, match="say what to write; one of"):
-            converting.write(collection(), tmp_path / name, to=to)
+            conversion.write(collection(), tmp_path / name, to=to)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,7 +111,7 @@ def test_a_front_that_is_no_block_of_lines_is_refused(tmp_path, front):
     path = tmp_path / "x.ragmd"
     path.write_text(f"---\n{front}\n---\n{rest}")
     with pytest.raises(FormatError):
-        reading.load(path)
+        ragmd_reader.load(path)
 
 
 def test_a_pair_is_two_files_of_these_kinds(tmp_path):
@@ -121,7 +121,7 @@ def test_a_pair_is_two_files_of_these_kinds(tmp_path):
 
 def test_a_pair_whose_json_is_no_text_says_where(tmp_path):
     paths = tmp_path / "x.faiss", tmp_path / "x.json"
-    converting.write(collection(), paths, to="faiss+json")
+    conversion.write(collection(), paths, to="faiss+json")
     whole = paths[1].read_bytes()
     for raw, says in (
         (whole[:20] + b"\xff" + whole[20:], r"not UTF-8 \(byte 20\)"),
@@ -131,5 +131,5 @@ def test_a_pair_whose_json_is_no_text_says_where(tmp_path):
     ):
         paths[1].write_bytes(raw)
         with pytest.raises(FormatError, match=says):
-            converting.read(paths)
+            conversion.read(paths)
     assert np.isfinite(collection().index.vectors).all()

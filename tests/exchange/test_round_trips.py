@@ -4,19 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from exchange.test_converting import unusual
+from exchange.test_conversion import unusual
 from oracles.ragmd_examples import collection, minimal, rendered
 
 import ragfile
-from ragfile.exchange import converting
+from ragfile.exchange import conversion
 from ragfile.exchange.faiss import json_pair
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.records import Chunk, Document
 
 
 def through(of, path):
-    converting.write(of, path)
-    return converting.read(path)
+    conversion.write(of, path)
+    return conversion.read(path)
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2"])
@@ -51,7 +51,7 @@ def test_lone_surrogates_come_back_wherever_they_stand(tmp_path, field):
 
 def test_an_edited_ragmd_file_comes_back_byte_for_byte(tmp_path):
     text = minimal().replace("---\n\n## D", "# mine\nwhen: 2026-01-01\n---\n\n## D", 1)
-    of = reading.parse(text.replace("## Vectors", "## Notes\n\nmine\n\n## Vectors").encode())
+    of = ragmd_reader.parse(text.replace("## Vectors", "## Notes\n\nmine\n\n## Vectors").encode())
     assert rendered(through(of, tmp_path / "x.ragfile")) == rendered(of)
 
 
@@ -67,8 +67,8 @@ def test_a_pair_comes_back_byte_for_byte(tmp_path):
     with pytest.warns(
         UserWarning, match="1 of 15 rows refer to documents or chunks that are not there"
     ):
-        converting.convert(pair, tmp_path / "x.ragfile")
-    converting.write(converting.read(tmp_path / "x.ragfile"), again)
+        conversion.convert(pair, tmp_path / "x.ragfile")
+    conversion.write(conversion.read(tmp_path / "x.ragfile"), again)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in pair]
 
 
@@ -102,8 +102,8 @@ def archive(path):
 
 def test_a_ragfile_comes_back_from_ragmd_byte_for_byte(tmp_path):
     archive(tmp_path / "a.ragfile")
-    converting.convert(tmp_path / "a.ragfile", tmp_path / "x.ragmd")
-    converting.convert(tmp_path / "x.ragmd", tmp_path / "b.ragfile")
+    conversion.convert(tmp_path / "a.ragfile", tmp_path / "x.ragmd")
+    conversion.convert(tmp_path / "x.ragmd", tmp_path / "b.ragfile")
     assert (tmp_path / "a.ragfile").read_bytes() == (tmp_path / "b.ragfile").read_bytes()
 
 
@@ -112,7 +112,7 @@ def test_a_changed_ragfile_gives_what_it_holds_now(tmp_path):
     through(of, tmp_path / "x.ragfile")
     with ragfile.edit(tmp_path / "x.ragfile") as w:
         w.delete(ids=["doc-001"])
-    found = converting.read(tmp_path / "x.ragfile")
+    found = conversion.read(tmp_path / "x.ragfile")
     assert set(found.documents) == {"doc-000", "doc-002"}
     assert len(found) == 8
     found.check()

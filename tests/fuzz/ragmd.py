@@ -14,7 +14,7 @@ from oracles import ragmd as ragmd_oracle
 from oracles.ragmd_examples import collection, minimal, rendered
 
 from ragfile.errors import FormatError
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 PIECES = [b"## ", b"```", b"````", b"---\n", b"...\n", b"\n", b"\r\n", b"[", b"{", b'"', b"\\", b"=", b"\x00", b"\xff", b"-1", b": ",
           b"null", b"!!python/object", b"&a [*a]", b"|", b"#", b"'", b"\t", b"  ", b",", b"1e999", b"~~~", b"\xc2\x85", b"\xe2\x80\xa8",
@@ -72,7 +72,7 @@ def damaged(data, dice):
 
 def ours_of(data):
     try:
-        return reading.parse(data), ""
+        return ragmd_reader.parse(data), ""
     except FormatError as error:
         return None, str(error)
 
@@ -96,7 +96,7 @@ def same(data):
     assert json.dumps(ours.documents) == json.dumps(theirs["documents"])
     assert json.dumps(ours.refs) == json.dumps(theirs["refs"])
     assert ours.index.data.tobytes() == theirs["index"]
-    again = reading.parse(rendered(ours))
+    again = ragmd_reader.parse(rendered(ours))
     assert json.dumps([again.documents, again.refs]) == json.dumps([ours.documents, ours.refs])
     return "read"
 

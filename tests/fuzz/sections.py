@@ -28,8 +28,8 @@ from oracles.handmade import Entry, Image, Table
 import ragfile
 from ragfile import _core
 from ragfile.errors import LockedError, RagfileError
-from ragfile.opening import verify
-from ragfile.store import sampling, stored_columns
+from ragfile.file import sample_rows, stored_columns
+from ragfile.opener import verify
 
 DIM, LIMIT_SECONDS, LIMIT_MEMORY = 8, 60, 1 << 30
 CUT = "characters:60/10"
@@ -63,7 +63,7 @@ class Hashed:
 
 
 @functools.cache
-@mock.patch.multiple(sampling, TAKEN=6, KEPT=8, WORTH=4)
+@mock.patch.multiple(sample_rows, TAKEN=6, KEPT=8, WORTH=4)
 @mock.patch.object(stored_columns, "WORTH", 0)
 def good_files():
     """(sections of a plain file, and of one with a history): [(name, segment, flags, items, bytes, offset)], segments."""

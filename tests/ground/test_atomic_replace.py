@@ -10,11 +10,11 @@ from oracles.ragmd_examples import collection
 
 import ragfile
 from ragfile.errors import LockedError
-from ragfile.exchange import converting
+from ragfile.exchange import conversion
 from ragfile.exchange.faiss import json_pair
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
+from ragfile.file.pairs_writer import write_pairs
 from ragfile.ground import atomic_replace
-from ragfile.store.pairs_writing import write_pairs
 
 KEYWORDS = [("one", "two")]
 
@@ -35,7 +35,7 @@ DOORS = {
     "create": create,
     "compact": compacted,
     "pairs": lambda path: write_pairs(path, KEYWORDS),
-    "ragmd": lambda path: reading.save(path, collection()),
+    "ragmd": lambda path: ragmd_reader.save(path, collection()),
     "faiss": lambda path: json_pair.write(collection(), path, path.parent / "x.json"),
 }
 doors = pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_pairs_are_never_readable_by_others_while_they_are_written(tmp_path):
 
 def test_a_ragmd_is_never_readable_by_others_while_it_is_written(tmp_path):
     path = tmp_path / "x.ragmd"
-    reading.save(path, collection())
+    ragmd_reader.save(path, collection())
     os.chmod(path, 0o600)
-    with reading.lock(path) as held:
+    with ragmd_reader.lock(path) as held:
         assert hidden_modes(tmp_path) == [0o600]
-        reading.save(path, collection(), held=held)
+        ragmd_reader.save(path, collection(), held=held)
     assert hidden_modes(tmp_path) == []
 
 
@@ -159,10 +159,10 @@ LIBRARY = {
     "build": lambda path: ragfile.build(path, path),
     "create": create,
     "pairs": lambda path: write_pairs(path, KEYWORDS),
-    "ragmd": lambda path: reading.save(path, collection()),
+    "ragmd": lambda path: ragmd_reader.save(path, collection()),
     "faiss": lambda path: json_pair.write(collection(), path, path.parent / "x.json"),
     "json": lambda path: json_pair.write(collection(), path.parent / "x.faiss", path),
-    "convert to a RAGFile": lambda path: converting.write(collection(), path, to="ragfile"),
+    "convert to a RAGFile": lambda path: conversion.write(collection(), path, to="ragfile"),
 }
 
 
@@ -182,8 +182,8 @@ def test_a_folder_of_other_things_is_not_written_into(tmp_path, kind):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "note.json").write_text("mine")
     with pytest.raises(FileExistsError, match="choose another path"):
-        converting.write(collection(), tmp_path / "notes", to=kind)
+        conversion.write(collection(), tmp_path / "notes", to=kind)
     assert os.listdir(tmp_path / "notes") == ["note.json"]
     for _ in range(2):  # its own folder is replaced
-        converting.write(collection(), tmp_path / "new", to=kind)
-    assert len(converting.read(tmp_path / "new").documents) == len(collection().documents)
+        conversion.write(collection(), tmp_path / "new", to=kind)
+    assert len(conversion.read(tmp_path / "new").documents) == len(collection().documents)

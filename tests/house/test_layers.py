@@ -80,8 +80,8 @@ def test_imports_point_down(room, path):
 
 
 def test_a_wrong_import_would_be_seen(tmp_path):
-    (tmp_path / "x.py").write_text("def f():\n    from ragfile.cli.main import main\n")
-    (tmp_path / "x.pxi").write_text("def f():\n    from ragfile.query.fusion import rrf\n")
+    (tmp_path / "x.py").write_text("def f():\n    from ragfile.doors.cli.main import main\n")
+    (tmp_path / "x.pxi").write_text("def f():\n    from ragfile.search.fusion import rrf\n")
     assert [imported(tmp_path / name) for name in ("x.py", "x.pxi")] == [["cli"], ["query"]]
 
 

@@ -8,8 +8,8 @@ import pytest
 from oracles import source_files as made
 from oracles.adversarial import CASES
 
-from ragfile.ingest import loaders, loading
-from ragfile.ingest.chunking import split
+from ragfile.ingest import document_loader, loaders
+from ragfile.ingest.chunker import split
 from ragfile.ingest.loaders import LimitError, Limits, Loader, office
 from ragfile.records import Document
 
@@ -17,8 +17,8 @@ SIZE = 200_000  # bytes; what grows with the square of it, or worse, does not co
 CPU, MEMORY = 20, 2 << 30
 SCRIPT = """
 import sys
-from ragfile.ingest.chunking import split
-from ragfile.ingest.loading import Loading
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import Loading
 
 print(sum(len(split(document)) for document in Loading(sys.argv[1])))
 """
@@ -58,7 +58,9 @@ def test_no_more_memory_is_asked_for_than_a_file_has():
             asked.append(size)
             return self.content[:size]
 
-    assert loading._content(File(b"twelve bytes"), 12, Limits().max_bytes) == b"twelve bytes"
+    assert (
+        document_loader._content(File(b"twelve bytes"), 12, Limits().max_bytes) == b"twelve bytes"
+    )
     assert asked == [13]
 
 
@@ -70,7 +72,7 @@ def test_a_file_that_memory_does_not_suffice_for_is_one_failure(tmp_path, monkey
     loaders.register(Loader("big", "x/big", (".big",), parse))
     (tmp_path / "a.big").write_text("x")
     (tmp_path / "b.txt").write_text("kept")
-    found = loading.Loading(tmp_path)
+    found = document_loader.Loading(tmp_path)
     assert [document.text for document in found] == ["kept"]
     assert [(failure.kind, failure.reason) for failure in found.failures] == [
         ("MemoryError", "not enough memory to read it")
@@ -81,7 +83,7 @@ def test_a_slide_that_is_named_twice_is_read_once(tmp_path):
     suffix, make = CASES["pptx: a slide many times"]
     path = tmp_path / f"case{suffix}"
     path.write_bytes(make(100_000))
-    (document,) = loading.load(path)
+    (document,) = document_loader.load(path)
     assert len(document.segments) == 1
 
 

@@ -4,12 +4,12 @@ import pytest
 
 import ragfile
 from ragfile import dataset
-from ragfile.commit import reading_worker
-from ragfile.commit.reading_worker import Order, Reader
-from ragfile.ingest import loading
-from ragfile.ingest.chunking import Policy, split
-from ragfile.ingest.finding import find
-from ragfile.ingest.loading import Limits
+from ragfile.ingest import document_loader
+from ragfile.ingest.chunker import Policy, split
+from ragfile.ingest.document_loader import Limits
+from ragfile.ingest.source_files import find
+from ragfile.write import read_worker
+from ragfile.write.read_worker import Order, Reader
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def sources(tmp_path, monkeypatch):
             raise MemoryError
         return split(document, policy)
 
-    monkeypatch.setattr(loading, "split", fails)
+    monkeypatch.setattr(document_loader, "split", fails)
     return folder
 
 
@@ -42,7 +42,7 @@ def test_a_build_goes_on(sources, tmp_path):
 
 def test_a_sync_keeps_what_it_had(sources, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(loading, "split", split)
+        patched.setattr(document_loader, "split", split)
         ragfile.build(sources, tmp_path / "kb", embedder="none")
     (sources / "huge.md").write_text("another text")
     (sources / "a.md").write_text("changed")
@@ -65,5 +65,5 @@ def test_a_worker_goes_on(sources):
     order = Order(Limits(), "strict", None, (), {}, Policy(), None, {})
     found = [Reader(order).read(source) for source in find([sources])]
     events = [event for read in found for event in read.events]
-    check([event for event in events if not isinstance(event, reading_worker.Part)])
-    assert [e.document.id for e in events if isinstance(e, reading_worker.Part)] == ["a.md", "z.md"]
+    check([event for event in events if not isinstance(event, read_worker.Part)])
+    assert [e.document.id for e in events if isinstance(e, read_worker.Part)] == ["a.md", "z.md"]

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from ragfile.ingest.loading import Loading, load
+from ragfile.ingest.document_loader import Loading, load
 
 pytest.importorskip("charset_normalizer", reason="the extra 'ingest' is not installed")
 

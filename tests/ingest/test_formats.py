@@ -8,9 +8,9 @@ from email.message import EmailMessage
 import pytest
 from oracles import source_files as made
 
-from ragfile.ingest.chunking import split
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import load
 from ragfile.ingest.loaders import Limits, LoadError, UnsupportedType
-from ragfile.ingest.loading import load
 
 RST = """.. _label:
 

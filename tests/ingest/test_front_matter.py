@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragfile
-from ragfile.ingest.chunking import split
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import load
 from ragfile.ingest.loaders import front_matter
-from ragfile.ingest.loading import load
 
 PAGE = """---
 title: "Rotating keys"

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from ragfile.ingest.document_loader import load
 from ragfile.ingest.loaders import LoadError
-from ragfile.ingest.loading import load
 
 MAN = r""".TH TOOL 1
 .SH NAME

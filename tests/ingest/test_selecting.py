@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragfile.cli.main import ragfile
-from ragfile.commit.building import build
-from ragfile.commit.syncing import sync
-from ragfile.ingest.finding import Selection, find
-from ragfile.ingest.ignoring import Rules
-from ragfile.opening import open as open_file
+from ragfile.doors.cli.main import ragfile
+from ragfile.ingest.ignore_patterns import Rules
+from ragfile.ingest.source_files import Selection, find
+from ragfile.opener import open as open_file
+from ragfile.write.builder import build
+from ragfile.write.source_sync import sync
 
 FILES = ("a.md", "b.md", "sub/a.md", "sub/deep/c.md", "build/out.md", "sub/build/in.md", "x [1].md")
 

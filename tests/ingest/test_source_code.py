@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragfile.commit.building import build
-from ragfile.ingest.chunking import split
+from ragfile.ingest.chunker import split
+from ragfile.ingest.document_loader import load
 from ragfile.ingest.loaders import definitions
-from ragfile.ingest.loading import load
-from ragfile.opening import open as open_file
+from ragfile.opener import open as open_file
+from ragfile.write.builder import build
 
 BODY = "pass  # " + "word " * 300
 
@@ -193,7 +193,7 @@ def test_source_code_is_found_by_what_it_defines_and_cut_again_alike(tmp_path):
     with open_file(path) as rf:
         hit = rf.search("close a store", k=1)[0]
         assert hit.metadata["headers"].startswith("a > Store")
-    from ragfile.commit.reindexing import reindex
+    from ragfile.write.reindex import reindex
 
     reindex(path, chunking="markdown:600")
     with open_file(path) as rf:

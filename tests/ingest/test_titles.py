@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragfile.ingest import titles
-from ragfile.ingest.chunking import split
+from ragfile.ingest.chunker import split
 from ragfile.records import Document
 
 # What the functions do, as patterns. They are easy to check by eye and too slow for long lines.

@@ -200,7 +200,7 @@ def test_portable_pairs_are_the_same(tmp_path):
 
 
 def test_older_generations_open_and_are_told_by_the_log(files, server):
-    from ragfile.commit.history import log
+    from ragfile.write.history import log
 
     assert log(server.url("many")) == log(files["many"])
     for generation in (1, 2, 3, 4):
@@ -231,14 +231,14 @@ def test_a_commit_behind_megabytes_of_a_dead_writers_bytes_is_found(files):
 
 
 def test_old_files_and_texts_are_fetched_whole(tmp_path):
-    from ragfile.exchange import converting
+    from ragfile.exchange import conversion
 
     old, text = str(tmp_path / "old.ragfile"), str(tmp_path / "kb.ragmd")
     ragfile.write_pairs(
         old, [], [(np.arange(4, dtype=np.float32) + i, f"text {i}") for i in range(30000)]
     )
     _made(tmp_path / "kb", 40)
-    converting.convert(str(tmp_path / "kb"), text)
+    conversion.convert(str(tmp_path / "kb"), text)
     with RangeServer({"old": _bytes(old), "text": _bytes(text)}) as server:
         with ragfile.open(old) as local, ragfile.open(server.url("old")) as far:
             assert np.array_equal(far.vectors(), local.vectors())
@@ -488,12 +488,12 @@ def test_a_file_that_grew_by_a_commit_is_refreshed(tmp_path):
 
 
 def test_a_url_is_for_reading(server, tmp_path):
-    from ragfile.commit import compacting
+    from ragfile.write import compaction
 
     url = server.url("one")
     for change in (
         lambda: ragfile.edit(url),
-        lambda: compacting.compact(url),
+        lambda: compaction.compact(url),
         lambda: ragfile.sync(url, [tmp_path]),
         lambda: ragfile.sync(url, [tmp_path], dry_run=True),
         lambda: ragfile.create(url),
@@ -605,7 +605,7 @@ def test_a_cache_without_room_is_done_without(server, files, tmp_path, monkeypat
 def told():
     from click.testing import CliRunner
 
-    from ragfile.cli.main import ragfile as command
+    from ragfile.doors.cli.main import ragfile as command
 
     return lambda *arguments: CliRunner().invoke(command, arguments, catch_exceptions=False).output
 

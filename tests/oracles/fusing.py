@@ -1,13 +1,13 @@
 """Fusion of a file's legs the slow way, a question at a time in Python: the oracle of what the core does for whole batches.
 
 It asks the file for its legs in full, gives every row of their union both exact scores, and ranks with the formulas of
-ragfile/query/fusion.py.
+ragfile/search/fusion.py.
 """
 
 import numpy as np
 
-from ragfile.query import fusion
-from ragfile.store import exact
+from ragfile.file import exact
+from ragfile.search import fusion
 
 
 def legs(rf, text, vector, depth, where=None):

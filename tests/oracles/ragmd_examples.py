@@ -6,7 +6,7 @@ import numpy as np
 
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 EPOCH = "2026-02-14T10:00:00Z"
 
@@ -98,5 +98,5 @@ def collection(documents=3, chunks=4, dim=16, seed=0, metric="ip"):
 def rendered(of):
     """The bytes that save would write."""
     out = bytearray()
-    reading.render(of, out.extend)
+    ragmd_reader.render(of, out.extend)
     return bytes(out)

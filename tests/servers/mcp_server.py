@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler
 
 from servers.loopback import Loopback
 
-from ragfile.mcp.over_http import exchange
+from ragfile.doors.mcp.http import exchange
 
 
 class McpServer(Loopback):

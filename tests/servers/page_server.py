@@ -14,10 +14,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from servers.loopback import Loopback
 
 import ragfile
-from ragfile.commit.building import build_from
 from ragfile.records import Document
+from ragfile.write.builder import build_from
 
-PAGE = files("ragfile") / "data" / "page"
+PAGE = files("ragfile") / "doors" / "server" / "page"
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from sharding import collections
+from shards import collections
 
 import ragfile
 from ragfile import dataset
-from ragfile.sharding.manifest import parse
-from ragfile.sharding.statistics import SECTION, sampled
+from ragfile.shards.manifest import parse
+from ragfile.shards.statistics import SECTION, sampled
 
 sys.path.insert(0, str(ROOT / "spec"))
 import dataset_reader

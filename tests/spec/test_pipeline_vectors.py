@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from places import ROOT
 
-from ragfile.ingest.chunking import Policy, split
-from ragfile.query.fusion import fuse
+from ragfile.file.filters import Dicts, compile
+from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Candidate, Document, Segment
-from ragfile.store.filters import Dicts, compile
+from ragfile.search.fusion import fuse
 from ragfile.text import normalize
 
 VECTORS = ROOT / "spec" / "vectors" / "pipeline"

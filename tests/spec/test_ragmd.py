@@ -11,7 +11,7 @@ from oracles.ragmd_examples import rendered
 from places import ROOT
 
 from ragfile.exchange.faiss.index import CLASS_NAMES, Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 SPEC = (ROOT / "spec" / "ragmd.md").read_text()
 
@@ -21,7 +21,7 @@ def example():
 
 
 def test_the_example_file_is_what_a_save_writes():
-    found = reading.parse(example().encode())
+    found = ragmd_reader.parse(example().encode())
     assert rendered(found).decode() == example()
     assert [found.text(row) for row in range(2)] == ["This is a sample.", "In short."]
     assert found.index.vectors.tolist() == [[1, 0], [0.5, -2]]

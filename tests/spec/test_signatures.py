@@ -12,8 +12,8 @@ from places import ROOT
 
 import ragfile
 from ragfile import _core
+from ragfile.file import signatures
 from ragfile.ground.signing_keys import PublicKey
-from ragfile.store import signatures
 
 FOLDER = ROOT / "spec" / "vectors" / "signatures"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ragfile
-from ragfile.answering import prepare
 from ragfile.embedding import Model as ModelByItsModule
+from ragfile.qa import prepare
 from ragfile.types import Boost, Mode, SearchOptions, Where
 
 CREATED = 1_700_000_000_000_000_000

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ragfile
-from ragfile.answering import prepare
+from ragfile.qa import prepare
 from ragfile.types import Where
 
 path = Path("kb.ragfile")

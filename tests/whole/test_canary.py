@@ -8,13 +8,13 @@ from crash import life
 
 import ragfile
 from ragfile import _core
-from ragfile.embedding.context import Context
+from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Model
 from ragfile.exchange import collection
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.exchange.stores import knowledge_base
+from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
-from ragfile.store.row_segment import unpack
 
 CANARY = "Xq7zCanary"
 STREAMS = ("rag.text", "rag.meta", "rag.origin")
@@ -189,10 +189,10 @@ def test_nothing_is_left_of_what_a_file_was_converted_from(tmp_path):
         made.add(
             {**document, "note": [name]}, np.array([[1.0, len(text), 0.25]], np.float32), now=0
         )
-    reading.save(markdown, made)
+    ragmd_reader.save(markdown, made)
     written = markdown.read_text()
     markdown.write_text(written.replace("---\n", f"---\ntitle: {CANARY} front\n", 1))
-    knowledge_base.write(reading.load(markdown), path)
+    knowledge_base.write(ragmd_reader.load(markdown), path)
     traces = traces_of()
     assert any(CANARY.encode() in said for said in told(path)[1:])
     ragfile.compact(path, renumber=True)

@@ -7,12 +7,12 @@ import os
 from unittest import mock
 
 import numpy as np
-from commit.test_editing import Letters
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from write.test_editor import Letters
 
 import ragfile
-from ragfile.store import sampling, stored_columns
+from ragfile.file import sample_rows, stored_columns
 
 WORDS = [
     "fed",
@@ -157,10 +157,10 @@ def raw_answers(rf):
 @given(st.lists(operations, max_size=9), st.booleans())
 def test_any_history_equals_a_fresh_build(tmp_path_factory, history, is_derived):
     """With what a file derives for speed, which the small files of this test have only where its bounds are lower."""
-    worth = DERIVED if is_derived else {"TAKEN": sampling.TAKEN}
+    worth = DERIVED if is_derived else {"TAKEN": sample_rows.TAKEN}
     rows = 0 if is_derived else stored_columns.WORTH
     with (
-        mock.patch.multiple(sampling, **worth),
+        mock.patch.multiple(sample_rows, **worth),
         mock.patch.object(stored_columns, "WORTH", rows),
     ):
         follow(tmp_path_factory, history)

@@ -188,7 +188,7 @@ def test_a_writer_does_not_take_a_way_back_that_leads_nowhere(tmp_path):
 
 
 def test_verify_names_a_document_whose_original_is_damaged(tmp_path, monkeypatch):
-    monkeypatch.setattr("ragfile.commit.staging.restored", lambda text, edits: text)
+    monkeypatch.setattr("ragfile.write.staged_rows.restored", lambda text, edits: text)
     with ragfile.create(tmp_path / "kb") as w:
         w.add_documents([Document("d", "text", edits=[[["a", "", 5]]])])
     assert "original text of document 'd'" in ragfile.verify(tmp_path / "kb")[0][0][2]

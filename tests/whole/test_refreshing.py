@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ragfile
-import ragfile.query.searching
+import ragfile.knowledge_base
 from ragfile.embedding.protocol import Model
 from ragfile.errors import FormatError, ModelError
-from ragfile.store.archive import Archive
+from ragfile.file.archive import Archive
 
 
 def _chunks(tag, count):
@@ -123,7 +123,7 @@ def test_an_older_generation_stays_what_it_is_whatever_becomes_of_the_file(tmp_p
 def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypatch):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, opened = ragfile.open(path), ragfile.query.searching.KnowledgeBase._open
+    kb, opened = ragfile.open(path), ragfile.knowledge_base.KnowledgeBase._open
     with ragfile.edit(path) as w:
         w.delete(["a0"])
 
@@ -133,7 +133,7 @@ def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypat
         thread.start()
         thread.join()
 
-    monkeypatch.setattr(ragfile.query.searching.KnowledgeBase, "_open", overtaken)
+    monkeypatch.setattr(ragfile.knowledge_base.KnowledgeBase, "_open", overtaken)
     assert not kb.refresh()
     monkeypatch.undo()
     for ask in (
@@ -150,7 +150,7 @@ def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypat
 def test_the_slower_of_two_refreshes_does_not_bring_back_the_older_commit(tmp_path, monkeypatch):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, opened = ragfile.open(path), ragfile.query.searching.KnowledgeBase._open
+    kb, opened = ragfile.open(path), ragfile.knowledge_base.KnowledgeBase._open
 
     def delete(doc_id):
         with ragfile.edit(path) as w:
@@ -165,7 +165,7 @@ def test_the_slower_of_two_refreshes_does_not_bring_back_the_older_commit(tmp_pa
         thread.join()
 
     delete("a0")
-    monkeypatch.setattr(ragfile.query.searching.KnowledgeBase, "_open", overtaken)
+    monkeypatch.setattr(ragfile.knowledge_base.KnowledgeBase, "_open", overtaken)
     assert kb.refresh()
     assert kb.generation == 3
     assert len(kb) == 1

@@ -5,13 +5,13 @@ import pytest
 
 import ragfile
 from ragfile import canonical, embedding
+from ragfile.answer.passage_budget import pack
 from ragfile.exchange.faiss.index import Index
+from ragfile.file import custom_sections
 from ragfile.ingest.analysis import Analysis
-from ragfile.ingest.chunking import Policy
-from ragfile.query import fusion
-from ragfile.query.packing import pack
-from ragfile.query.reranking import rerank
-from ragfile.store import custom_sections
+from ragfile.ingest.chunker import Policy
+from ragfile.search import fusion
+from ragfile.search.reranker import rerank
 
 CHUNKS = [
     {"doc_id": "a", "chunk_index": 0, "content": "Rotate the keys.", "metadata": {"year": 2024}},

@@ -17,19 +17,19 @@ import numpy as np
 import zstandard
 
 from ragfile import _core
-from ragfile.commit.writing import DEFAULT, Writer, fusion_record, model_record
 from ragfile.embedding.protocol import StaticEmbedder
 from ragfile.errors import CorruptError, FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.origin import pack
 from ragfile.exchange.origin import unpack as unpack_origin
-from ragfile.exchange.ragmd.front import Frontmatter
+from ragfile.exchange.ragmd.front_matter import Frontmatter
+from ragfile.file import config as recorded
+from ragfile.file.archive import Archive
+from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
-from ragfile.store import config as recorded
-from ragfile.store.archive import Archive
-from ragfile.store.row_segment import unpack
+from ragfile.write.writer import DEFAULT, Writer, fusion_record, model_record
 
 if TYPE_CHECKING:
     from typing import Any

@@ -18,16 +18,16 @@ import zipfile
 from ragfile.ingest.loaders import (
     asciidoc,
     encodings,
+    epub_odt,
     html,
     mail,
-    manual,
+    man_pages,
     notebook,
     office,
-    opened,
     org,
     pdf,
     plain,
-    restructured,
+    restructured_text,
     tex,
 )
 from ragfile.ingest.loaders.contract import (
@@ -38,7 +38,7 @@ from ragfile.ingest.loaders.contract import (
     LoadError,
     UnsupportedType,
 )
-from ragfile.ingest.loaders.front import front_matter
+from ragfile.ingest.loaders.front_matter import front_matter
 
 __all__ = [
     "Extracted",
@@ -84,11 +84,11 @@ _LOADERS = {}
 for _loader in (
     _text("txt", "text/plain", ".txt .text .log", plain.text),
     _text("md", "text/markdown", ".md .markdown .mdx", plain.markdown),
-    _text("rst", "text/x-rst", ".rst .rest", restructured.parse),
+    _text("rst", "text/x-rst", ".rst .rest", restructured_text.parse),
     _text("adoc", "text/asciidoc", ".adoc .asciidoc", asciidoc.parse),
     _text("org", "text/org", ".org", org.parse),
     _text("tex", "text/x-tex", ".tex .ltx", tex.parse),
-    _text("man", "text/troff", ".1 .2 .3 .4 .5 .6 .7 .8 .man .mdoc", manual.parse),
+    _text("man", "text/troff", ".1 .2 .3 .4 .5 .6 .7 .8 .man .mdoc", man_pages.parse),
     _text("ipynb", "application/x-ipynb+json", ".ipynb", notebook.parse),
     _text("html", "text/html", ".html .htm .xhtml", html.parse),
     _text("csv", "text/csv", ".csv .tsv", plain.table),
@@ -104,8 +104,8 @@ for _loader in (
     Loader("pdf", "application/pdf", (".pdf",), pdf.parse),
     Loader("docx", f"{_OFFICE}.wordprocessingml.document", (".docx",), office.word),
     Loader("pptx", f"{_OFFICE}.presentationml.presentation", (".pptx",), office.slides),
-    Loader("odt", "application/vnd.oasis.opendocument.text", (".odt",), opened.odt),
-    Loader("epub", "application/epub+zip", (".epub",), opened.epub),
+    Loader("odt", "application/vnd.oasis.opendocument.text", (".odt",), epub_odt.odt),
+    Loader("epub", "application/epub+zip", (".epub",), epub_odt.epub),
 ):
     register(_loader)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.front import tags_of
+from ragfile.ingest.loaders.front_matter import tags_of
 from ragfile.ingest.loaders.markup import Lines
 from ragfile.ingest.loaders.plain import decode
 

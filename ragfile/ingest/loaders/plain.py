@@ -8,7 +8,7 @@ import json
 
 from ragfile.ingest.loaders.contract import Extracted
 from ragfile.ingest.loaders.definitions import outline
-from ragfile.ingest.loaders.front import tags_of
+from ragfile.ingest.loaders.front_matter import tags_of
 from ragfile.ingest.titles import markdown_title
 
 _MARKS = (

@@ -11,12 +11,12 @@ from oracles.ragmd_examples import collection, rendered
 from ragfile.errors import FormatError
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 
 def there_and_back(data, index):
     """The JSON after a journey through a .ragmd file."""
-    found = reading.parse(rendered(json_pair.parse(data, index)))
+    found = ragmd_reader.parse(rendered(json_pair.parse(data, index)))
     assert found.index == index
     return json_pair.text_of(found)
 
@@ -87,7 +87,7 @@ def test_older_files_come_back_without_the_keys_they_lack():
         del document["source"]
     text = json.dumps(data, indent=2).encode()
     assert there_and_back(text, index) == text
-    assert reading.parse(rendered(json_pair.parse(text, index))).model_name is None
+    assert ragmd_reader.parse(rendered(json_pair.parse(text, index))).model_name is None
 
 
 def test_keys_that_are_null_or_unknown_come_back():
@@ -152,7 +152,7 @@ def test_the_order_of_every_key_comes_back():
 def test_an_edit_wins_over_a_text_that_was_kept_whole():
     data, index = metadata()
     text = (json.dumps(data, indent=2) + " \n").encode()
-    found = reading.parse(rendered(json_pair.parse(text, index)))
+    found = ragmd_reader.parse(rendered(json_pair.parse(text, index)))
     assert "verbatim" in found.pair
     found.documents["doc-000"]["content"]["title"] = "An edit"
     assert json.loads(json_pair.text_of(found))["documents"][0]["content"]["title"] == "An edit"
@@ -234,7 +234,7 @@ def test_an_origin_that_describes_nothing_is_refused(pair):
     of = collection()
     of.pair = pair
     with pytest.raises(FormatError, match="Origin"):
-        json_pair.text_of(reading.parse(rendered(of)))
+        json_pair.text_of(ragmd_reader.parse(rendered(of)))
 
 
 def test_a_kept_text_that_unpacks_to_far_more_than_its_data_is_refused():

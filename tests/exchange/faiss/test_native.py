@@ -10,7 +10,7 @@ from oracles.ragmd_examples import collection, rendered
 from ragfile.errors import FormatError
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
 faiss.omp_set_num_threads(1)  # its threads spin while they wait, which a busy machine pays for
@@ -59,8 +59,12 @@ def test_files_of_faiss_come_back_byte_for_byte(tmp_path):
         "documents": list(of.documents.values()),
     }
     (tmp_path / "a.json").write_text(json.dumps(data, indent=2))
-    reading.save(tmp_path / "x.ragmd", json_pair.read(tmp_path / "a.faiss", tmp_path / "a.json"))
-    json_pair.write(reading.load(tmp_path / "x.ragmd"), tmp_path / "b.faiss", tmp_path / "b.json")
+    ragmd_reader.save(
+        tmp_path / "x.ragmd", json_pair.read(tmp_path / "a.faiss", tmp_path / "a.json")
+    )
+    json_pair.write(
+        ragmd_reader.load(tmp_path / "x.ragmd"), tmp_path / "b.faiss", tmp_path / "b.json"
+    )
     for suffix in ("faiss", "json"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
 
@@ -72,8 +76,8 @@ def test_an_inverted_file_index_goes_through_a_ragmd_file(tmp_path):
     index.train(np.ascontiguousarray(of.index.vectors))
     index.add(np.ascontiguousarray(of.index.vectors))
     of.index = Index(faiss.serialize_index(index))
-    reading.save(tmp_path / "x.ragmd", of)
-    found = reading.load(tmp_path / "x.ragmd")
+    ragmd_reader.save(tmp_path / "x.ragmd", of)
+    found = ragmd_reader.load(tmp_path / "x.ragmd")
     assert found.index.class_name == "IndexIVFFlat"
     assert found.index == of.index
     with pytest.raises(FormatError, match="need FAISS"):
@@ -89,7 +93,7 @@ def test_large_kinds_are_refused_by_their_class_name(tmp_path, description):
     of.index = Index(faiss.serialize_index(index))
     assert of.index.class_name == type(index).__name__
     with pytest.raises(FormatError, match=f"an {type(index).__name__} does not belong"):
-        reading.save(tmp_path / "x.ragmd", of)
+        ragmd_reader.save(tmp_path / "x.ragmd", of)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_the_class_of_every_usual_index_is_known(description):
 
 @pytest.mark.parametrize("description", ["Flat", "IVF4,Flat", "IDMap,Flat", "HNSW8"])
 def test_the_rows_of_an_index_that_keeps_them_are_had_through_faiss(description, tmp_path):
-    from ragfile.exchange import converting
+    from ragfile.exchange import conversion
 
     of = collection(documents=20, dim=16)
     index = faiss.index_factory(16, description)
@@ -129,8 +133,8 @@ def test_the_rows_of_an_index_that_keeps_them_are_had_through_faiss(description,
     else:
         index.add(np.ascontiguousarray(of.index.vectors))
     rows, of.index = of.index.vectors, Index(faiss.serialize_index(index))
-    converting.write(of, tmp_path / "folder", to="npy+jsonl")
-    assert np.array_equal(converting.read(tmp_path / "folder").index.vectors, rows)
+    conversion.write(of, tmp_path / "folder", to="npy+jsonl")
+    assert np.array_equal(conversion.read(tmp_path / "folder").index.vectors, rows)
 
 
 def test_binary_indexes_are_refused():

@@ -11,7 +11,7 @@ from oracles.ragmd_examples import minimal
 from places import TESTS
 
 from ragfile.errors import FormatError
-from ragfile.exchange.ragmd import reading
+from ragfile.exchange.ragmd import ragmd_reader
 
 
 def front(extra):
@@ -46,13 +46,13 @@ UNSAFE = {
 @pytest.mark.parametrize("name", UNSAFE)
 def test_it_is_refused_with_its_line(name):
     with pytest.raises(FormatError, match=r"line \d+"):
-        reading.parse(UNSAFE[name])
+        ragmd_reader.parse(UNSAFE[name])
 
 
 def test_nothing_in_a_frontmatter_runs(tmp_path):
     mark = tmp_path / "ran"
     with pytest.raises(FormatError, match=r"line 10: could not determine a constructor"):
-        reading.parse(front(f"x: !!python/object/apply:os.system ['touch {mark}']"))
+        ragmd_reader.parse(front(f"x: !!python/object/apply:os.system ['touch {mark}']"))
     assert not mark.exists()
 
 
@@ -66,7 +66,7 @@ def test_a_claim_of_a_gigabyte_in_a_kilobyte_costs_a_kilobyte():
         "embedding_dim: 8", "embedding_dim: 1024"
     )
     with pytest.raises(FormatError, match="line 46: a flat FAISS index is longer or shorter"):
-        reading.parse(text.replace("vector_count: 3", "vector_count: 262144").encode())
+        ragmd_reader.parse(text.replace("vector_count: 3", "vector_count: 262144").encode())
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_millions_of_backticks_within_a_fence_are_read():
     text = (
         minimal().replace('"content": {}', '"content": {"x": "' + "`a" * 2_000_000 + '"}').encode()
     )
-    assert reading.parse(text).documents["doc-001"]["content"]["x"].count("`") == 2_000_000
+    assert ragmd_reader.parse(text).documents["doc-001"]["content"]["x"].count("`") == 2_000_000
 
 
 @pytest.mark.parametrize("seed", [101, 202])
@@ -120,4 +120,4 @@ def test_every_truncation_is_refused():
     data = minimal().encode()
     for size in range(len(data) - len(b"\n```\n")):
         with pytest.raises(FormatError):
-            reading.parse(data[:size])
+            ragmd_reader.parse(data[:size])

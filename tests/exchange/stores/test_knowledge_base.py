@@ -9,7 +9,7 @@ import pytest
 
 import ragfile
 from ragfile import _core
-from ragfile.exchange import converting
+from ragfile.exchange import conversion
 
 RNG = np.random.default_rng(11)
 
@@ -95,10 +95,10 @@ def back(pair, tmp_path, *stops):
     """The bytes of a pair that went through other stores."""
     here = pair
     for stop in stops:
-        converting.convert(here, tmp_path / stop)
+        conversion.convert(here, tmp_path / stop)
         here = tmp_path / stop
     made = (tmp_path / "back.faiss", tmp_path / "back.json")
-    converting.convert(here, made)
+    conversion.convert(here, made)
     return [p.read_bytes() for p in made]
 
 
@@ -111,14 +111,14 @@ def test_faiss_and_json_come_back_byte_for_byte(pair, tmp_path, stops):
 
 
 def test_a_ragfile_comes_back_byte_for_byte_from_ragmd(kb, tmp_path):
-    converting.convert(kb, tmp_path / "x.ragmd")
-    converting.convert(tmp_path / "x.ragmd", tmp_path / "again.ragfile")
+    conversion.convert(kb, tmp_path / "x.ragmd")
+    conversion.convert(tmp_path / "x.ragmd", tmp_path / "again.ragfile")
     assert (tmp_path / "again.ragfile").read_bytes() == kb.read_bytes()
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_vectors_of_a_pair_are_searched_in_the_ragfile(pair, tmp_path):
-    converting.convert(pair, tmp_path / "x.ragfile")
+    conversion.convert(pair, tmp_path / "x.ragfile")
     vectors = np.frombuffer(pair[0].read_bytes()[45:], "<f4").reshape(6, 6)
     with ragfile.open(tmp_path / "x.ragfile") as rf:
         rows, scores = rf.nearest(vectors[3], 1)
@@ -130,18 +130,18 @@ def test_the_vectors_of_a_pair_are_searched_in_the_ragfile(pair, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_an_edit_takes_the_origin_away_for_it_is_true_no_more(pair, tmp_path):
-    converting.convert(pair, tmp_path / "x.ragfile")
+    conversion.convert(pair, tmp_path / "x.ragfile")
     ragfile.compact(tmp_path / "x.ragfile")
     assert ragfile.open(tmp_path / "x.ragfile").section("rag.origin") is not None
     with ragfile.edit(tmp_path / "x.ragfile") as w:
         w.delete(["a"])
     with ragfile.open(tmp_path / "x.ragfile") as rf:
         assert rf.section("rag.origin") is None
-    assert list(converting.read(tmp_path / "x.ragfile").documents) == ["b"]
+    assert list(conversion.read(tmp_path / "x.ragfile").documents) == ["b"]
 
 
 def test_a_ragmd_is_opened_and_searched_like_any_file(kb, tmp_path):
-    converting.convert(kb, tmp_path / "x.ragmd")
+    conversion.convert(kb, tmp_path / "x.ragmd")
     with ragfile.open(kb) as rf, ragfile.open(tmp_path / "x.ragmd") as text:
         query = RNG.standard_normal(8).astype(np.float32)
         assert [a.tolist() for a in rf.nearest(query, 5)] == [
@@ -156,7 +156,7 @@ def test_a_ragmd_is_opened_and_searched_like_any_file(kb, tmp_path):
         with ragfile.edit(kb) as w:
             w.delete(["d3"])
         before = len(text)
-        converting.convert(kb, tmp_path / "x.ragmd")
+        conversion.convert(kb, tmp_path / "x.ragmd")
         assert text.refresh() is True
         assert len(text) < before
 
@@ -172,7 +172,7 @@ def test_a_file_without_vectors_says_why_it_cannot_become_a_pair(tmp_path):
     with ragfile.create(tmp_path / "t.ragfile") as w:
         w.add_documents([{"id": "d", "text": "hello"}])
     with pytest.raises(ValueError, match="no vectors"):
-        converting.convert(tmp_path / "t.ragfile", tmp_path / "t.ragmd")
+        conversion.convert(tmp_path / "t.ragfile", tmp_path / "t.ragmd")
 
 
 def test_the_command_converts_as_the_proposal_wrote_it(pair, tmp_path):

@@ -1,0 +1,1 @@
+"""From passages to an answer: packing, prompts, models, citations, evidence."""

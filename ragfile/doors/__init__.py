@@ -1,0 +1,1 @@
+"""The doors of the engine: command line, HTTP server, MCP, static sites and browsers."""

@@ -1,0 +1,148 @@
+"""`ragfile convert`: from one store to another.
+
+ragfile convert IN OUT
+ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
+ragfile convert --from-ragmd x.ragmd --to-faiss v.faiss --to-json m.json
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING
+
+import click
+
+from ragfile.doors.cli.options import executor_option
+from ragfile.doors.cli.progress import Progress
+from ragfile.doors.cli.report_lines import counted
+from ragfile.exchange import conversion
+from ragfile.shards.conversion import is_one_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+SOURCES = ("ragmd", "ragfile", "faiss", "json")
+
+
+@click.command("convert")
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option("--from-faiss", type=click.Path(), help="The index of a FAISS + JSON pair.")
+@click.option("--from-json", type=click.Path(), help="The metadata of that pair.")
+@click.option("--from-ragmd", type=click.Path())
+@click.option("--from-ragfile", type=click.Path())
+@click.option("--to-faiss", type=click.Path())
+@click.option("--to-json", type=click.Path())
+@click.option("--to-ragmd", type=click.Path())
+@click.option("--to-ragfile", type=click.Path())
+@click.option(
+    "--to",
+    type=click.Choice([name for name, f in conversion.FORMATS.items() if f.write]),
+    help="The format of OUT, if its suffix does not name it.",
+)
+@click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
+@click.option(
+    "--allow-large",
+    is_flag=True,
+    default=None,
+    help="Write quantised and graph indexes into a .ragmd, too.",
+)
+@click.option(
+    "--trust-pickle",
+    is_flag=True,
+    default=None,
+    help="Load the pickle of a LangChain folder. A pickle can run code.",
+)
+@click.option("--shards", type=click.IntRange(min=1), help="Make OUT a dataset of so many files.")
+@executor_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def convert_command(
+    paths, to, name, allow_large, trust_pickle, shards, executor, workers, as_json, **sides
+):
+    """Convert IN to OUT, or between the stores that options name. An OUT that ends with "/" is a dataset."""
+    source, target, named = _ends(paths, sides)
+    options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
+    if is_one_of(source, target, shards, to or named):
+        return _convert_dataset(
+            source, target, to or named, options, as_json,
+            shards=shards, executor=executor, workers=workers,
+        )  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with Progress().ticking(f"converting {_shown(source)}"):
+            collection = conversion.convert(source, target, to=to or named, **options)
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            click.echo(f"warning: {warning.message}", err=True)
+    _report(collection, source, target, as_json)
+
+
+def _convert_dataset(source, target, to, options, as_json, **more):
+    """From or to a dataset."""
+    from ragfile.shards.conversion import convert
+
+    with Progress().ticking(f"converting {_shown(source)}"):
+        report = convert(source, target, **more, **options, **({"to": to} if to else {}))
+    counts = {"documents": report.documents, "chunks": report.chunks}
+    if as_json:
+        return click.echo(json.dumps({"source": source, "target": target, **counts}))
+    said = ", ".join(counted(count, name[:-1]) for name, count in counts.items())
+    return click.echo(f"{_shown(target)}: {said}")
+
+
+def _shown(end):
+    return " + ".join(end) if isinstance(end, tuple) else end
+
+
+def _ends(paths, sides) -> tuple[Any, Any, Any]:
+    """(source, target, the target's format where a flag says it)."""
+    source = _end(sides, "from")
+    target = _end(sides, "to")
+    if paths and (len(paths) != 2 or source or target):
+        raise click.UsageError("give IN and OUT, or --from-… and --to-… flags, not both")
+    if paths:
+        return paths[0], paths[1], None
+    if not source or not target:
+        raise click.UsageError("give IN and OUT, or --from-… and --to-… flags")
+    named = (
+        "faiss+json"
+        if isinstance(target, tuple)
+        else next(k for k in ("ragmd", "ragfile") if sides[f"to_{k}"])
+    )
+    return source, target, named
+
+
+def _end(sides, side):
+    given = {kind: sides[f"{side}_{kind}"] for kind in SOURCES if sides[f"{side}_{kind}"]}
+    if not given:
+        return None
+    if set(given) == {"faiss", "json"}:
+        return given["faiss"], given["json"]
+    if len(given) == 1 and not set(given) & {"faiss", "json"}:
+        return next(iter(given.values()))
+    raise click.UsageError(
+        f"--{side}-faiss and --{side}-json belong together, and nothing else with them"
+    )
+
+
+def _report(collection, source, target, as_json):
+    counts = {
+        "documents": len(collection.documents),
+        "vectors": len(collection),
+        "dim": collection.dim,
+    }
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "source": source,
+                    "target": target,
+                    **counts,
+                    "index_type": collection.index.class_name,
+                }
+            )
+        )
+        return
+    click.echo(
+        f"{_shown(target)}: {counted(counts['documents'], 'document')}, {counted(counts['vectors'], 'vector')} of {counts['dim']} dimensions"
+    )

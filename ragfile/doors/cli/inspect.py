@@ -1,0 +1,133 @@
+"""ragfile info and ragfile inspect: what a file is, and where what lies in it."""
+
+import json
+
+import click
+
+from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
+from ragfile.doors.cli.report_lines import described, emit, moment, readable
+from ragfile.ground.urls import is_remote
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@generation_option
+@url_cache_option
+@json_option
+def info(file, generation, cache, as_json):
+    """Show a file at a glance."""
+    from ragfile.opener import open as open_file
+
+    with open_file(file, generation=generation, cache=cache) as rf:
+        facts = rf.info
+    if as_json:
+        return emit(facts)
+    for name, value in facts.items():
+        shown = _fact(name, value)
+        if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
+            click.echo(f"{name.replace('_', ' '):>16}  {shown}")
+
+
+def _fact(name, value):
+    """A fact of info as people read it."""
+    if name == "size":
+        return readable(value)
+    if name == "created" and value:
+        return moment(value)
+    if name == "signatures":
+        return "; ".join(described(signature) for signature in value)
+    if name == "model" and value:
+        spec = value.get("spec")
+        return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
+    return ", ".join(value) if isinstance(value, list) else value
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option(
+    "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N."
+)
+@click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
+@click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
+@click.option("--picture", is_flag=True, help="Draw the file as a map of its sections.")
+@generation_option
+@url_cache_option
+@json_option
+def inspect(file, hex_at, vector_row, pairs_of, picture, generation, cache, as_json):
+    """List the sections of a file with their places and sizes."""
+    from ragfile.opener import open as open_file
+
+    with open_file(file, generation=generation, cache=cache) as rf:
+        if picture:
+            return _show_picture(rf, as_json)
+        if hex_at is not None:
+            return _show_hex(rf, file, hex_at, as_json)
+        if vector_row is not None:
+            values = [float(x) for x in rf.vector(vector_row)]
+            return emit(values) if as_json else click.echo(" ".join(f"{x:.9g}" for x in values))
+        if pairs_of is not None:
+            return _show_pairs(rf, pairs_of, as_json)
+        return _show_sections(rf, as_json)
+
+
+def _show_sections(rf, as_json):
+    entries, size = rf.entries, rf.info["size"]
+    if as_json:
+        return emit({"size": size, "sections": entries})
+    width = max([len(entry["name"]) for entry in entries], default=4)
+    click.echo(
+        f"{'section':<{width}}  {'segment':>7}  {'offset':>14}  {'bytes':>14}  {'items':>10}  share"
+    )
+    for e in entries:
+        share = e["size"] / size
+        bar = "█" * round(share * 30) or "▏"
+        click.echo(
+            f"{e['name']:<{width}}  {e.get('segment') or '-':>7}  {e['at']:>14,}  {e['size']:>14,}  {e.get('items', 0):>10,}  "
+            f"{share:>6.1%} {bar}"
+        )
+    return None
+
+
+def _show_picture(rf, as_json):
+    from ragfile.doors.cli.picture import drawn
+
+    if as_json:
+        raise click.UsageError("--picture is for people: without it, --json lists the sections")
+    for line in drawn(rf.entries, rf.info["size"]):
+        click.echo(line)
+
+
+def _show_hex(rf, file, at, as_json):
+    size = rf.info["size"]
+    if at >= size:
+        raise click.UsageError(f"--hex {at:,} is past the end: {file} has {size:,} bytes")
+    if is_remote(file):
+        data = rf.raw(at, 256)
+    else:
+        with open(file, "rb") as raw:
+            raw.seek(at)
+            data = raw.read(256)
+    if as_json:
+        return emit({"at": at, "hex": data.hex()})
+    for line in range(0, len(data), 16):
+        part = data[line : line + 16]
+        text = "".join(chr(b) if 32 <= b < 127 else "." for b in part)
+        click.echo(f"{at + line:012x}  {part[:8].hex(' '):<23}  {part[8:].hex(' '):<23}  {text}")
+    return None
+
+
+def _show_pairs(rf, name, as_json):
+    pairs = (
+        (key if isinstance(key, str) else [float(x) for x in key], content)
+        for key, content in rf.pairs(name)
+    )
+    for key, content in pairs:
+        if as_json:
+            click.echo(json.dumps([key, content]))
+        else:
+            shown = (
+                key
+                if isinstance(key, str)
+                else "[" + " ".join(f"{x:.4g}" for x in key[:4]) + (" …]" if len(key) > 4 else "]")
+            )
+            click.echo(f"{shown}\t{content}")

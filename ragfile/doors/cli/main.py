@@ -1,0 +1,73 @@
+"""The ragfile command.
+
+Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one;
+3 done, but for sources that could not be read; 130 interrupted.
+"""
+
+import importlib
+import sys
+
+import click
+
+from ragfile import __version__
+from ragfile.doors.cli.failures import failed
+from ragfile.doors.cli.options import offline_option
+
+
+class Doors(click.Group):
+    """The commands, each in a module that is imported when it is called."""
+
+    PLACES = {  # noqa: RUF012
+        "ask": ("ask", "ask_command"),
+        "build": ("build", "build"),
+        "compare": ("evaluate", "compare"),
+        "completion": ("completion", "completion_command"),
+        "convert": ("convert", "convert_command"),
+        "eval": ("evaluate", "eval_command"),
+        "export": ("export", "export_command"),
+        "info": ("inspect", "info"),
+        "inspect": ("inspect", "inspect"),
+        "keys": ("keys", "keys_command"),
+        "mcp": ("mcp", "mcp_command"),
+        "repair": ("repair", "repair_command"),
+        "search": ("search", "search"),
+        "serve": ("serve", "serve_command"),
+        "show": ("show", "show_command"),
+        "sign": ("sign", "sign"),
+        "site": ("site", "site_command"),
+        "verify": ("verify", "verify"),
+        **{
+            name: ("changes", name)
+            for name in ("add", "compact", "delete", "log", "reindex", "stale", "sync", "vacuum")
+        },
+    }
+
+    def list_commands(self, ctx):
+        return sorted(self.PLACES)
+
+    def get_command(self, ctx, cmd_name):
+        if cmd_name not in self.PLACES:
+            return None
+        module, name = self.PLACES[cmd_name]
+        return getattr(importlib.import_module(f"ragfile.doors.cli.{module}"), name)
+
+
+# What a number is called where something else was given: "'x' is not a valid integer".
+click.IntRange.name, click.FloatRange.name = "integer", "number"
+
+
+@click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ragfile")
+@offline_option
+def ragfile():
+    """One file for retrieval: documents, vectors and BM25."""
+
+
+def main(arguments=None):
+    """Runs the command; errors are one line on stderr, one JSON object there with --json."""
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what is a defect is raised again
+        failed(error, as_json)
+    sys.exit(code if isinstance(code, int) else 0)

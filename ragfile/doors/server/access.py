@@ -1,0 +1,217 @@
+"""What every request passes: whose host and page it is from, whose key it has, and whether there is
+room. It gives each a name, adds the headers that every answer has, and writes the log.
+
+Errors that an endpoint raises become answers here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+from ragfile.doors.mcp.http import LOCAL, without_port
+from ragfile.doors.server.failures import AGAIN, Failure, failure_of
+from ragfile.doors.server.opentelemetry import spans
+from ragfile.doors.server.operations import OPEN_TO_ALL, Raw
+from ragfile.doors.server.request import encoded, send_whole
+from ragfile.ground import request_id as tracing
+
+if TYPE_CHECKING:
+    from ragfile.doors.server.shared_state import Service
+
+log = logging.getLogger("ragfile.serve")
+
+NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
+# What anybody may see: it says nothing of what is in the files.
+OPEN = ("/v1/health", "/openapi.json")
+CLOSED = ("/v1/", "/mcp", "/metrics")
+GUARDS = [
+    (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]  # fmt: skip
+NO_PAGE = [(b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")]
+UNKEPT = [(b"cache-control", b"no-store")]
+
+
+class Visit:
+    """One request, from its first byte to the log."""
+
+    __slots__ = (
+        "began", "bytes", "headers", "origin", "request_id", "route", "scopes", "sink", "status",
+        "trace", "user",
+    )  # fmt: skip
+
+    def __init__(self, scope: Any):
+        self.began = time.perf_counter()
+        self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
+        name = self.headers.get("x-request-id", "")
+        self.request_id = name if NAME.fullmatch(name) else tracing.new()
+        self.trace = _trace(self.headers.get("traceparent"))
+        self.route, self.user, self.scopes = "", "", frozenset()
+        self.status, self.bytes, self.origin = 0, 0, None
+        self.sink: dict[str, Any] = {}
+
+    def require(self, scope: str) -> None:
+        """Failure 403, unless the key of this request allows it."""
+        if scope != OPEN_TO_ALL and scope not in self.scopes:
+            raise Failure(403, f"this key is not for this: it takes one with the scope {scope}")
+
+
+def _trace(header):
+    """(trace, flags) of a W3C traceparent, or None."""
+    found = TRACE.match(header) if header else None
+    return None if found is None else (found[1], found[2])
+
+
+class Gate:
+    """An ASGI application around another."""
+
+    def __init__(self, app: Any, service: Service):
+        self._app, self._service, self._spans = app, service, spans()
+        settings = service.settings
+        self._hosts = {*LOCAL, settings.host.lower(), *(host.lower() for host in settings.hosts)}
+        self._is_any_host = not settings.is_local and not settings.hosts
+        self._origins = frozenset(settings.origins)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        visit = scope["ragfile"] = Visit(scope)
+        if scope["type"] == "websocket":
+            return await self._socket(visit, scope, receive, send)
+        self._service.inside += 1
+        span = self._spans and self._spans.begin(visit, scope)
+        try:
+            await self._answered(visit, scope, receive, _Sender(visit, send))
+        finally:
+            self._service.inside -= 1
+            self._service.count(visit, scope)
+            _write(visit, scope)
+            if self._spans:
+                self._spans.end(span, visit, scope)
+        return None
+
+    async def _answered(self, visit, scope, receive, send):
+        try:
+            self._check(visit, scope)
+            if scope["method"] == "OPTIONS" and visit.origin is not None:
+                return await send_whole(send, _preflight())
+            await self._app(scope, receive, send)
+        except ConnectionResetError:
+            visit.status = visit.status or 499  # nobody is there to be told
+        except Exception as error:  # noqa: BLE001 - one request's failure is that request's alone
+            await _refused(visit, failure_of(error, self._service.collections), send)
+        return None
+
+    def _check(self, visit, scope):
+        self._check_place(visit)
+        self._service.keys.admit(visit, is_open=_is_open(scope["path"]))
+        if self._service.inside > self._service.settings.at_once and scope["path"] not in OPEN:
+            raise Failure(503, "too many requests are under way; come again", AGAIN)
+
+    def _check_place(self, visit):
+        """A page from elsewhere says so in Origin; a name that was bent to this address, in Host."""
+        host = visit.headers.get("host", "")
+        if not self._is_any_host and without_port(host) not in self._hosts:
+            raise Failure(403, "this server does not answer to that Host: see --allow-host")
+        origin = visit.headers.get("origin")
+        if origin is None or origin.partition("://")[2].lower() == host.lower() != "":
+            return
+        if origin not in self._origins:
+            raise Failure(403, "a page of that Origin may not ask this server: see --allow-origin")
+        visit.origin = origin
+
+    async def _socket(self, visit, scope, receive, send):
+        try:
+            self._check(visit, scope)
+            await self._app(scope, receive, send)
+        except ConnectionResetError:
+            pass
+        except Exception as error:  # noqa: BLE001 - as above
+            failure = failure_of(error, self._service.collections)
+            await send({"type": "websocket.close", "code": 1008, "reason": str(failure)[:120]})
+            visit.status = failure.status
+        _write(visit, scope)
+
+
+def _is_open(path):
+    return path in OPEN or not path.startswith(CLOSED)
+
+
+def _preflight():
+    headers = {
+        "access-control-allow-methods": "GET, POST, PUT, DELETE",
+        "access-control-allow-headers": "authorization, content-type, x-request-id, traceparent",
+        "access-control-max-age": "600",
+    }
+    return Raw(b"", "text/plain", 204, headers)
+
+
+async def _refused(visit, failure, send):
+    """The failure as an answer, unless one has begun: then the connection ends."""
+    if visit.status:
+        raise ConnectionAbortedError(str(failure)) from failure
+    found = Raw(encoded(failure.to_dict(visit.request_id)), "application/json", failure.status,
+                failure.headers)  # fmt: skip
+    await send_whole(send, found)
+
+
+class _Sender:
+    """Sends, with the headers that every answer has."""
+
+    __slots__ = ("_send", "_visit")
+
+    def __init__(self, visit, send):
+        self._visit, self._send = visit, send
+
+    async def __call__(self, message):
+        visit = self._visit
+        if message["type"] == "http.response.start":
+            visit.status = message["status"]
+            _add_headers(visit, message["headers"])
+        else:
+            visit.bytes += len(message.get("body", b""))
+        await self._send(message)
+
+
+def _add_headers(visit, headers):
+    names = {name for name, _ in headers}
+    headers += GUARDS
+    if b"content-security-policy" not in names:
+        headers += NO_PAGE
+    if b"cache-control" not in names:
+        headers += UNKEPT
+    headers.append((b"x-request-id", visit.request_id.encode()))
+    if visit.trace:
+        headers.append((b"traceparent", span_of(visit.trace).encode()))
+    if visit.origin is not None:
+        headers += [(b"access-control-allow-origin", visit.origin.encode()), (b"vary", b"origin")]
+
+
+def span_of(trace: tuple[str, str]) -> str:
+    """A traceparent of ours in a trace."""
+    return f"00-{trace[0]}-{os.urandom(8).hex()}-{trace[1]}"
+
+
+def _write(visit, scope):
+    """One line of the log. Questions are private: neither bodies nor parameters are in it."""
+    if log.isEnabledFor(logging.INFO):
+        record = record_of(visit, scope)
+        log.info("%s", json.dumps(record, default=str), extra={"ragfile": record})
+
+
+def record_of(visit: Visit, scope: Any) -> dict[str, Any]:
+    """What the log keeps of a request."""
+    record = {
+        "method": scope.get("method", "WEBSOCKET"), "path": scope["path"], "route": visit.route,
+        "status": visit.status, "milliseconds": round((time.perf_counter() - visit.began) * 1e3, 3),
+        "bytes": visit.bytes, "request_id": visit.request_id,
+    }  # fmt: skip
+    traced = {"trace_id": visit.trace[0]} if visit.trace else {}
+    user = {"key": visit.user} if visit.user else {}
+    return record | traced | user | visit.sink

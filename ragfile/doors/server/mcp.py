@@ -1,0 +1,50 @@
+"""The Model Context Protocol at /mcp, over the collections of the server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from ragfile.doors.mcp.http import exchange, without_port
+from ragfile.doors.mcp.protocol import Server
+from ragfile.doors.mcp.tools import Tools
+from ragfile.doors.server.operations import Raw
+from ragfile.doors.server.request import read_in_time, send_whole
+
+if TYPE_CHECKING:
+    from ragfile.doors.server.shared_state import Service
+
+
+class Mcp:
+    """An ASGI application."""
+
+    def __init__(self, service: Service):
+        self._service, self._servers = service, {}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        visit = scope["ragfile"]
+        visit.route = "/mcp"
+        visit.require("read")
+        body = await read_in_time(scope, receive, self._service.settings)
+        found = await asyncio.get_running_loop().run_in_executor(
+            self._service.asks, self._exchanged, scope["method"], visit, body
+        )
+        media = found.headers.get("content-type", "application/json")
+        rest = {name: v for name, v in found.headers.items() if name != "content-type"}
+        await send_whole(send, Raw(found.body, media, found.status, rest))
+
+    def _exchanged(self, method, visit, body):
+        """The gate has looked at Host and Origin: these are allowed."""
+        server = self._server(can_write="write" in visit.scopes and self._service.can_write)
+        hosts = [without_port(visit.headers.get("host", ""))]
+        origins = [visit.headers["origin"]] if "origin" in visit.headers else []
+        return exchange(server, method, visit.headers, body, hosts=hosts, origins=origins)
+
+    def _server(self, *, can_write):
+        """A server of the collections that there are now."""
+        service = self._service
+        key = (*service.collections.names, can_write)
+        if key not in self._servers:
+            tools = Tools(service.collections, model=service.model, can_write=can_write)
+            self._servers = {key: Server(tools)}
+        return self._servers[key]

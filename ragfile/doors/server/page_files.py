@@ -1,0 +1,71 @@
+"""The web page: the files of ragfile/doors/server/page/, read once, with their types and ETags."""
+
+from __future__ import annotations
+
+import mimetypes
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.operations import Raw
+from ragfile.doors.server.request import send_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+TYPES = {
+    ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8",
+}  # fmt: skip
+FIRST = "index.html"
+NONE = b"This is ragfile. /openapi.json says what it answers; it has no web page installed.\n"
+
+
+class Page:
+    """An ASGI application for whatever no other route is for."""
+
+    def __init__(self):
+        self._files: dict[str, Raw] = {}
+        for name, body in _read(files("ragfile") / "doors" / "server" / "page"):
+            self._files["/" + name] = _file(name, body)
+        home = Raw(NONE, TYPES[".txt"], 200, {"content-security-policy": CSP})
+        self._files["/"] = self._files.get("/" + FIRST, home)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        found = self._files.get(scope["path"])
+        if found is None:
+            raise Failure(404, "there is nothing at this address")
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Failure(405, "a page is read", {"allow": "GET, HEAD"})
+        visit = scope["ragfile"]
+        visit.route = "page"
+        if visit.headers.get("if-none-match") == found.headers.get("etag", ""):
+            found = found._replace(body=b"", status=304)
+        await send_whole(send, found, is_head=scope["method"] == "HEAD")
+
+
+def _read(folder, prefix="") -> Iterator[tuple[str, bytes]]:
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _read(entry, f"{prefix}{entry.name}/")
+        elif not entry.name.startswith("."):
+            yield prefix + entry.name, entry.read_bytes()
+
+
+def _file(name, body):
+    dot = name.rpartition(".")
+    kind = TYPES.get(f".{dot[2]}") or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    headers = {
+        "etag": f'"{xxhash.xxh3_64_hexdigest(body)}"', "cache-control": "no-cache",
+        "content-security-policy": CSP,
+    }  # fmt: skip
+    return Raw(body, kind, 200, headers)

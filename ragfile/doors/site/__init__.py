@@ -1,0 +1,1 @@
+"""A file and its search page as a folder for any host of static files."""

@@ -1,0 +1,312 @@
+"""Reading .ragmd: a markdown file that holds a whole collection (spec/ragmd.md).
+
+    parse(bytes) -> Collection        load(path) -> Collection        looks_like(bytes) -> bool
+
+The core finds the dividing lines, so that nothing inside a fence can be taken for a heading. Every
+fault is a FormatError that names its line. Writing is in writing.py; load and save are re-exported
+together by `ragfile.exchange.ragmd.ragmd_reader`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.errors import CorruptError, FormatError, VersionError
+from ragfile.exchange.collection import Collection
+from ragfile.exchange.faiss.index import Index, aligned_bytes
+from ragfile.exchange.ragmd import front_matter as frontmatter
+from ragfile.exchange.ragmd.front_matter import looks_like
+from ragfile.exchange.ragmd.ragmd_writer import RagmdScaleWarning, checksum, lock, render, save
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "NotARagmd",
+    "RagmdScaleWarning",
+    "load",
+    "lock",
+    "looks_like",
+    "parse",
+    "register_mime",
+    "render",
+    "save",
+]
+
+KNOWN = {
+    "Documents": "Documents",
+    "Chunks": "Chunks",
+    "Document Metadata": "Document Metadata",
+    "Vectors": "Vectors",
+    "Vectors (Base64)": "Vectors",
+    "Origin": "Origin",
+}
+MAX_JSON_DEPTH = 128
+MAX_MARKS = 65536  # headings and fences
+MIME_TYPE = "application/vnd.rag-markdown"
+
+
+class NotARagmd(FormatError):
+    """A markdown file without the keys that make it a .ragmd file."""
+
+
+class _Section(NamedTuple):
+    title: str
+    at: int  # its heading line
+    start: int  # its text
+    end: int
+    fences: list  # (start, end) of what stands between an opening and a closing fence
+
+
+def register_mime():
+    """Teaches this process's `mimetypes` the suffix."""
+    import mimetypes
+
+    mimetypes.add_type(MIME_TYPE, ".ragmd")
+
+
+def load(path, *, allow_large=True):
+    """The collection in a .ragmd file. allow_large=False refuses index kinds that a text file is
+    the wrong home for.
+    """
+    with open(path, "rb", buffering=0) as file:
+        data = np.empty(file.seek(0, 2), np.uint8)
+        file.seek(0)
+        filled = 0
+        while filled < len(data) and (count := file.readinto(data[filled:].data)):
+            filled += count
+    try:
+        collection = parse(data[:filled])
+        collection.index.refuse_if_large(allow_large)
+    except FormatError as error:
+        if str(error) == "Missing frontmatter":
+            raise
+        raise type(error)(f"{path}: {error}", at=error.at, section=error.section) from None
+    return collection
+
+
+def parse(data):
+    """The collection in the bytes of a .ragmd file."""
+    return _Reader(
+        np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
+    ).collection()
+
+
+class _Reader:
+    def __init__(self, data):
+        self.data = data
+        self.front, self.body_at = frontmatter.parse(data)
+        self.values = self.front.values
+
+    def collection(self):
+        self.check_version()
+        sections = self.sections()
+        known = {KNOWN[s.title]: s for s in sections if s.title in KNOWN}
+        for title in ("Chunks", "Document Metadata", "Vectors"):
+            if title not in known:
+                raise FormatError(f"line 1: there is no section '## {title}'", at=0)
+        refs = self.refs(known["Chunks"])
+        documents = self.documents(known["Document Metadata"])
+        index = self.index(known["Vectors"])
+        collection = Collection(
+            index, refs, documents, self.text_value("model_name"), front=self.front
+        )
+        collection.created_at, collection.updated_at = (
+            self.text_value("created_at"),
+            self.text_value("updated_at"),
+        )
+        collection.sections = self.unknown(sections)
+        collection.pair = self.json(known["Origin"], dict) if "Origin" in known else {}
+        self.check_counts(collection)
+        self.check_references(collection, known)
+        return collection
+
+    # ---------------------------------------------------------------------------------------------- frontmatter ---
+
+    def check_version(self):
+        if not {"format_version", "embedding_dim"} <= set(self.values):
+            missing = "format_version" if "format_version" not in self.values else "embedding_dim"
+            raise NotARagmd(f"line 1: not a .ragmd: the frontmatter has no {missing}", at=0)
+        version = self.values["format_version"]
+        numbers = str(version).split(".") if type(version) in (str, int, float) else []
+        if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
+            raise FormatError(f"line 1: format_version {version!r} is not a version", at=0)
+        if int(numbers[0]) != 1:
+            raise VersionError(
+                f"line 1: format_version {version} is not 1.x, which is what this reader knows",
+                at=0,
+            )
+
+    def text_value(self, key):
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise FormatError(f"line 1: {key} is {value!r}, not text", at=0)
+        return value
+
+    def check_counts(self, collection):
+        index = collection.index
+        found = {
+            "embedding_dim": index.dim,
+            "vector_count": index.count,
+            "document_count": len(collection.documents),
+            "index_type": index.class_name,
+        }
+        for key, value in found.items():
+            said = self.values.get(key, value)
+            if type(said) is not type(value) or said != value:
+                raise FormatError(f"line 1: {key} is {said!r}, but the file holds {value!r}", at=0)
+
+    def check_references(self, collection, known):
+        try:
+            collection.check()
+        except FormatError as error:
+            where = "Chunks" if "reference" in str(error) else "Document Metadata"
+            raise self.fault(known[where].at, str(error)) from None
+        dangling, said = collection.dangling(), self.values.get("dangling_count", 0)
+        if len(dangling) != said:
+            name = (
+                f", such as row {dangling[0]}: {collection.refs[dangling[0]]}" if dangling else ""
+            )
+            what = f"{len(dangling)} references to nothing, not dangling_count {said!r}{name}"
+            raise self.fault(known["Chunks"].at, what)
+
+    # ------------------------------------------------------------------------------------------------- sections ---
+
+    def sections(self):
+        marks = _core.markdown_marks(self.data, self.body_at, MAX_MARKS)
+        if marks is None:
+            raise FormatError(f"line 1: more than {MAX_MARKS} headings and fences", at=0)
+        found = [_Section("", self.body_at, self.body_at, len(self.data), [])]
+        opened: Any = None
+        for kind, at, end, after in marks:
+            if kind == "#":
+                title = self.decode(at + 3, end).strip()
+                if any(KNOWN.get(s.title, s.title) == KNOWN.get(title, title) for s in found[1:]):
+                    raise self.fault(at, f"section '## {title}' occurs twice")
+                found[-1] = found[-1]._replace(end=at)
+                found.append(_Section(title, at, after, len(self.data), []))
+            elif kind == "(":
+                opened = at, after
+            else:
+                found[-1].fences.append((*opened, at, after))
+                opened = ()
+        if opened:
+            raise self.fault(opened[0], "this fence is not closed")
+        return found
+
+    def content(self, section):
+        """(start, end) of a section's one fenced block, or of its whole text when it has no
+        fence.
+        """
+        if not section.fences:
+            return section.start, section.end
+        if len(section.fences) > 1:
+            raise self.fault(section.fences[1][0], f"a second fence in section '{section.title}'")
+        opens, start, end, after = section.fences[0]
+        self.decode(opens, start)
+        for a, b in ((section.start, opens), (after, section.end)):
+            if self.decode(a, b).strip():
+                raise self.fault(a, f"text beside the fence of section '{section.title}'")
+        return start, end
+
+    def unknown(self, sections):
+        kept, follows = [], ""
+        for section in sections:
+            if section.title in KNOWN and section.at != section.start:
+                follows = KNOWN[section.title]
+                if follows == "Documents":  # for people alone: not read, but text it must be
+                    self.decode(section.start, section.end)
+            elif text := self.decode(section.at, section.end).replace("\r\n", "\n").strip("\n"):
+                kept.append((follows, section.title, text))
+        return kept
+
+    # ------------------------------------------------------------------------------------------------- contents ---
+
+    def refs(self, section):
+        refs = self.json(section, list)
+        try:
+            rows = [ref.pop("faiss_id") for ref in refs]
+        except (KeyError, AttributeError, TypeError):
+            raise self.fault(
+                section.at, "a chunk reference is not an object with a faiss_id"
+            ) from None
+        if set(map(type, rows)) - {int} or sorted(rows) != list(range(len(rows))):
+            raise self.fault(section.at, f"the faiss_ids are not 0 to {len(rows) - 1}, each once")
+        if rows != list(range(len(rows))):
+            refs = [
+                ref for _, ref in sorted(zip(rows, refs, strict=True), key=lambda pair: pair[0])
+            ]
+        return refs
+
+    def documents(self, section):
+        found = self.json(section, (dict, list))
+        if isinstance(found, dict):
+            return found
+        documents = {}
+        for document in found:
+            name = document.get("id") if isinstance(document, dict) else None
+            if not isinstance(name, str) or name in documents:
+                raise self.fault(section.at, f"a document without an id of its own: {name!r}")
+            documents[name] = document
+        return documents
+
+    def index(self, section):
+        start, end = self.content(section)
+        out = aligned_bytes((end - start) // 4 * 3 + 3)
+        try:
+            size = _core.base64_unwrap(self.data[start:end], out)
+        except FormatError as error:
+            what = str(error).rsplit(" (", 1)[0]
+            raise self.fault(start + error.at, what) from None
+        try:
+            index = Index(out[:size])
+        except FormatError as error:
+            raise self.fault(section.at, f"{error} of the decoded index") from None
+        said = self.values.get("vectors_checksum")
+        if said is not None and said != (is_now := checksum(index.data)):
+            raise CorruptError(
+                f"line {self.line(section.at)}: the vectors hash to {is_now}, not to {said}",
+                section="Vectors",
+            )
+        return index
+
+    def json(self, section, kinds):
+        start, end = self.content(section)
+        deep = _core.json_too_deep(self.data[start:end], MAX_JSON_DEPTH)
+        if deep is not None:
+            raise self.fault(start + deep, f"JSON nested more than {MAX_JSON_DEPTH} deep")
+        text = self.decode(start, end)
+        try:
+            found = json.loads(text)
+        except json.JSONDecodeError as error:
+            line = self.line(start) + error.lineno - 1
+            raise FormatError(
+                f"line {line}, column {error.colno}: {error.msg}", section=section.title
+            ) from None
+        except ValueError as error:  # an integer of thousands of digits
+            raise self.fault(section.at, str(error).split(";")[0]) from None
+        if not isinstance(found, kinds):
+            raise self.fault(
+                start, f"section '{section.title}' holds a JSON {type(found).__name__}"
+            )
+        return found
+
+    # --------------------------------------------------------------------------------------------------- places ---
+
+    def decode(self, start, end):
+        try:
+            return self.data[start:end].tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise self.fault(
+                start + error.start, f"not UTF-8 (byte {start + error.start})"
+            ) from None
+
+    def line(self, at):
+        return int(np.count_nonzero(self.data[:at] == 10)) + 1
+
+    def fault(self, at, what):
+        return FormatError(f"line {self.line(at)}: {what}", at=at)

@@ -1,0 +1,241 @@
+"""What must hold between the sections of a file, beyond each one's own bytes: every leg covers the same rows, ids live once.
+
+Part of verify. A fault is (kind, offset, what, section), as the container's.
+"""
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.errors import FormatError
+from ragfile.file import sample_rows
+from ragfile.text import restored
+
+LONGEST = (1 << 32) - 1  # a length that may stand for a longer one
+LEGS = ("vector", "rag.terms")
+ROWS = 8192  # whose vectors are looked at together
+
+
+def disagreements(archive) -> list[tuple[str, int, str, str]]:
+    """Faults between the sections of an open file."""
+    faults: list[tuple[str, int, str, str]] = []
+    for segment in archive.segments:
+        for look in (
+            _records, _vectors, bare_faults, _terms, shadow_faults, sample_faults, fine_faults,
+            column_faults,
+        ):  # fmt: skip
+            try:
+                faults += look(segment)
+            except FormatError as error:
+                faults.append(
+                    (type(error).__name__, error.at or 0, str(error), error.section or "")
+                )
+    return faults or list(_between(archive.segments))
+
+
+def _fault(what, section):
+    return ("CorruptError", 0, what, section)
+
+
+def _records(segment):
+    """A document lives or dies as a whole. The core finds those that are worth a look."""
+    if segment.section("rag.chunks") is None:
+        return
+    mask = segment.live_mask()
+    for number in _core.doubtful_documents(segment.records, segment.meta, segment.alive):
+        yield from _document(segment, number, mask)
+
+
+def _document(segment, number, mask):
+    rows = segment.records.document(number).rows
+    part = mask[rows.start : rows.stop]
+    yield from _original(segment, number)
+    if len(part) != len(rows) or (rows and part.any() != part.all()):
+        yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
+
+
+def _original(segment, number):
+    """Where a document says what its text was before normalisation, the edits are such of its text, and its body is in it."""
+    record = segment.records.document(number)
+    fields = segment.fields(record.meta_at, record.meta_size)
+    if fields.get("body", 0) > record.text_chars:
+        yield _fault(f"the body of document {record.id!r} begins after its end", "rag.meta")
+    if fields.get("original"):
+        try:
+            restored(segment.text(record, 0, record.text_size), fields["original"])
+        except ValueError as error:
+            yield _fault(f"the original text of document {record.id!r}: {error}", "rag.meta")
+
+
+def _vectors(segment):
+    if segment.section("vector") is not None:
+        segment.vector_layout()
+    return ()
+
+
+def bare_faults(segment):
+    """`rag.bare` names the rows without a vector, which are NaN in every component; all others are finite."""
+    section = segment.section("rag.bare")
+    if section is None:
+        return
+    items = segment.reader.entry("rag.bare", segment.number)["items"]
+    bare, words = segment.bare_mask(), (segment.rows + 63) // 64
+    if len(section) != 8 * words or bytes(section) != bytes(_core.bitmap(bare, in_words=True)):
+        yield _fault("a bitmap of another size than its rows, or a bit after them", "rag.bare")
+    elif not items or items != int(bare.sum()):
+        yield _fault("not as many rows without vectors as items", "rag.bare")
+    elif not segment.has("vector"):
+        if not bare.all():
+            yield _fault("rows that have a vector, in a segment without vectors", "rag.bare")
+    else:
+        yield from _components(segment, bare)
+
+
+def _components(segment, bare):
+    for first in range(0, segment.rows, ROWS):
+        count = min(ROWS, segment.rows - first)
+        stored, part = segment.stored_vectors(first, count), bare[first : first + count]
+        finite, nothing = np.isfinite(stored).all(axis=1), np.isnan(stored).all(axis=1)
+        wrong = np.flatnonzero(np.where(part, ~nothing, ~finite))
+        if len(wrong):
+            yield _fault(f"row {first + wrong[0]} and rag.bare disagree on its vector", "vector")
+            return
+
+
+def _terms(segment):
+    """What the fields of a row have of their own is a part of what the row has."""
+    if segment.section("rag.terms") is None:
+        return
+    lexicon = segment.lexicon
+    if not segment.has_fields:
+        return
+    segment.attach_fields()
+    rest, weights = lexicon.lengths().astype(np.int64), lexicon.analysis.built_weights
+    capped = rest >= LONGEST
+    for field, weight in zip(lexicon.fields, weights[1:], strict=True):
+        rest -= weight * field.lengths().astype(np.int64)
+    wrong = np.flatnonzero(((rest < 0) | (rest % weights[0] != 0)) & ~capped)
+    if len(wrong):
+        what = f"row {wrong[0]} of segment {segment.number} has other lengths than its fields"
+        yield _fault(what, "rag.terms")
+
+
+def shadow_faults(segment):
+    """The shadow is true of every row."""
+    if segment.has("vector") and segment.shadow is not None:
+        segment.matrix.check_shadow()
+    return ()
+
+
+def sample_faults(segment):
+    """`rag.sample` has the rows that it must have, and their vectors."""
+    stored = sample_rows.stored_sample(segment)
+    if stored is None:
+        return
+    pairs = stored.pairs()
+    mask = segment.vector_mask()
+    live = [pair for pair in pairs if mask[pair[1]]]
+    first = segment.records.sample(len(live) + 1, segment.embedded)
+    if any(segment.bare_mask()[row] for _, row in pairs):
+        yield _fault("the sample has rows without a vector", "rag.sample")
+    is_first = first[: len(live)] == live and not (
+        pairs and first[len(live) :] < pairs[-1:] and first[len(live) :]
+    )
+    if not is_first or any(_hash(segment, row) != hash_ for hash_, row in pairs):
+        yield _fault("the sample has other rows than those with the smallest hashes", "rag.sample")
+    for (_, row), vector in zip(pairs, stored.vectors, strict=True):
+        if segment.stored_vectors(row, 1)[0].tobytes() != vector.tobytes():
+            yield _fault(f"the sample has another vector of row {row}", "rag.sample")
+
+
+def fine_faults(segment):
+    """The finer sums of `rag.fine` are those of the sections that they name."""
+    section = segment.section("rag.fine")
+    if section is None:
+        return
+    grain, parts = _core.fine_sums(section)
+    there = {e["at"]: e for e in segment.reader.entries if e["segment"] == segment.number}
+    for at, size, sums in parts:
+        entry = there.get(at)
+        if entry is None or entry["size"] != size:
+            continue
+        raw = bytes(segment.section(entry["name"]))
+        if sums != [_core.hash64(raw[i : i + grain]) for i in range(0, size, grain)]:
+            yield _fault(f"finer sums are not those of {entry['name']}", "rag.fine")
+
+
+def _hash(segment, row):
+    doc_id, index = segment.records.key(row)
+    return _core.hash64(doc_id + index.to_bytes(4, "little"))
+
+
+def column_faults(segment):
+    """`rag.columns` says what the metadata say: made of them once more, each column has the same bytes."""
+    section = segment.section("rag.columns")
+    if section is None:
+        return
+    stored = _core.StoredColumns(section, segment.rows)
+    builder, again = _core.ColumnsBuilder(_core.WIDE_LIMITS), bytearray()
+    builder.segment(segment.records, segment.meta)
+    if builder.is_spoilt:
+        yield _fault("columns of metadata that can have none", "rag.columns")
+        return
+    builder.finish(again.extend)
+    made = _core.StoredColumns(_core.Section.over(bytes(again)), segment.rows)
+    unlisted = set(made.names()) - set(stored.names())
+    if unlisted and not stored.is_partial:
+        yield _fault(f"columns without the path {min(map(str, unlisted))!r}", "rag.columns")
+    for number, path in enumerate(stored.names()):
+        other = made.find(path)
+        if other is None and stored.has_values(number) and not made.is_partial:
+            yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
+        elif other is not None and not _is_same_column(stored, number, made, other):
+            yield _fault(f"the column of {path!r} says other than the metadata", "rag.columns")
+
+
+def _is_same_column(stored, i, made, j):
+    """Where one of them has no values there is nothing to compare."""
+    if not (stored.has_values(i) and made.has_values(j)):
+        return True
+    stored.column(i)  # which checks it
+    return stored.data(i) == made.data(j)
+
+
+def _between(segments):
+    """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
+    filled = [segment for segment in segments if segment.live]
+    for leg in LEGS:
+        without = [s.number for s in filled if not s.has(leg) and not _may_lack(s, leg)]
+        if without and any(s.has(leg) and _has_rows(s, leg) for s in filled):
+            yield _fault(
+                f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg
+            )
+    homes = {}
+    for segment, number in _in_several(segments):
+        there = segment.document(number)
+        if there.is_live and homes.setdefault(there.id, segment.number) != segment.number:
+            yield _fault(
+                f"document {there.id!r} lives in segments {homes[there.id]} and {segment.number}",
+                "rag.ids",
+            )
+
+
+def _may_lack(segment, leg):
+    """Whether a segment says itself that its rows have no vectors."""
+    return leg == "vector" and segment.has("rag.bare")
+
+
+def _has_rows(segment, leg):
+    return leg != "vector" or segment.vector_count > 0
+
+
+def _in_several(segments):
+    """(segment, number) of the documents whose ids may be in another segment, too."""
+    held = [segment for segment in segments if segment.section("rag.chunks") is not None]
+    hashes = [segment.records.id_hashes() for segment in held] if len(held) > 1 else []
+    if not hashes:
+        return
+    known, counts = np.unique(np.concatenate(hashes), return_counts=True)
+    several = known[counts > 1]
+    for segment, ids in zip(held, hashes, strict=True):
+        for number in np.flatnonzero(np.isin(ids, several)).tolist():
+            yield segment, number

@@ -1,0 +1,198 @@
+"""What filters ask of a file, segment by segment: columns of `rag.columns` where it has them, else of the metadata.
+
+    a path ─ stored: the core answers with row sets
+           ├ not listed, and the list is whole: no row has it
+           └ listed without values, or no section: metadata_columns.Labels reads the objects
+
+Whichever it is, a condition is decided by the same operators (filters.py), and the answer is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.file import filters, prefetch
+from ragfile.file.metadata_columns import IDS, Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ragfile.file.row_segment import Segment
+
+WORTH = 64  # rows: the metadata of fewer are read faster than a section is
+HEAD = 64 << 10  # bytes that are brought before the columns themselves
+
+Words = np.ndarray  # uint64, a bit for each row of a segment
+
+
+class FileColumn:
+    """A stored column as a filter asks it; see filters.Column. Values are known by their codes, from 1."""
+
+    def __init__(self, column: _core.StoredColumn):
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def codes(self):
+        """The code of each row, 0 for none."""
+        return self._column.codes()
+
+    def kinds(self):
+        """Which types its values have, but for lists, which it gives as they are: (names, lists)."""
+        names = ("null", "bool", "number", "str", "list", "object")
+        ranges = {name: self._column.kind(i) for i, name in enumerate(names)}
+        found = {name for name, (low, high) in ranges.items() if low < high}
+        if "number" in found:
+            found = found - {"number"} | {"int" if self._column.is_whole() else "float"}
+        lists = [_core.value_of(self._column.value(code)) for code in range(*ranges["list"])]
+        return found - {"list"}, lists
+
+    def values(self):
+        """The values in order of their codes."""
+        return self._column.values()
+
+    def find(self, key):
+        return self._column.find(_core.value_bytes(key))
+
+    def of_kind(self, kind):
+        return self._column.kind(kind)
+
+    def rows(self, low, high) -> Words:
+        return self._column.rows(low, high)
+
+    def present(self) -> Words:
+        return self._column.rows(1, len(self._column) + 1)
+
+    def absent(self) -> Words:
+        return self._column.rows(0, 1)
+
+    def none(self):
+        return np.zeros(len(self._column) + 1, np.uint8)
+
+    def rows_of(self, chosen) -> Words:
+        return self._column.rows_of(chosen)
+
+    def holding(self, key):
+        return self._column.holding(_core.value_bytes(key))
+
+    def containing(self, part):
+        return self._column.containing(part)
+
+
+class DocumentIds(Sequence):
+    """The keys of `doc_id`: the ids of a segment, which lie there in order."""
+
+    def __init__(self, records: _core.Records):
+        self._records = records
+
+    def __len__(self):
+        return self._records.documents
+
+    def __getitem__(self, place):
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        return 3, self._records.document(place).id
+
+
+class SegmentColumns:
+    """filters.Columns of one segment. What is made is kept."""
+
+    def __init__(self, segment: Segment):
+        self.segment, self._columns, self._labels = segment, {}, None
+        section = segment.section("rag.columns")
+        self.stored = None if section is None else _core.StoredColumns(section, segment.rows)
+
+    def __len__(self):
+        return self.segment.rows
+
+    def column(self, path):
+        return self._known(path)
+
+    def tags(self):
+        return self._known(None)
+
+    def _known(self, path):
+        """None is the path of the tags."""
+        if path not in self._columns:
+            self._columns[path] = self._made(path)
+        return self._columns[path]
+
+    def _made(self, path):
+        if self.stored is not None and self.is_stored(path) and path not in IDS:
+            return FileColumn(self.stored.column(self._number(path)))
+        if self.is_known(path) and not self.is_stored(path):
+            return self._ids(path) if path in IDS else filters.without_values(len(self))
+        return self.labels.tags() if path is None else self.labels.column(path)
+
+    def is_stored(self, path) -> bool:
+        """Whether there is a column of this path with its values."""
+        number = self._number(path)
+        return number >= 0 and self.stored is not None and self.stored.has_values(number)
+
+    def is_known(self, path) -> bool:
+        """Whether the section says what rows have at this path: a column, or that none has it."""
+        if self.stored is None:
+            return False
+        return self.is_stored(path) or (self._number(path) < 0 and not self.stored.is_partial)
+
+    def _number(self, path) -> int:
+        """The number of a path's column, or -1."""
+        found = None if self.stored is None else self.stored.find(path)
+        return -1 if found is None else found
+
+    def place(self, path) -> tuple[int, int]:
+        """Where a stored column lies in its section."""
+        assert self.stored is not None
+        return self.stored.place(self._number(path))
+
+    def _ids(self, path):
+        if path == "doc_id":
+            records = self.segment.records
+            return filters.Column(
+                records.documents_of_rows().astype(np.int32), DocumentIds(records)
+            )
+        return IDS[path]([self.segment])
+
+    @property
+    def labels(self) -> Labels:
+        """The same of the metadata themselves."""
+        if self._labels is None:
+            self._labels = Labels([self.segment])
+        return self._labels
+
+
+def bring(columns: Sequence[SegmentColumns], paths: Iterable[str | None]) -> None:
+    """What a filter is about to read, at once, where the file is elsewhere."""
+    segments = [each.segment for each in columns]
+    if not (segments and segments[0].reader.is_elsewhere):
+        return
+    wants = [want for each in columns for path in paths for want in _wanted(each, path)]
+    _core.ready(wants)
+    read = [s.segment for s in columns if any(_is_of_metadata(s, path) for path in paths)]
+    prefetch.whole(read, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+
+
+def _wanted(columns, path):
+    if path in IDS:
+        for name in ("rag.chunks", "rag.documents", "rag.ids"):
+            section = columns.segment.section(name)
+            yield section, 0, 0 if section is None else len(section)
+    elif columns.is_stored(path):
+        section = columns.segment.section("rag.columns")
+        yield section, *columns.place(path)
+
+
+def _is_of_metadata(columns, path):
+    return not columns.is_known(path) or (path in IDS and columns.is_stored(path))
+
+
+def heads(segments: Sequence[Segment]) -> None:
+    """The lists of columns of all segments, at once."""
+    if segments and segments[0].reader.is_elsewhere:
+        sections = [segment.section("rag.columns") for segment in segments]
+        _core.ready([(s, 0, min(HEAD, len(s))) for s in sections if s is not None])

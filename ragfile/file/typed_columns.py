@@ -1,0 +1,121 @@
+"""Metadata as typed columns: what rows say at each path, with one type for all of them.
+
+    true, false     bool          texts          str          lists of texts      list
+    whole numbers   int           numbers        float        anything else       json, as text
+
+An object is no column of its own: the paths in it are. A value of null, and none at all, are null.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ragfile.file.stored_columns import FileColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ragfile.file.stored_columns import SegmentColumns
+
+MOST = 256  # columns
+WHOLE = 1 << 63
+
+
+class Said(NamedTuple):
+    """What the rows of a segment say at a path: the value of each one's code, and -1 for none."""
+
+    codes: np.ndarray
+    values: list[Any]
+
+
+def said_at(columns: SegmentColumns, path: str) -> Said:
+    """What a segment's rows say at a path."""
+    column = columns.column(path)
+    if isinstance(column, FileColumn):
+        return Said(column.codes().astype(np.int64) - 1, column.values())
+    return Said(column.codes.astype(np.int64), [_value(key) for key in column.keys])
+
+
+def _value(key):
+    """The JSON value that a sort key stands for."""
+    kind, *held = key
+    if kind == 4:
+        return [_value(one) for one in held[0]]
+    if kind == 5:
+        return {name: _value(one) for name, one in held[0]}
+    return held[0] if held else None
+
+
+def paths(segments: Sequence[SegmentColumns]) -> list[str]:
+    """The paths of a file that are columns, the first MOST in order."""
+    found = {path for columns in segments for path in _paths(columns)}
+    return sorted(path for path in found if path != "source" and _can_be_named(path))[:MOST]
+
+
+def _can_be_named(path):
+    """Whether a path can be the name of a column anywhere."""
+    return "\0" not in path and not any("\ud800" <= c <= "\udfff" for c in path)
+
+
+def _paths(columns: SegmentColumns) -> Iterator[str]:
+    if columns.stored is not None and not columns.stored.is_partial:
+        yield from (path for path in columns.stored.names() if path is not None)
+        return
+    for name in columns.labels.names:
+        yield from _below(columns, name)
+
+
+def _below(columns, path):
+    """A path, and those in the objects that stand there."""
+    yield path
+    values = said_at(columns, path).values
+    names = dict.fromkeys(chain.from_iterable(v for v in values if isinstance(v, dict)))
+    for name in names if "." not in path.rpartition(".")[2] else ():
+        yield from _below(columns, f"{path}.{name}")
+
+
+def type_at(segments: Sequence[SegmentColumns], path: str) -> str | None:
+    """The type of a path in a file; None where all that stands there are objects."""
+    kinds = {kind for columns in segments for kind in _kinds(columns, path)} - {"null"}
+    if not kinds - {"object"}:
+        return None
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "float" if kinds == {"int", "float"} else "json"
+
+
+def _kinds(columns, path):
+    column = columns.column(path)
+    if isinstance(column, FileColumn):
+        plain, lists = column.kinds()
+        return plain | {_kind(one) for one in lists}
+    return {_kind(_value(key)) for key in column.keys}
+
+
+def _kind(value):
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int" if -WHOLE <= value < WHOLE else "json"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, str):
+        return "str"
+    if isinstance(value, dict):
+        return "object"
+    return "list" if all(isinstance(one, str) for one in value) else "json"
+
+
+def cast(values: Sequence[Any], kind: str) -> list[Any]:
+    """Values as a type has them."""
+    if kind == "json":
+        return [None if v is None else json.dumps(v, ensure_ascii=False) for v in values]
+    if kind == "float":
+        return [None if v is None else float(v) for v in values]
+    return list(values)

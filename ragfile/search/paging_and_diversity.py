@@ -1,0 +1,163 @@
+"""What a question can ask of its ranking, after fusion and before the cut, in this order:
+
+    boosts    score + sum of weight * 0.5 ** (|value - origin| / half)
+    least     passages that score less are left out
+    distinct  passages that nearly repeat a better one are left out
+    diversity each place goes to the passage with the most of (1 - d) * relevance - d * likeness
+    page      the places from `offset` on
+
+All of it looks at the candidates that the retrievers proposed; distinct asks them for more where it must. Equal scores keep their order.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.search import fusion
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.search.question import Question
+    from ragfile.search.retriever_fusion import Ranked
+
+DAY = 86400.0
+
+
+def refined(base: Any, question: Question, ranked: Ranked) -> Ranked:
+    """The answers as the question wants them: its places, and no others. What repeats is left out in
+    search/repeats.py, between the two steps.
+    """
+    if question.is_whole:
+        return ranked
+    return placed(base, question, raised(base, question, ranked))
+
+
+def raised(base: Any, question: Question, ranked: Ranked) -> Ranked:
+    """All candidates with their boosts, without those that score too little."""
+    if question.boost:
+        ranked = boosted(base, ranked, question.boost)
+    if question.least is not None:
+        ranked = reaching(ranked, question.least)
+    return ranked
+
+
+def placed(base: Any, question: Question, ranked: Ranked) -> Ranked:
+    """The page of the question, spread out if it wants that."""
+    if question.diversity:
+        ranked = diverse(base, ranked, question.wanted, question.diversity)
+    return ranked.page(question.offset, question.k)
+
+
+# ---------------------------------------------------------------------------------------------------------------- boosts
+
+
+def boosted(base: Any, ranked: Ranked, boosts) -> Ranked:
+    """Scores raised by what the passages' metadata say, and ranked anew."""
+    scores, found = ranked.scores.copy(), ranked.rows >= 0
+    known = base._looked_at("metadata", np.unique(ranked.rows[found]))
+    for at in zip(*np.nonzero(found), strict=True):
+        metadata = known[int(ranked.rows[at])]
+        scores[at] += sum(_gain(boost, metadata) for boost in boosts)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return ranked._replace(scores=scores).taken(list(order), scores.shape[1])
+
+
+def _gain(boost, metadata):
+    value, origin = _number(_found(metadata, boost["field"])), _number(boost["origin"])
+    if value is None or origin is None or value[1] != origin[1]:
+        return 0.0
+    return boost["weight"] * 0.5 ** (abs(value[0] - origin[0]) / boost["half"])
+
+
+def _found(metadata, path):
+    """The value under a name, or under names that dots join."""
+    if path in metadata:
+        return metadata[path]
+    for name in path.split("."):
+        if not isinstance(metadata, Mapping) or name not in metadata:
+            return None
+        metadata = metadata[name]
+    return metadata
+
+
+def _number(value):
+    """(the number, whether it is a date in days), or None."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (float(value), False) if abs(value) < float("inf") else None
+    if not isinstance(value, str):
+        return None
+    try:
+        when = datetime.datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=datetime.UTC)
+    return when.timestamp() / DAY, True
+
+
+def checked_boosts(given: Any) -> list[Any]:
+    """Boosts with numbers in them; one alone can stand for a list."""
+    given = [given] if isinstance(given, Mapping) else list(given)
+    for boost in given:
+        if not isinstance(boost, Mapping) or set(boost) != {"field", "weight", "origin", "half"}:
+            raise ValueError(f"a boost has field, weight, origin and half, not {boost!r:.80}")
+        if _number(boost["origin"]) is None:
+            raise ValueError(
+                f"the origin of a boost is a number or a date, not {boost['origin']!r}"
+            )
+        if not boost["half"] > 0 or not abs(boost["weight"]) < float("inf"):
+            raise ValueError("a boost has a finite weight, and half is more than 0")
+    return given
+
+
+# ------------------------------------------------------------------------------------------------------ what stays, and where
+
+
+def reaching(ranked: Ranked, least: float) -> Ranked:
+    """Without the passages that score less; they stand at the end."""
+    kept = [
+        np.flatnonzero((rows >= 0) & (scores >= least))
+        for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
+    ]
+    return ranked.taken(kept, ranked.rows.shape[1])
+
+
+def diverse(base: Any, ranked: Ranked, k: int, share: float) -> Ranked:
+    """Maximal marginal relevance: relevance is the score brought to 0…1 among the candidates, likeness the cosine to
+    the most similar passage that has a place."""
+    if not base.has_vectors:
+        raise ValueError(f"{base.path} has no vectors, which diversity compares")
+    kept = [
+        _spread(base, rows, scores, k, share)
+        for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
+    ]
+    return ranked.taken(kept, k)
+
+
+def _spread(base, rows, scores, k, share):
+    rows = rows[rows >= 0]
+    if not len(rows):
+        return np.empty(0, np.intp)
+    known = base._looked_at("vectors", rows)
+    units = _units(np.array([known[row] for row in rows.tolist()], np.float64))
+    relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
+    likeness, is_left, chosen = np.zeros(len(rows)), np.ones(len(rows), bool), []
+    for _ in range(min(k, len(rows))):
+        gain = np.where(is_left, relevance - share * likeness, -np.inf)
+        chosen.append(best := int(np.argmax(gain)))
+        is_left[best] = False
+        near = units @ units[best]
+        likeness = near if len(chosen) == 1 else np.maximum(likeness, near)
+    return np.array(chosen, np.intp)
+
+
+def _units(vectors):
+    """Vectors of length 1; zeros for one without a direction."""
+    with np.errstate(all="ignore"):
+        found = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0.0)

@@ -1,0 +1,192 @@
+"""What is asked and how, checked once, before anything is read or embedded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from operator import index
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.file import row_sets
+from ragfile.ingest.analysis import checked_weights
+from ragfile.search import paging_and_diversity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import FusionChoice, Mode, TagFilter
+
+MODES = ("hybrid", "vector", "bm25", "keyword")
+SPARE = 4  # rows that a retriever hands over for each place of a distinct answer
+
+
+@dataclass(slots=True)
+class Recall:
+    """The share of the best by vector that the answers to some texts have: 1 where that is proved, else by
+    estimate. Parts of a question note theirs in the same array."""
+
+    all: NDArray[np.float64]
+    places: NDArray[np.intp]
+
+    def part(self, places: list[int]) -> Recall:
+        return Recall(self.all, self.places[places])
+
+    def note(self, reached: NDArray[np.float64]) -> None:
+        self.all[self.places] = np.minimum(self.all[self.places], reached)
+
+    def least(self) -> float:
+        return float(self.all.min(initial=1.0))
+
+
+@dataclass(slots=True)
+class Question:
+    """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
+
+    The fields are the options of KnowledgeBase.search_batch, which explains them.
+    """
+
+    texts: Any  # a list of str once it is checked
+    k: int = 12
+    mode: Mode = "hybrid"
+    where: Any = None
+    tags_any: TagFilter = ()
+    tags_all: TagFilter = ()
+    pool: int = 50
+    fusion: FusionChoice | None = None
+    vectors: Any = None  # an array once they are checked
+    distinct: bool = False
+    threads: int | None = None
+    offset: int = 0
+    least: float | None = None
+    diversity: float = 0.0
+    boost: Any = ()  # a list of boosts once they are checked
+    without: int | None = None  # a row that is not to be found
+    group: int = 0
+    is_whole: bool = False  # the answer is all candidates
+    operators: bool = False
+    fields: Any = None  # weights by name; a dict once they are checked
+    effort: float = 1.0
+    recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
+    queries: Any = None  # the texts as terms, where they are more than their words
+    has_filters: bool = field(default=False, init=False)  # whether each text has one of its own
+
+    def __post_init__(self):
+        if self.mode not in MODES:
+            raise ValueError(f"unknown mode {self.mode!r}: use one of {', '.join(MODES)}")
+        self.k, self.pool = index(self.k), index(self.pool)
+        if self.k < 0 or self.pool < 0:
+            raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
+        self._check_refining()
+        self.has_filters = row_sets.is_one_each(self.where)
+        if not 0 < self.effort <= 1:
+            raise ValueError(f"effort is a share of the rows above 0, up to 1, not {self.effort}")
+        if self.distinct:  # near-duplicates leave places that rows after them must fill
+            self.pool = max(self.pool, SPARE * self.wanted)
+        self.texts = _checked_texts(self.texts)
+        if self.recall is None and self.effort < 1:
+            self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
+        if self.vectors is not None:
+            self.vectors = _checked_vectors(self.vectors, len(self.texts))
+        if self.has_filters and len(self.where) != len(self.texts):
+            raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
+
+    def _check_refining(self):
+        self.offset = index(self.offset)
+        if self.offset < 0:
+            raise ValueError(f"offset must not be negative, not {self.offset}")
+        if not 0 <= self.diversity <= 1:
+            raise ValueError(f"diversity lies between 0 and 1, not {self.diversity}")
+        if self.least is not None and not self.least < float("inf"):
+            raise ValueError(f"least is a score that passages can reach, not {self.least}")
+        self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
+        self.fields = None if self.fields is None else checked_weights(self.fields)
+
+    def limited(self, rows: int) -> Question:
+        """The same question of a file of so many rows: asking for more would only take memory."""
+        self.k, self.pool, self.offset = (
+            min(self.k, rows),
+            min(self.pool, rows),
+            min(self.offset, rows),
+        )
+        return self
+
+    @property
+    def looks_beyond(self) -> bool:
+        """Whether rows after the k best can come into the answer."""
+        return bool(self.distinct or self.diversity or self.boost or self.is_whole)
+
+    @property
+    def wanted(self) -> int:
+        """How many places the answer has, with those before its page."""
+        return self.offset + self.k
+
+    @property
+    def depth(self) -> int:
+        """How many rows each retriever hands to fusion."""
+        return max(self.k, self.pool)
+
+    def key(self) -> tuple | None:
+        """What the answer to one text depends on, for a commit; None where that has no short form."""
+        if not (self.where is None or isinstance(self.where, dict)):
+            return None
+        raw = None if self.vectors is None else self.vectors.tobytes()
+        options: Any = self.fusion
+        has_more = self.boost or self.tags_any or self.tags_all or isinstance(options, tuple)
+        if self.where is not None or has_more:
+            told = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
+            told += [dict(boost) for boost in self.boost]
+            try:
+                options = json.dumps(told, sort_keys=True)
+            except (TypeError, ValueError, RecursionError):
+                return None
+        rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
+        fields = None if self.fields is None else tuple(sorted(self.fields.items()))
+        rest = *rest, self.group, self.operators, fields, self.effort
+        return *self.texts, self.k, self.mode, self.pool, options, *rest
+
+    def by_filter(self) -> list[tuple[list[int], Question]]:
+        """Where each text has a filter of its own: which texts share one, and the question with it."""
+        parts = row_sets.grouped(self.where)
+        return [(places, self.part(places, where)) for places, where in parts]
+
+    def one_by_one(self) -> list[tuple[list[int], Question]]:
+        """Each text as a question of its own, with its filter and vector."""
+        filters = self.where if self.has_filters else [self.where] * len(self.texts)
+        return [([i], self.part([i], where)) for i, where in enumerate(filters)]
+
+    def part(self, places: list[int], where: Any) -> Question:
+        """Some of the texts, with one filter."""
+        vectors = None if self.vectors is None else self.vectors[places]
+        texts = [self.texts[i] for i in places]
+        recall = None if self.recall is None else self.recall.part(places)
+        return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
+
+
+def _checked_texts(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError("questions are a list of texts, not one text: use search for a single one")
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a question is a str, not {type(text).__name__}")
+    return texts
+
+
+def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
+    """A float32 row for each question."""
+    if len(vectors) != count:
+        raise ValueError(f"{count} questions have a vector each, not {len(vectors)} together")
+    found = np.asarray(vectors)
+    if found.size and found.dtype.kind not in "fiu":
+        raise ValueError(f"vectors must be real numbers, not {found.dtype}")
+    if found.dtype == np.float32:
+        return np.ascontiguousarray(found).reshape(count, found.size // max(count, 1))
+    with np.errstate(over="ignore"):  # infinity is refused where it is searched
+        return np.ascontiguousarray(found, dtype=np.float32).reshape(
+            count, found.size // max(count, 1)
+        )

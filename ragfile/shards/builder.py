@@ -1,0 +1,371 @@
+"""From folders and files to a dataset: sources are listed once and dealt out, and each shard is built where there is room.
+
+    sources ─ list ─ deal out ─┬─ load ─ chunk ─ embed ─ write ─ describe ─┬─ statistics ─ manifest
+                               └─ …  (one job a shard, any executor)      ─┘
+
+A job depends on its sources and the options alone, so the same input gives the same dataset, byte for byte, on any number of
+workers. A job that is done leaves a note of what it made: a build that was killed goes on from these notes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ground import offline as network
+from ragfile.ingest.chunker import Policy
+from ragfile.ingest.document_loader import Duplicate, Limits, Loading
+from ragfile.ingest.source_files import Selection, find
+from ragfile.shards import new_generation, shard_assignment, statistics
+from ragfile.shards.executors import executor_of
+from ragfile.shards.manifest import (
+    SHARDS,
+    STATISTICS,
+    Manifest,
+    ShardRecord,
+    Stored,
+    shard_record,
+)
+from ragfile.shards.shard_description import file_sha256, record_of
+from ragfile.shards.shards import Shard, opened
+from ragfile.shards.stores import Place, place
+from ragfile.write.builder import BuildReport, build_from, cut, labels_record
+from ragfile.write.draft import creation_time
+from ragfile.write.writer import parity_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ragfile.ingest.source_files import Source
+    from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
+
+NOTES = "building/"
+LATER = ("first_generation", "analysis")  # of a file's configuration, and not of a dataset's
+
+
+@dataclass
+class Job:
+    """One shard to build: its sources, and the options of the build."""
+
+    root: str
+    sources: list[Source]
+    loading: dict[str, Any]
+    options: dict[str, Any]
+    tags: Any = None
+    metadata: Any = None
+    resume: bool = True
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass
+class Built:
+    """A shard that is in its place, what it adds to the statistics, and how it went."""
+
+    record: ShardRecord | None
+    config: dict[str, Any] = field(default_factory=dict)
+    analysis: str | None = None
+    statistics: bytes = b""
+    report: BuildReport = field(default_factory=lambda: BuildReport(""))
+    is_reused: bool = False
+
+
+def build(
+    sources: Sources, out: StrPath, *, shards: int = 12, executor: Any = None,
+    by: Assigning = "range", workers: int | None = None, progress: Progress | None = None,
+    limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
+    encoding: str | None = None, tags: Tags | None = None, metadata: Metadata | None = None,
+    resume: bool = True, offline: bool = False, created: int | None = None, message: str = "",
+    include: Iterable[str] = (), exclude: Iterable[str] = (), ignore: bool = True, **options: Any,
+) -> BuildReport:  # fmt: skip
+    """Builds a dataset of about as many shards in a folder or under an s3:// URL. Returns a BuildReport.
+
+    by says which documents share a shard: "range" (of ids: neighbours stay together), "hash", or a function from a document's
+    id to a number. executor is None (this process), "process", "ray" or "dask"; workers is how many of them. The other options
+    are those of ragfile.build. A place that holds anything is refused.
+    """
+    if shards < 1:
+        raise ValueError(f"a dataset has at least one shard, not {shards}")
+    began, store, skipped = time.perf_counter(), place(out), []
+    refuse_to_replace(store)
+    listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
+    selection = Selection(tuple(include), tuple(exclude), ignore)
+    found, duplicates = _deduped(list(find(sources, skipped, selection=selection)), dedupe)
+    weights = sorted((source.id, _size(source.path)) for source in found)
+    assignment, slot = assignment_of(weights, shards, by)
+    reading = {"limits": listing.limits, "errors": errors, "encoding": encoding}
+    jobs = [
+        Job(
+            store.root,
+            group,
+            reading,
+            {**options, "created": created},
+            tags,
+            metadata,
+            resume,
+            selection,
+        )
+        for _, group in sorted(shard_assignment.grouped(found, slot).items())
+    ]
+    with network.offline(offline), contextlib.closing(executor_of(executor, workers)) as engine:
+        done = carried_out(engine, jobs, progress)
+    report = _summed(done, store.root)
+    report.skipped, report.duplicates = [*skipped, *report.skipped], duplicates
+    if not report.documents:
+        raise ValueError(_why_nothing(report))
+    first = first_manifest(store, done, assignment, created, message)
+    if not new_generation.publish(store, first):
+        raise FileExistsError(f"{store.root}: somebody else built a dataset here meanwhile")
+    for note in list(store.names(NOTES)):
+        store.delete(note.name)
+    store.drop_folder(NOTES)
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def refuse_to_replace(store: Place) -> None:
+    """Refuses to build over anything but what a build left that was killed."""
+    if new_generation.find(store) is not None:
+        raise FileExistsError(
+            f"{store.root} is a dataset already: add to it or sync it, or choose another place"
+        )
+    own = (SHARDS, STATISTICS, NOTES)
+    other = next((found.name for found in store.names() if not found.name.startswith(own)), None)
+    if other is not None:
+        raise FileExistsError(f"{store.root} holds {other}: choose an empty place")
+
+
+def _deduped(sources, is_wanted):
+    """(sources with different bytes, those left out); all of them where that is not wanted."""
+    if not is_wanted:
+        return sources, []
+    kept, seen, left_out = [], {}, []
+    for source in sources:
+        first = seen.setdefault(_checksum(source.path), source)
+        if first is source:
+            kept.append(source)
+        else:
+            left_out.append(Duplicate(source.path, first.path))
+    return kept, left_out
+
+
+def _checksum(path):
+    """The SHA-256 of a file; something of its own for one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return f"unread {path}"
+
+
+def assignment_of(
+    weights: Sequence[tuple[str, int]], shards: int, by: Any
+) -> tuple[dict[str, Any], Any]:
+    """(what the manifest says, a function from id to shard), for (id, weight) pairs in order of id."""
+    if callable(by):
+        return {"by": "given"}, by
+    if by not in ("range", "hash"):
+        raise ValueError(f"by is 'range', 'hash' or a function, not {by!r}")
+    is_hash = by == "hash"
+    found = (
+        shard_assignment.by_hash(shards) if is_hash else shard_assignment.by_range(weights, shards)
+    )
+    return found, lambda doc_id: shard_assignment.slot_of(found, doc_id)
+
+
+def _size(path):
+    try:
+        return os.path.getsize(path) + 1
+    except OSError:
+        return 1
+
+
+def carried_out(engine: Any, jobs: list[Job], progress: Progress | None) -> list[Built]:
+    """What all jobs made, in their order."""
+    found: dict[int, Built] = {}
+    documents = chunks = 0
+    for number, built in engine.map(build_shard, jobs):
+        found[number] = built
+        documents, chunks = documents + built.report.documents, chunks + built.report.chunks
+        if progress is not None:
+            progress(documents, chunks, len(found) / len(jobs))
+    return [found[number] for number in range(len(jobs))]
+
+
+# --------------------------------------------------------------------------------------- a job
+
+
+def build_shard(job: Job) -> Built:
+    """Builds one shard and puts it in its place, unless a build before did."""
+    store = place(job.root)
+    name = f"{NOTES}{_digest(job)}"
+    if job.resume and (known := _noted(store, name)) is not None:
+        return known
+    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+        path = os.path.join(folder, "shard.ragfile")
+        report = _write(job, path)
+        if not report.documents:
+            return Built(None, report=report)
+        built = published(store, path, folder, report)
+    if job.resume:
+        store.put_new(f"{name}.ragfile", built.statistics)
+        store.put_new(f"{name}.json", _note_of(built))
+    return built
+
+
+def _write(job, path) -> BuildReport:
+    """The file of a job's documents; a report without documents where there is none."""
+    loading = Loading([], **job.loading)
+    documents = (document for source in job.sources for document in loading.file(source))
+    report = BuildReport(path)
+    options = dict(job.options)
+    labels = labels_record(job.tags, job.metadata, job.selection) or {}
+    config = {**labels, **parity_record(options.pop("parity", 0))}
+    with contextlib.suppress(_Nothing):
+        report = build_from(
+            cut(loading, documents, job.tags, job.metadata, Policy.of(job.options.get("chunking"))), path,
+            config=config, why=_nothing, **options,
+        )  # fmt: skip
+    report.files, report.source_bytes = loading.files, loading.bytes
+    report.failures, report.duplicates = loading.failures, loading.duplicates
+    report.skipped, report.encodings = loading.skipped, loading.encodings
+    return report
+
+
+class _Nothing(Exception):
+    """No source of a job gave a document."""
+
+
+def _nothing():
+    raise _Nothing
+
+
+def published(store: Place, path: str, folder: str, report: BuildReport) -> Built:
+    """A finished file as a shard in its place."""
+    with Shard(path) as shard:
+        record = record_of(shard, path)
+        config = {n: value for n, value in shard.config.items() if n not in LATER}
+        lexicons = [s.lexicon for s in shard.segments if s.has("rag.terms")]
+        own = statistics.written(
+            folder, None, [shard], [], record.live, record.total_length, config
+        )
+    store.put(record.path, path)
+    with open(own, "rb") as file:
+        raw = file.read()
+    return Built(record, config, lexicons[0].config if lexicons else None, raw, report)
+
+
+# --------------------------------------------------------------------------------------- notes
+
+
+def _digest(job):
+    """What names a job: its options and what its sources hold, which is read here and again when they are loaded."""
+    said = [job.loading, job.options, job.tags, job.metadata]
+    told = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass"))
+    for source in job.sources:
+        name = f"\0{source.id}\0{source.path}\0{_checksum(source.path)}\0{_modified(source.path)}"
+        told.update(name.encode("utf-8", "surrogatepass"))
+    return told.hexdigest()
+
+
+def _modified(path):
+    """The time that a document's metadata say."""
+    try:
+        return int(os.path.getmtime(path))
+    except OSError:
+        return 0
+
+
+def _note_of(built):
+    said = {"config": built.config, "analysis": built.analysis, "shard": built.record.said()}
+    return json.dumps(said, sort_keys=True).encode("ascii")
+
+
+def _noted(store, name) -> Built | None:
+    """What a job made before, if it is still there."""
+    try:
+        said = json.loads(store.read(f"{name}.json"))
+        raw = store.read(f"{name}.ragfile")
+        record = shard_record(said["shard"], name)
+    except (OSError, ValueError, KeyError):
+        return None
+    if store.size(record.path) != record.bytes:
+        return None
+    report = BuildReport("", documents=record.documents, chunks=record.live, reused=record.live)
+    return Built(record, said["config"], said["analysis"], raw, report, True)
+
+
+# ------------------------------------------------------------------------------------- the whole
+
+
+def first_manifest(
+    store: Place, done: list[Built], assignment: dict[str, Any], created: int | None, message: str
+) -> Manifest:
+    """The first generation, with its statistics in their place."""
+    made = [built for built in done if built.record is not None]
+    empty = Manifest(
+        generation=1, created=creation_time() if created is None else created, message=message,
+        config=made[0].config, analysis=made[0].analysis, assignment=assignment,
+    )  # fmt: skip
+    return with_statistics(store, empty, None, made, [])
+
+
+def with_statistics(
+    store: Place, manifest: Manifest, before: Stored | None, made: list[Built],
+    gone: list[ShardRecord],
+) -> Manifest:  # fmt: skip
+    """The manifest with the shards that came and without those that went, and their statistics in place."""
+    names = {record.sha256 for record in gone}
+    records = {shard.sha256: shard for shard in manifest.shards if shard.sha256 not in names}
+    records |= {built.record.sha256: built.record for built in made if built.record is not None}
+    found = manifest.with_shards(list(records.values()))
+    rows, length = found.live, sum(shard.total_length for shard in found.shards)
+    stored = _stored_statistics(store, found, before, made, gone, rows, length) if rows else None
+    return replace(found, rows=rows, total_length=length, statistics=stored)
+
+
+def _stored_statistics(store, manifest, before, made, gone, rows, length) -> Stored:
+    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+        parts = []
+        for number, built in enumerate(made):
+            path = os.path.join(folder, f"{number}.part")
+            with open(path, "wb") as file:
+                file.write(built.statistics)
+            parts.append(Shard(path))
+        removed = [opened(store.url(record.path)) for record in gone]
+        old = None if before is None else opened(store.url(before.path))
+        try:
+            path = statistics.written(folder, old, parts, removed, rows, length, manifest.config)
+        except statistics.Unlisted:
+            shards = [opened(store.url(record.path)) for record in manifest.shards]
+            path = statistics.written(folder, None, shards, [], rows, length, manifest.config)
+        digest = file_sha256(path)
+        stored = Stored(f"{STATISTICS}{digest}.ragfile", os.path.getsize(path), digest)
+        store.put(stored.path, path)
+        for part in parts:
+            part.close()
+    return stored
+
+
+def _summed(done: list[Built], path: str) -> BuildReport:
+    report = BuildReport(path)
+    for built in done:
+        one = built.report
+        for name in ("files", "documents", "chunks", "source_bytes", "embedded", "reused"):
+            setattr(report, name, getattr(report, name) + getattr(one, name))
+        report.file_bytes += 0 if built.record is None else built.record.bytes
+        report.failures += one.failures
+        report.skipped += one.skipped
+        report.encodings |= one.encodings
+    return report
+
+
+def _why_nothing(report):
+    reasons = [*report.failures, *report.skipped]
+    found = "no document in the sources"
+    return f"{found}: {reasons[0].path}: {reasons[0].reason}" if reasons else found

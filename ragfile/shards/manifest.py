@@ -1,0 +1,332 @@
+"""What a dataset is at one generation: canonical JSON that lists its shards and what holds for all of them.
+
+spec/parts/dataset.md says it field by field. A manifest is read as what a stranger wrote: every field
+that the code relies on is of its type, or the manifest is refused by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ragfile.errors import CorruptError, FormatError, VersionError
+from ragfile.file import config as file_config
+
+if TYPE_CHECKING:
+    from typing import Any
+
+FORMAT, VERSION = "ragfile-dataset", [1, 0]
+FOLDER, SHARDS, STATISTICS = "manifests/", "shards/", "statistics/"
+LAST = (1 << 64) - 1
+SIZE_LIMIT = 1 << 30  # bytes of a manifest
+SHARD_LIMIT = 1 << 20
+ROW_LIMIT = (1 << 32) - 2  # of a file
+BOUNDS = {"numbers": (int, float), "texts": (str,)}  # what a bound of a kind may be
+TOUCHED_LIMIT = 1024  # ids that a manifest lists as touched; more of them are a range
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def name_of(generation: int) -> str:
+    """The name of a generation's manifest: newer ones come first in a listing."""
+    return f"{FOLDER}{LAST - generation:020}.json"
+
+
+def generation_of(name: str) -> int | None:
+    """The generation that a manifest's name says, or None for another name."""
+    found = re.fullmatch(rf"{FOLDER}(\d{{20}})\.json", name)
+    return LAST - int(found[1]) if found and int(found[1]) < LAST else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object of a dataset by its content: where it is, its size and its SHA-256."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRecord(Stored):
+    """What a manifest says of a shard, so that many questions need not open it."""
+
+    identity: str
+    generation: int
+    documents: int
+    rows: int
+    live: int
+    total_length: int
+    first: str
+    last: str
+    footer: list[int] = field(default_factory=list)
+    sections: list[list[Any]] = field(default_factory=list)
+    is_ordered: bool = True  # rows are in order of (document id, chunk index)
+    bounds: dict[str, Any] = field(default_factory=dict)
+    knows_all_fields: bool = False
+    tags: list[str] | None = None
+    centroid: list[int] | None = None
+    radius: float = 0.0
+
+    @property
+    def deletions(self) -> int:
+        """Rows that are deleted and still take room."""
+        return self.rows - self.live
+
+    def said(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        return {**asdict(self), "deletions": self.deletions}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One generation of a dataset. `bases` are the numbers of the shards' first rows."""
+
+    generation: int = 0
+    created: int = 0
+    message: str = ""
+    previous: dict[str, str] | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    analysis: str | None = None
+    assignment: dict[str, Any] = field(default_factory=lambda: {"by": "range"})
+    statistics: Stored | None = None
+    rows: int = 0
+    total_length: int = 0
+    touched: dict[str, Any] = field(default_factory=dict)
+    writer_flags: tuple[str, ...] = ()
+    shards: tuple[ShardRecord, ...] = ()
+
+    @property
+    def live(self) -> int:
+        return sum(shard.live for shard in self.shards)
+
+    @property
+    def bases(self) -> list[int]:
+        """The number of the first row of each shard, and at the end the number of all rows."""
+        found = [0]
+        for shard in self.shards:
+            found.append(found[-1] + shard.rows)
+        return found
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of rows is that of (document id, chunk index) in the whole dataset."""
+        follows = zip(self.shards, self.shards[1:], strict=False)
+        return all(a.last < b.first for a, b in follows) and all(s.is_ordered for s in self.shards)
+
+    def with_shards(self, shards: list[ShardRecord]) -> Manifest:
+        """The same with other shards, which get their order here."""
+        ordered = tuple(sorted(shards, key=lambda s: (s.first, s.sha256)))
+        return replace(self, shards=ordered)
+
+    def dump(self) -> bytes:
+        """Canonical JSON: sorted names, no spaces, ASCII."""
+        said = {
+            "format": FORMAT, "version": VERSION, "reader_flags": [],
+            "writer_flags": list(self.writer_flags),
+            "generation": self.generation, "created": self.created, "message": self.message,
+            "previous": self.previous, "config": self.config, "analysis": self.analysis,
+            "assignment": self.assignment, "touched": self.touched,
+            "statistics": {
+                "rows": self.rows, "total_length": self.total_length,
+                "file": None if self.statistics is None else asdict(self.statistics),
+            },
+            "shards": [shard.said() for shard in self.shards],
+        }  # fmt: skip
+        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def parse(raw: bytes, path: str, generation: int) -> Manifest:
+    """The manifest in some bytes, which stood under the name of a generation."""
+    if len(raw) > SIZE_LIMIT:
+        raise CorruptError(f"{path}: the manifest has more than {SIZE_LIMIT:,} bytes")
+    try:
+        said = json.loads(raw)
+        if file_config.is_too_deep(said):
+            raise RecursionError
+    except (ValueError, RecursionError):
+        raise CorruptError(f"{path}: the manifest is not JSON") from None
+    if not isinstance(said, dict) or said.get("format") != FORMAT:
+        raise FormatError(f"{path}: not the manifest of a ragfile dataset")
+    _check_version(said, path)
+    found = _Fields(said, path)
+    if found.whole("generation") != generation:
+        raise CorruptError(f"{path}: says that it is generation {said['generation']}")
+    statistics = _Fields(found.mapping("statistics"), path)
+    file = statistics.said.get("file")
+    return _checked(
+        Manifest(
+            generation, found.whole("created"), found.text("message"), _previous(found),
+            file_config.read_config(json.dumps(found.mapping("config")).encode(), path),
+            None if said.get("analysis") is None else found.text("analysis"),
+            found.mapping("assignment"), None if file is None else _stored(file, path, STATISTICS),
+            statistics.whole("rows"), statistics.whole("total_length"), found.mapping("touched"),
+            tuple(found.texts("writer_flags")), tuple(shard_record(one, path) for one in found.listed("shards")),
+        ),
+        path,
+    )  # fmt: skip
+
+
+def _check_version(said, path):
+    version = said.get("version")
+    if not (isinstance(version, list) and version and version[0] == VERSION[0]):
+        raise VersionError(f"{path}: a dataset of version {version}; this version reads {VERSION}")
+    if said.get("reader_flags"):
+        raise VersionError(f"{path}: the dataset needs {said['reader_flags']}: update ragfile")
+
+
+def _previous(found):
+    said = found.said.get("previous")
+    if said is None:
+        return None
+    previous = _Fields(said, found.path)
+    if generation_of(previous.text("name")) is None:
+        raise CorruptError(f"{found.path}: the manifest before has no manifest's name")
+    return {"name": previous.text("name"), "sha256": previous.hash("sha256")}
+
+
+def _stored(said, path, folder):
+    found = _Fields(said, path)
+    name, digest = found.text("path"), found.hash("sha256")
+    if name != f"{folder}{digest}.ragfile":
+        raise CorruptError(f"{path}: an object of {folder} is named {name:.100}")
+    return Stored(name, found.whole("bytes"), digest)
+
+
+def shard_record(said: Any, path: str) -> ShardRecord:
+    """The record in a JSON object."""
+    stored, found = _stored(said, path, SHARDS), _Fields(said, path)
+    tags, centroid = said.get("tags"), said.get("centroid")
+    return ShardRecord(
+        stored.path, stored.bytes, stored.sha256, found.text("identity"),
+        found.whole("generation"), found.whole("documents"), found.whole("rows"),
+        found.whole("live"), found.whole("total_length"), found.text("first"), found.text("last"),
+        found.wholes("footer"), _sections(found), found.said.get("is_ordered") is True,
+        _bounds(found), found.said.get("knows_all_fields") is True,
+        None if tags is None else found.texts("tags"),
+        None if centroid is None else found.wholes("centroid", -127), found.number("radius"),
+    )  # fmt: skip
+
+
+def _sections(found):
+    listed = found.listed("sections")
+    for one in listed:
+        is_place = isinstance(one, list) and len(one) == 4 and isinstance(one[0], str)
+        if not is_place or not all(type(number) is int for number in one[1:]):
+            raise CorruptError(f"{found.path}: a shard's section is not [name, segment, at, bytes]")
+    return listed
+
+
+def _bounds(found):
+    """Bounds that can be compared with what a filter names, or the manifest is refused."""
+    bounds = found.mapping("bounds")
+    for said in bounds.values():
+        pairs = [said.get(name) for name in BOUNDS] if isinstance(said, dict) else [0]
+        kinds = zip(pairs, BOUNDS.values(), strict=False)
+        if not all(pair is None or _is_pair(pair, kind) for pair, kind in kinds):
+            raise CorruptError(f"{found.path}: a shard's bounds are not two values of one kind")
+    return bounds
+
+
+def _is_pair(pair, kinds):
+    return isinstance(pair, list) and len(pair) == 2 and all(type(x) in kinds for x in pair)
+
+
+def _is_assignment(said):
+    if said.get("by") == "range":
+        starts = said.get("from")
+        is_list = isinstance(starts, list) and all(isinstance(one, str) for one in starts)
+        return is_list and starts[:1] == [""] and starts == sorted(starts)
+    if said.get("by") == "hash":
+        return type(said.get("shards")) is int and said["shards"] > 0
+    return said.get("by") == "given"
+
+
+def _checked(manifest: Manifest, path: str) -> Manifest:
+    """Sums and orders that a reader relies on."""
+    shards, dim = manifest.shards, manifest.config.get("dim")
+    if not _is_assignment(manifest.assignment):
+        raise CorruptError(f"{path}: the manifest's field 'assignment' is missing or not valid")
+    if any(shard.centroid is not None and len(shard.centroid) != dim for shard in shards):
+        raise CorruptError(f"{path}: a centroid does not have the {dim} dimensions of the dataset")
+    if any(shard.rows > ROW_LIMIT for shard in shards):
+        raise CorruptError(f"{path}: a shard has more than {ROW_LIMIT:,} rows")
+    if len(shards) > SHARD_LIMIT:
+        raise CorruptError(f"{path}: more than {SHARD_LIMIT:,} shards")
+    if any(shard.live > shard.rows for shard in shards):
+        raise CorruptError(f"{path}: a shard has more live rows than rows")
+    if manifest.rows != manifest.live:
+        raise CorruptError(f"{path}: the shards do not have the {manifest.rows:,} rows")
+    if manifest.total_length != sum(shard.total_length for shard in shards):
+        raise CorruptError(f"{path}: the shards' lengths do not add up")
+    if len({shard.path for shard in shards}) != len(shards):
+        raise CorruptError(f"{path}: a shard is listed twice")
+    if manifest.rows and manifest.statistics is None:
+        raise CorruptError(f"{path}: there are rows and no statistics")
+    return manifest
+
+
+class _Fields:
+    """The fields of an object, each checked when it is taken."""
+
+    def __init__(self, said, path):
+        if not isinstance(said, dict):
+            raise CorruptError(f"{path}: an object of the manifest is not an object")
+        self.said, self.path = said, path
+
+    def _refuse(self, name):
+        return CorruptError(f"{self.path}: the manifest's field {name!r} is missing or not valid")
+
+    def whole(self, name, low=0):
+        value = self.said.get(name)
+        if type(value) is not int or not low <= value < 1 << 64:
+            raise self._refuse(name)
+        return value
+
+    def number(self, name):
+        value: Any = self.said.get(name)
+        if type(value) not in (int, float) or not 0 <= value < 1e300:
+            raise self._refuse(name)
+        return float(value)
+
+    def text(self, name):
+        value = self.said.get(name)
+        if not isinstance(value, str):
+            raise self._refuse(name)
+        return value
+
+    def hash(self, name):
+        value = self.text(name)
+        if not _HASH.fullmatch(value):
+            raise self._refuse(name)
+        return value
+
+    def mapping(self, name):
+        value = self.said.get(name)
+        if not isinstance(value, dict):
+            raise self._refuse(name)
+        return value
+
+    def listed(self, name):
+        value = self.said.get(name)
+        if not isinstance(value, list):
+            raise self._refuse(name)
+        return value
+
+    def texts(self, name):
+        value = self.listed(name)
+        if not all(isinstance(one, str) for one in value):
+            raise self._refuse(name)
+        return value
+
+    def wholes(self, name, low=0):
+        value = self.listed(name)
+        if not all(type(one) is int and low <= one < 1 << 64 for one in value):
+            raise self._refuse(name)
+        return value

@@ -1,0 +1,133 @@
+"""A dataset under a prefix of a bucket, by way of obstore: s3://bucket/prefix/.
+
+Credentials, region and endpoint come from the environment, as for single files (net/s3.py). A manifest is created with
+`If-None-Match: *`, which S3, Google Cloud Storage and Azure carry out as one step; a store that does not know it is not a
+place for two writers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ragfile.errors import RemoteError
+from ragfile.ground.extras import optional
+from ragfile.ground.offline import is_offline, why
+from ragfile.net.s3 import store_of
+from ragfile.shards.stores import Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+PIECE = 8 << 20
+CLOCK = "building/clock"
+
+
+class Bucket:
+    """A prefix of a bucket. Each process opens its own: obstore's runtime does not survive a fork."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/") + "/"
+        parts = urlsplit(self.root, allow_fragments=False)
+        self._prefix, self._bucket = parts.path.removeprefix("/"), parts.netloc
+        self._made: tuple[int, Any] | None = None
+
+    def __reduce__(self) -> Any:
+        return Bucket, (self.root,)
+
+    @property
+    def _store(self) -> Any:
+        if is_offline():
+            raise RemoteError(why(self.root))
+        if self._made is None or self._made[0] != os.getpid():
+            self._made = os.getpid(), store_of(self._bucket)
+        return self._made[1]
+
+    @property
+    def _obstore(self) -> Any:
+        return optional("obstore", "a dataset in a bucket")
+
+    def url(self, name: str) -> str:
+        return self.root + name
+
+    def _asked(self, call: Any, what: str, *arguments: Any, **options: Any) -> Any:
+        failures = self._obstore.exceptions
+        try:
+            return call(self._store, *arguments, **options)
+        except FileNotFoundError:
+            raise
+        except failures.AlreadyExistsError:
+            raise
+        except failures.BaseError as error:
+            first = str(error).strip().splitlines()[:1] or [type(error).__name__]
+            raise RemoteError(f"{self.root}: {what}: {first[0][:300]}") from error
+
+    def read(self, name: str) -> bytes:
+        found = self._asked(self._obstore.get, f"reading {name}", self._prefix + name)
+        return bytes(found.bytes())
+
+    def put_new(self, name: str, data: bytes) -> bool:
+        """The name appears with all of the bytes, or it was there before."""
+        key, failures = self._prefix + name, self._obstore.exceptions
+        try:
+            self._asked(self._obstore.put, f"creating {name}", key, data, mode="create")
+        except failures.AlreadyExistsError:
+            # A request that is sent again after its answer was lost finds what it made itself.
+            return self.read(name) == data
+        return True
+
+    def put(self, name: str, path: str) -> None:
+        """A file's content under its name. One that is there is written again, which makes it young."""
+        with open(path, "rb") as file:
+            self._asked(self._obstore.put, f"writing {name}", self._prefix + name, file)
+
+    def fetch(self, name: str, path: str) -> None:
+        found = self._asked(self._obstore.get, f"reading {name}", self._prefix + name)
+        with open(path, "wb") as file:
+            for part in found.stream(min_chunk_size=PIECE):
+                file.write(part)
+
+    def size(self, name: str) -> int | None:
+        try:
+            return self._asked(self._obstore.head, f"looking at {name}", self._prefix + name)[
+                "size"
+            ]
+        except FileNotFoundError:
+            return None
+
+    def newest(self, prefix: str) -> str | None:
+        """The first name of a prefix: listings come in order, so that one page is enough."""
+        found = self._listing(prefix, 1)
+        first = next((name for page in found for name in sorted(e["path"] for e in page)), None)
+        return None if first is None else first.removeprefix(self._prefix)
+
+    def _listing(self, prefix, size):
+        return self._asked(
+            self._obstore.list, f"listing {prefix}", self._prefix + prefix, chunk_size=size
+        )
+
+    def names(self, prefix: str = "") -> Iterator[Listed]:
+        for page in self._listing(prefix, 1000):
+            for entry in page:
+                name = entry["path"].removeprefix(self._prefix)
+                yield Listed(name, entry["size"], entry["last_modified"].timestamp())
+
+    def drop_folder(self, prefix: str) -> None:
+        """A bucket has no folders."""
+
+    def delete(self, name: str) -> None:
+        try:
+            self._asked(self._obstore.delete, f"deleting {name}", self._prefix + name)
+        except FileNotFoundError:
+            return
+
+    def now(self) -> float:
+        """The time by the store's clock, which stamps the objects: that of an object that is written now."""
+        key = self._prefix + CLOCK
+        self._asked(self._obstore.put, "asking the time", key, b"")
+        found = self._asked(self._obstore.head, "asking the time", key)["last_modified"]
+        self.delete(CLOCK)
+        return found.timestamp() if found is not None else time.time()

@@ -1,0 +1,137 @@
+"""plan(manifest, ask) → tasks: which shards have a part in an answer, and what each of them is asked.
+
+A shard that a filter or a bound rules out is not asked at all. Nothing is read here but the manifest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragfile.file import prefetch
+from ragfile.net.fetcher import WINDOW
+from ragfile.shards import shard_bounds
+from ragfile.shards.messages import (
+    Counted,
+    Lengths,
+    Match,
+    Nearest,
+    Pass,
+    Read,
+    Score,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ragfile.shards.manifest import Manifest, ShardRecord
+
+
+UNSIGNED = "unsigned"  # which no content has as its digest
+
+
+LITTLE, TABLES_MOST = 1 << 20, 8 << 20  # bytes that one request brings with the end of a shard
+
+
+def window_of(shard: ShardRecord) -> int:
+    """How many bytes at a shard's end its first request is to bring: all of a small one; else what every question reads, if
+    that lies together and is not much."""
+    if shard.bytes <= LITTLE:
+        return shard.bytes
+    first = min((at for name, _, at, _ in shard.sections if name in prefetch.TABLES), default=0)
+    tables = shard.bytes - first
+    return tables if WINDOW < tables <= TABLES_MOST else WINDOW
+
+
+class Plan(NamedTuple):
+    """The tasks of an ask, and how many shards were ruled out."""
+
+    tasks: list[Task]
+    skipped: int
+
+
+def plan(
+    manifest: Manifest, ask: Any, url: Any, cache: str | None = None,
+    contents: Mapping[str, str] | None = None, windows: Sequence[int] = (),
+) -> Plan:  # fmt: skip
+    """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain, windows[i] how
+    much of shard i to begin with."""
+    bases = np.array(manifest.bases, np.int64)
+    parts, tasks, skipped = _PARTS[type(ask)], [], 0
+    for number, shard in enumerate(manifest.shards):
+        if not shard.live:
+            continue
+        part = parts(ask, shard, int(bases[number]), int(bases[number + 1]))
+        if part is None:
+            skipped += 1
+        else:
+            known = shard.identity, shard.rows
+            content = "" if contents is None else contents.get(shard.path, UNSIGNED)
+            window = windows[number] if windows else 0
+            tasks.append(Task(number, url(shard.path), cache, *known, part, content, window))
+    return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
+
+
+def _pass(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    return None if chosen is None else Pass(chosen)
+
+
+def _match(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    return None if chosen is None else ask._replace(chosen=chosen)
+
+
+def _nearest(ask, shard, base, end):
+    chosen = _chosen(ask.chosen, shard, base, end)
+    if chosen is None or shard_bounds.is_too_far(ask.vectors, ask.least, shard):
+        return None
+    return ask._replace(chosen=chosen)
+
+
+def _chosen(chosen, shard, base, end):
+    """The shard's part of a filter, or None where no row of the shard passes."""
+    if not shard_bounds.can_pass(chosen, shard):
+        return None
+    if chosen.without is not None:
+        is_here = base <= chosen.without < end
+        chosen = replace(chosen, without=chosen.without - base if is_here else None)
+    if chosen.rows is None:
+        return chosen
+    first, last = np.searchsorted(chosen.rows, [base, end])
+    rows = chosen.rows[first:last] - base
+    return replace(chosen, rows=rows) if len(rows) else None
+
+
+def _score(ask, shard, base, end):
+    rows = [_local(part, base, end) for part in ask.rows]
+    return ask._replace(rows=rows) if any(len(part) for part in rows) else None
+
+
+def _read(ask, shard, base, end):
+    rows = _local(ask.rows, base, end)
+    return ask._replace(rows=rows) if len(rows) else None
+
+
+def _whole(ask, shard, base, end):
+    return ask
+
+
+def _local(rows, base, end):
+    """The rows that lie in [base, end), in their order, counted from base."""
+    return rows[(rows >= base) & (rows < end)] - base
+
+
+_PARTS = {
+    Match: _match,
+    Nearest: _nearest,
+    Pass: _pass,
+    Score: _score,
+    Read: _read,
+    Lengths: _whole,
+    Counted: _whole,
+}

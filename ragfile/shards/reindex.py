@@ -1,0 +1,82 @@
+"""Another chunk policy or another model for a whole dataset: each shard is made again from the texts that it holds.
+
+All vectors and all cuts change together, in one commit: a dataset has one model, and one policy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragfile.shards import new_generation
+from ragfile.shards.builder import Built, published, with_statistics
+from ragfile.shards.changes import moment
+from ragfile.shards.executors import executor_of
+from ragfile.shards.shards import Shard
+from ragfile.shards.stores import place
+from ragfile.write.builder import BuildReport
+from ragfile.write.compaction import compact as compact_file
+from ragfile.write.reindex import reindex as reindex_file
+
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.chunker import Policy
+    from ragfile.shards.manifest import Manifest
+    from ragfile.types import Fields, StrPath
+
+
+@dataclass
+class Reindexing:
+    """A shard to make again."""
+
+    root: str
+    path: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def reindex_shard(job: Reindexing) -> tuple[Built, dict[str, int]]:
+    """Makes a copy of a shard again, and puts it in its place."""
+    store = place(job.root)
+    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+        path = os.path.join(folder, "shard.ragfile")
+        store.fetch(job.path, path)
+        counts = reindex_file(path, created=0, **job.options)
+        compact_file(path, created=0, renumber=True)
+        with Shard(path) as shard:
+            report = BuildReport(path, documents=len(shard.document_ids()))
+        return published(store, path, folder, report), counts
+
+
+def reindex(
+    path: StrPath, *, chunking: Policy | str | Fields | None = None,
+    embedder: str | Embedder | None = None, message: str = "", created: int | None = None,
+    embedding_cache: StrPath | bool | None = None, executor: Any = None,
+    workers: int | None = None,
+) -> dict[str, int]:  # fmt: skip
+    """Chunks and embeds a dataset again, with another policy or model. Returns {"recut": documents, "embedded": chunks}.
+
+    Options are those of ragfile.reindex; executor and workers say who does it. It is one commit, which touches all documents.
+    """
+    options = {"chunking": chunking, "embedder": embedder, "embedding_cache": embedding_cache}
+    store = place(path)
+
+    def change(manifest: Manifest) -> Any:
+        jobs = [Reindexing(store.root, shard.path, options) for shard in manifest.shards]
+        done = dict(engine.map(reindex_shard, jobs))
+        made = [done[number][0] for number in range(len(jobs))]
+        counts = [done[number][1] for number in range(len(jobs))]
+        total = {name: sum(one[name] for one in counts) for name in ("recut", "embedded")}
+        if not any(total.values()):
+            return None, total
+        following = replace(
+            manifest, **new_generation.following(manifest), message=message, created=moment(created),
+            config=made[0].config, analysis=made[0].analysis,
+            touched={"first": "", "last": "\U0010ffff"}, shards=(),
+        )  # fmt: skip
+        return with_statistics(store, following, None, made, []), total
+
+    with contextlib.closing(executor_of(executor, workers)) as engine:
+        return new_generation.commit(store, change)

@@ -1,0 +1,98 @@
+"""What a manifest says of a shard: its sizes, its first and last id, and bounds by which questions pass it over."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.shards import shard_bounds
+from ragfile.shards.manifest import SHARDS, ShardRecord
+from ragfile.shards.statistics import sizes
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.file.archive import Archive
+
+FIELDS, TAGS = 64, 64  # as many are listed at most
+TEXT_LIMIT = 64  # characters of a bound
+
+
+def record_of(archive: Archive, path: str) -> ShardRecord:
+    """The record of an open shard that lies at a path."""
+    digest = file_sha256(path)
+    info, (rows, length) = archive.info, sizes(archive)
+    ids = archive.document_ids()
+    bounds, knows_all = _bounds(archive)
+    centroid, radius = _centroid(archive)
+    return ShardRecord(
+        f"{SHARDS}{digest}.ragfile", os.path.getsize(path), digest, info["identity"],
+        info["generation"], len(ids), archive.rows, rows, length, min(ids), max(ids),
+        footer=list(archive.footer), sections=_sections(archive),
+        is_ordered=len(archive.segments) == 1, bounds=bounds, knows_all_fields=knows_all,
+        tags=_tags(archive), centroid=centroid, radius=radius,
+    )  # fmt: skip
+
+
+def file_sha256(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sections(archive):
+    """[name, segment, offset, bytes with checksums] of each section."""
+    return [[e["name"], e["segment"], e["at"], e["extent"]] for e in archive.entries]
+
+
+def _bounds(archive) -> tuple[dict[str, Any], bool]:
+    """The least and the largest value of each field of the metadata, and whether that is all fields."""
+    names = archive.columns.names
+    found = {name: _bounds_of(archive.columns.column(name).keys) for name in names[:FIELDS]}
+    return found, len(names) <= FIELDS
+
+
+def _bounds_of(keys):
+    numbers = [key[1] for key in keys if key[0] == shard_bounds.NUMBER]
+    texts = [key[1] for key in keys if key[0] == shard_bounds.TEXT]
+    found: dict[str, Any] = {}
+    if numbers:
+        found["numbers"] = [min(numbers), max(numbers)]
+    if texts:
+        found["texts"] = [min(texts)[:TEXT_LIMIT], _above(max(texts))]
+    if len(numbers) + len(texts) < len(keys) or not all(map(_is_plain, numbers)):
+        found["others"] = True
+        found.pop("numbers", None)
+    return found
+
+
+def _is_plain(number):
+    """Whether every JSON reader has the same number."""
+    return math.isfinite(number) and abs(number) < 1 << 53
+
+
+def _above(text):
+    """A text of limited length that is not smaller."""
+    return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "\U0010ffff"
+
+
+def _tags(archive) -> list[str] | None:
+    tags = sorted({tag[1] for key in archive.columns.tags().keys for tag in key[1]})
+    return tags if len(tags) <= TAGS else None
+
+
+def _centroid(archive) -> tuple[list[int] | None, float]:
+    """The mean direction of the live rows with a vector in steps of 1/127, and the radius around it; of cosine alone."""
+    vectors = archive.vectors()
+    is_cosine = archive.config.get("metric", "cosine") == "cosine"
+    if vectors is None or not is_cosine:
+        return None, 0.0
+    vectors = vectors[~np.isnan(vectors[:, 0])]
+    if not len(vectors):
+        return None, 0.0
+    mean = shard_bounds.directions(vectors).mean(axis=0)
+    centroid = np.rint(np.clip(mean, -1, 1) * 127).astype(int).tolist()
+    return centroid, shard_bounds.radius_of(vectors, centroid)

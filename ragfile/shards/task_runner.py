@@ -1,0 +1,124 @@
+"""run(task) → leg: one shard's part of an answer. Nothing but the task and the shard's bytes has a say in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragfile.errors import FormatError
+from ragfile.file import exact, row_sets
+from ragfile.file.row_sets import RowSet
+from ragfile.search import query_syntax
+from ragfile.shards.messages import (
+    Counted,
+    Failure,
+    Leg,
+    Lengths,
+    Match,
+    Nearest,
+    Pass,
+    Read,
+    Score,
+    Task,
+)
+from ragfile.shards.shards import Shard, opened
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(task: Task) -> Leg:
+    """What the shard says to a task."""
+    shard = opened(task.url, task.cache, task.content, task.window)
+    shard.check_identity(task.identity, task.rows)
+    value, unknown = _RUNS[type(task.ask)](shard, task.ask)
+    return Leg(task.shard, value, unknown)
+
+
+def attempt(task: Task) -> Leg | Failure:
+    """The same; a shard that is not there, cannot be reached or is damaged becomes a Failure."""
+    try:
+        return run(task)
+    except (OSError, FormatError) as error:
+        reason = str(error) or type(error).__name__
+        return Failure(task.shard, f"{task.url.rpartition('/')[2]}: {reason}", error)
+
+
+def _rows(shard: Shard, chosen) -> Any:
+    """(the rows that may be found, the keys of the filter that none of the shard's rows has)."""
+    rows, unknown = shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
+    if chosen.rows is None and chosen.without is None and not chosen.signs:
+        return rows, unknown
+    mask: Any = None if rows is None else rows.mask
+    mask = np.ones(shard.rows, bool) if mask is None else mask.copy()
+    if chosen.rows is not None:
+        mask &= row_sets.mask_of(chosen.rows, shard.rows)
+    if chosen.without is not None:
+        mask[chosen.without] = False
+    if chosen.signs:
+        mask = query_syntax.left(shard, chosen.signs, mask)
+    return RowSet(shard.alive(mask)), unknown
+
+
+def _match(shard: Shard, ask: Match):
+    rows, unknown = _rows(shard, ask.chosen)
+    return shard.match_whole(ask, rows), unknown
+
+
+def _nearest(shard: Shard, ask: Nearest):
+    rows, unknown = _rows(shard, ask.chosen)
+    if not shard.has_vectors:
+        return exact.nothing(len(np.atleast_2d(ask.vectors)), ask.k), unknown
+    options: Any = {"where": rows, "threads": ask.threads, "least": ask.least}
+    if ask.effort >= 1:
+        return shard.nearest(ask.vectors, ask.k, **options), unknown
+    recall = np.ones(1 if ask.vectors.ndim == 1 else len(ask.vectors))
+    found = shard.nearest(ask.vectors, ask.k, effort=ask.effort, recall=recall, **options)
+    return (*found, recall), unknown
+
+
+def _score(shard: Shard, ask: Score):
+    """The scores of all questions' rows, one after the other."""
+    found = [np.empty(0, np.float32)]
+    for i, rows in enumerate(ask.rows):
+        if not len(rows):
+            continue
+        if ask.queries is None and not shard.has_vectors:
+            found.append(np.full(len(rows), np.nan, np.float32))
+        elif ask.queries is None:
+            found.append(shard.scores_of(rows, vector=ask.vectors[i]))
+        else:
+            found.append(shard.word_scores(rows, ask, i))
+    return np.concatenate(found), []
+
+
+def _pass(shard: Shard, ask: Pass):
+    """The rows that may be found, eight to a byte."""
+    rows, unknown = _rows(shard, ask.chosen)
+    mask = None if rows is None else rows.mask
+    return np.packbits(shard.alive(np.ones(shard.rows, bool)) if mask is None else mask), unknown
+
+
+def _lengths(shard: Shard, ask: Lengths):
+    return shard.field_lengths(), []
+
+
+def _counted(shard: Shard, ask: Counted):
+    return shard.frequencies(ask.queries), []
+
+
+def _read(shard: Shard, ask: Read):
+    known = shard._looked_at(ask.what, ask.rows)
+    return [known[row] for row in ask.rows.tolist()], []
+
+
+_RUNS = {
+    Match: _match,
+    Nearest: _nearest,
+    Pass: _pass,
+    Score: _score,
+    Read: _read,
+    Lengths: _lengths,
+    Counted: _counted,
+}

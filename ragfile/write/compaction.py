@@ -1,0 +1,118 @@
+"""Compaction: the live documents of a file as its first commit, which leaves nothing of the past.
+
+Everything is carried over as it is stored, through the writer that builds files, and so gives the
+bytes of a fresh build, but for the number of the generation.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from ragfile import _core
+from ragfile.file.archive import Archive
+from ragfile.ground.urls import refuse_remote
+from ragfile.write.draft import Draft
+from ragfile.write.editor import recorded_analysis
+from ragfile.write.stale_documents import packed
+from ragfile.write.vector_clusters import recorded
+from ragfile.write.writer import check_layout, layout_record, parity_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ragfile.file.row_segment import StoredDocument
+    from ragfile.types import Layout, SectionEntry, StrPath
+
+KEPT = ("rag.origin", "rag.stale")
+MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag."
+
+
+def compact(
+    path: StrPath, *, created: int | None = None, accept_loss: bool = False,
+    renumber: bool = False, layout: Layout | None = None, parity: int | None = None, clusters: bool | int | None = None,
+) -> None:  # fmt: skip
+    """Writes the live documents as a new first generation, in the file's place.
+
+    Deleted bytes are gone then. The file keeps the number of its newest generation, so that older
+    numbers are refused instead of finding other content; with renumber it is generation 1 again, and
+    the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
+    accept_loss the one before is compacted. layout="web" adds what lets readers behind URLs fetch
+    less, "default" leaves it out; parity is how many per cent of extra blocks repair() has, 0 none.
+    clusters is as in create. Without them the file keeps its own.
+    """
+    check_layout(layout)
+    chosen = recorded(clusters)
+    changes = {} if parity is None else {"parity": None, **parity_record(parity)}
+    if layout is not None:
+        changes |= {"layout": None, **layout_record(layout)}
+    refuse_remote(path)
+    file = _core.Writer.edit(path)
+    try:
+        with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
+            generation = 1 if renumber else archive.generation
+            with closing(file.replacement()) as made:
+                _rewrite(archive, made, created, generation, changes, chosen)
+    finally:
+        file.close()
+
+
+def _rewrite(
+    archive: Archive, file: _core.Writer, created: int | None, generation: int,
+    changes: dict[str, Any], chosen: dict[str, Any],
+) -> None:  # fmt: skip
+    record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
+    record = {name: value for name, value in record.items() if name not in changes or value}
+    record |= chosen
+    record.pop("first_generation", None)
+    if generation > 1:
+        record["first_generation"] = generation
+    dim = record.pop("dim", None)
+    draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=created)
+    try:
+        for segment in archive.segments:
+            for old in segment.live_documents():
+                draft.carry(old)
+        for entry in filter(_is_kept, archive.entries):
+            draft.add_section(*_section(archive, entry))
+        draft.write()
+        draft.commit()
+    finally:
+        draft.discard()
+
+
+def rewrite(
+    path: StrPath, archive: Archive, documents: Iterable[StoredDocument],
+    stale: Sequence[dict[str, Any]] = (),
+) -> None:  # fmt: skip
+    """Writes stored documents of any files to a new one, configured as `archive` is; stale is what its rag.stale says."""
+    record = {"precision": 32, "metric": "cosine", **archive.config}
+    record.pop("first_generation", None)
+    dim = record.pop("dim", None)
+    with closing(_core.Writer.create(path)) as file:
+        draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)
+        try:
+            for old in documents:
+                draft.carry(old)
+            if stale:
+                draft.add_section("rag.stale", *packed(stale), 0)
+            draft.write()
+            draft.commit()
+        finally:
+            draft.discard()
+
+
+def _is_kept(entry: SectionEntry) -> bool:
+    """Whether a section is not made anew: of a third party, or about the whole file."""
+    name = entry["name"]
+    return name in KEPT or not (name.startswith("rag.") or name in MADE_ANEW)
+
+
+def _section(archive: Archive, entry: SectionEntry) -> tuple[str, bytes, int, int]:
+    if entry["segment"]:
+        raise ValueError(
+            f"section {entry['name']} belongs to a segment: only who made it can compact it"
+        )
+    section: Any = archive.section(entry["name"], 0)
+    section.check()
+    return entry["name"], bytes(section), entry["items"], entry["flags"]

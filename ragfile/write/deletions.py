@@ -1,0 +1,97 @@
+"""What an edit deletes: rows, and documents without rows. The bytes stay; bitmaps name them."""
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.file import sample_rows
+from ragfile.file.archive import Archive
+from ragfile.file.row_segment import Segment, StoredDocument
+from ragfile.write.segment_sections import add_bare
+
+
+class Removals:
+    """The documents of an open file that the next commit lacks."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._rows: dict[int, set[int]] = {}  # by segment
+        self._empty: dict[int, set[int]] = {}  # numbers of documents without rows
+        self.left_out: set[int] = set()  # segments that write() found to have lost all
+
+    def __bool__(self) -> bool:
+        return bool(self._rows or self._empty)
+
+    def __contains__(self, old: StoredDocument) -> bool:
+        segment = old.segment.number
+        if old.rows:
+            return old.rows.start in self._rows.get(segment, ())
+        return old.number in self._empty.get(segment, ())
+
+    def add(self, old: StoredDocument) -> None:
+        if old.rows:
+            self._rows.setdefault(old.segment.number, set()).update(old.rows)
+        else:
+            self._empty.setdefault(old.segment.number, set()).add(old.number)
+
+    def leave_vectors(self) -> bool:
+        """Whether a row with a vector stays."""
+        for segment in self._archive.segments:
+            gone = len(self._rows.get(segment.number, ()))
+            if segment.has("vector") and segment.live > gone and self._left(segment).any():
+                return True
+        return False
+
+    def _left(self, segment: Segment) -> np.ndarray:
+        """bool for each row: whether it stays, and has a vector."""
+        mask = segment.vector_mask()
+        mask[list(self._rows.get(segment.number, ()))] = False
+        return mask
+
+    def mark_bare(self, file: _core.Writer) -> None:
+        """Says of segments without vectors that others have some."""
+        for segment in self._archive.segments:
+            is_left = segment.live > len(self._rows.get(segment.number, ()))
+            if is_left and not (segment.has("vector") or segment.has("rag.bare")):
+                add_bare(file, segment.number, np.ones(segment.rows, bool))
+
+    def write(self, file: _core.Writer) -> None:
+        """The bitmaps of the segments that lose something; a segment that loses all is left out."""
+        for segment in self._archive.segments:
+            rows, empty = self._rows.get(segment.number), self._empty.get(segment.number)
+            if not (rows or empty):
+                continue
+            if segment.live == len(rows or ()) and not self._has_empty_documents(segment):
+                self._leave_out(file, segment)
+                continue
+            if rows:
+                self._write_rows(file, segment, rows)
+            if empty:
+                self._write_empty(file, segment, empty)
+
+    def _has_empty_documents(self, segment: Segment) -> bool:
+        return any(not old.rows and old not in self for old in segment.live_documents())
+
+    def _leave_out(self, file: _core.Writer, segment: Segment) -> None:
+        for entry in self._archive.entries:
+            if entry["segment"] == segment.number:
+                file.drop(entry["name"], segment.number)
+        file.forget(segment.number)
+        self.left_out.add(segment.number)
+
+    def _write_rows(self, file: _core.Writer, segment: Segment, rows: set[int]) -> None:
+        flags = ~segment.live_mask()
+        flags[list(rows)] = True
+        count = int(flags.sum())
+        file.add("rag.tombs", _core.bitmap(flags, in_words=True), segment.number, items=count)
+        file.rows(segment.number, segment.rows, segment.rows - count)
+        if sample_rows.is_short(segment, ~flags):
+            sample = sample_rows.written_anew(segment, ~flags)
+            items = min(sample_rows.KEPT, segment.rows - count)
+            file.add("rag.sample", sample, segment.number, items=items)
+
+    def _write_empty(self, file: _core.Writer, segment: Segment, empty: set[int]) -> None:
+        flags = np.zeros(segment.records.documents, dtype=bool)
+        for old in map(segment.document, range(len(flags))):
+            flags[old.number] = not old.rows and (old.number in empty or not old.is_live)
+        count = int(flags.sum())
+        file.add("rag.gone", _core.bitmap(flags), segment.number, items=count)

@@ -1,0 +1,254 @@
+"""A commit in the making: what building, editing and compaction have in common.
+
+Whatever is added is staged; nothing is visible before `commit`, and nothing is left when it fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.embedding.embedded_text import NOTHING, Context
+from ragfile.errors import ModelError
+from ragfile.file.row_segment import StoredDocument
+from ragfile.ingest.analysis import Analysis
+from ragfile.records import Chunk, Document
+from ragfile.write.analysis_record import analysis_record
+from ragfile.write.segment_sections import SegmentSections
+from ragfile.write.staged_rows import Staging
+from ragfile.write.tables import chunks_of, is_table
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from typing_extensions import Buffer
+
+    from ragfile.types import SomeVectors
+
+BATCH = 1024  # chunks of a generator that are held at a time
+Embed = Callable[[list[Hashable]], "np.ndarray | None"]
+
+
+def creation_time() -> int:
+    """Nanoseconds since 1970 from SOURCE_DATE_EPOCH, else 0: a file does not record the clock."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    return int(epoch) * 10**9 if epoch else 0
+
+
+def batches(chunks, vectors):
+    """Chunks with their vectors, some at a time, so that a generator of either is never held whole. Vectors that come as
+    one array belong to chunks of one list. A table has its own."""
+    if is_table(chunks):
+        if vectors is not None:
+            raise TypeError("the vectors of a table are its column embedding")
+        yield from chunks_of(chunks)
+        return
+    if vectors is not None and hasattr(vectors, "__len__"):
+        yield [Chunk.of(chunk) for chunk in chunks], vectors
+        return
+    chunks, given = iter(chunks), None if vectors is None else iter(vectors)
+    while batch := [Chunk.of(chunk) for chunk in islice(chunks, BATCH)]:
+        yield batch, None if given is None else list(islice(given, len(batch)))
+    if given is not None and next(given, None) is not None:
+        raise ValueError("there are more vectors than chunks")
+
+
+def numbered(batched, name, first):
+    """The same with the number of each chunk in order of arrival among its metadata."""
+    for chunks, vectors in batched:
+        chunks = [
+            replace(chunk, metadata={**chunk.metadata, name: number})
+            for number, chunk in enumerate(chunks, first)
+        ]
+        first += len(chunks)
+        yield chunks, vectors
+
+
+def no_vectors(keys: list[Hashable]) -> None:
+    """Stands for an embedder where there is none."""
+
+
+class Draft:
+    """What a commit adds, and what it says of the file. embed makes vectors of keys, or None."""
+
+    def __init__(
+        self, file: _core.Writer, record: dict[str, Any], *, dim: int | None = None,
+        analysis: Analysis | None = None, created: int | None = None, embed: Embed = no_vectors,
+    ) -> None:  # fmt: skip
+        self.file, self.record, self.analysis, self.embed = file, record, analysis, embed
+        self.created, self.is_over = creation_time() if created is None else created, False
+        self.sections: list[tuple[str, bytes, int, int]] = []
+        self.others_have_vectors = False  # rows of segments that the commit keeps
+        self.others_have_terms = False  # those segments, which then say how words are made
+        self.is_parity_new = False  # of all bytes, not only of those that have none
+        try:
+            self.staging = Staging(
+                os.path.dirname(os.path.abspath(file.path)),
+                dim,
+                np.float16 if record["precision"] == 16 else np.float32,
+                analysis.metadata_fields if analysis else (),
+            )
+        except BaseException:
+            file.close()
+            raise
+
+    def __len__(self) -> int:
+        """Chunks added so far."""
+        return len(self.staging)
+
+    @property
+    def context(self) -> Context:
+        """What vectors are made of beside the text."""
+        return Context.recorded(self.record)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.staging.documents or self.sections)
+
+    def add_chunks(self, chunks: Sequence[Chunk], vectors: SomeVectors | None = None) -> None:
+        """Chunks of any documents, which have no text of their own."""
+        self.staging.add_chunks(chunks)
+        self._add_vectors(chunks, vectors)
+
+    def add_document(
+        self, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
+        has_text: bool = True,
+    ) -> None:  # fmt: skip
+        """A document with all its chunks."""
+        raw = self.staging.add_document(document, has_text)
+        self.staging.add_chunks(chunks, document.text, raw)
+        self._add_vectors(chunks, vectors, document.metadata)
+
+    def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
+        """A document of an open file as it is stored. Returns its number here."""
+        number = self.staging.carry(old)
+        if old.rows and with_vectors:
+            self.staging.carry_vectors(*old.vectors)
+        return number
+
+    def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:
+        self.sections.append((name, data, items, flags))
+
+    def _add_vectors(
+        self, chunks: Sequence[Chunk], vectors: SomeVectors | None,
+        shared: Mapping[str, Any] = NOTHING,
+    ) -> None:  # fmt: skip
+        if not chunks:
+            return
+        if vectors is None:
+            context = self.context
+            vectors = self.embed([context.key(chunk, shared) for chunk in chunks])
+        if vectors is None:
+            self.staging.add_no_vectors(len(chunks))
+        else:
+            self.staging.add_vectors(vectors, len(chunks))
+        if self.staging.unsaid and self.staging.vector_rows:
+            what = "either every chunk has a vector or none has"
+            raise ModelError(f"{what}: in a list of vectors, None stands for a chunk without one")
+
+    def write(self) -> None:
+        """Everything, without committing it."""
+        self.write_segment()
+        self.write_rest()
+
+    def write_segment(self) -> None:
+        """What was staged, as a segment of its own."""
+        SegmentSections(
+            self.file, self.staging, self.record, self.analysis, self.others_have_vectors
+        ).write()
+
+    def write_rest(self) -> None:
+        """What belongs to the whole file."""
+        record = {**self.record, "dim": self.staging.dim}
+        record.pop("analysis", None)
+        if not (self.staging.documents or self.others_have_terms):
+            record |= analysis_record(self.analysis)
+        model = record.get("model")
+        if model and model.get("dims") is None and self.staging.vector_rows:
+            # A server says how wide its vectors are with its first answer.
+            record["model"] = {**model, "dims": self.staging.dim}
+        raw = json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+        self.file.add("rag.config", raw, items=1)
+        for name, data, items, flags in self.sections:
+            self.file.add(name, data, 0, flags, items)
+
+    def commit(self, message: str = "") -> None:
+        """Makes what was written durable and visible."""
+        self.file.parity(self.record.get("parity", 0), self.is_parity_new)
+        self.file.commit(self.created, message)
+
+    def discard(self) -> None:
+        """Gives up what was not committed, and lets the file go."""
+        self.is_over = True
+        self.file.close()
+        self.staging.close()
+
+
+class Transaction:
+    """What a Writer and an Editor have in common for their users. Each has a draft.
+
+    A `with` block ends with close(), or with discard() after an exception.
+    """
+
+    draft: Draft
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __len__(self) -> int:
+        """Chunks added so far."""
+        return len(self.draft)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the file will say of how it was made."""
+        return self.draft.record
+
+    @property
+    def context(self) -> Context:
+        """What vectors are made of beside the text."""
+        return self.draft.context
+
+    @property
+    def analysis(self) -> Analysis | None:
+        return self.draft.analysis
+
+    @property
+    def created(self) -> int:
+        return self.draft.created
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was closed or discarded."""
+        return self.draft.is_over
+
+    def add_section(
+        self, name: str, data: Buffer, *, items: int = 0, must_read: bool = False,
+        must_write: bool = False,
+    ) -> None:  # fmt: skip
+        """A section of your own, found again with rf.section(name)."""
+        self.draft.add_section(name, bytes(data), items, must_read | must_write << 1)
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Gives up what was not committed; does nothing after close."""
+        self.draft.discard()

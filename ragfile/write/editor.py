@@ -1,0 +1,561 @@
+"""Changing a file: one writer, one commit, all or nothing.
+
+A document lies in one segment, whole. Changing it writes it again into the commit's new segment and
+marks its old rows as deleted; what did not change is left alone, and vectors of chunks whose text
+stayed are taken over.
+
+A file has one model and one chunk policy. An edit can bring another policy: the documents that it
+does not touch are then listed in `rag.stale` until they are cut again. Another model would make
+vectors that cannot be compared: that is reindex().
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.embedding.cache import Forgetting
+from ragfile.embedding.protocol import Embedder
+from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
+from ragfile.file.archive import Archive
+from ragfile.file.row_segment import StoredDocument
+from ragfile.ground.urls import refuse_remote
+from ragfile.ingest.analysis import Analysis
+from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
+from ragfile.ingest.chunker import Policy, split
+from ragfile.records import Chunk, Document
+from ragfile.write.analysis_record import noted_analysis
+from ragfile.write.chunk_upsert import are_chunks, upsert
+from ragfile.write.deletions import Removals
+from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
+from ragfile.write.fields import own_fields, plain_metadata, to_utf8
+from ragfile.write.file_vectors import FileVectors
+from ragfile.write.stale_documents import StaleDocuments
+from ragfile.write.writer import parity_record
+
+if TYPE_CHECKING:
+    from ragfile.types import (
+        Fields,
+        Metadata,
+        Rows,
+        SomeVectors,
+        StrPath,
+        Table,
+        Tags,
+        Vector,
+        Where,
+    )
+
+BATCH = 512
+# What the file was converted from, and what was signed: an edit makes another file of it.
+OF_THE_PAST = ("rag.origin", "rag.seal", "rag.signatures")
+PARITY = "rag.parity"
+NUMBER = 2  # the kind of a number among the keys of a column
+POLL = 0.05  # seconds between two looks at a lock
+
+
+@dataclass(slots=True)
+class Upsert:
+    """One document of an upsert, and how it compares with the file."""
+
+    document: Document
+    chunks: list[Chunk]
+    old: StoredDocument | None
+    is_same: bool
+    new_keys: list[Hashable]  # of the vectors to make
+
+
+class Editor(Transaction):
+    """The next commit of a file; see ragfile.edit().
+
+    `archive` is the file as it was. `report` counts documents, `deletions` says what each deleted
+    one was, `embedded` is the number of chunks that were embedded.
+    """
+
+    def __init__(
+        self, path: StrPath, *, embedder: str | Embedder | None = None,
+        chunking: Policy | str | Fields | None = None, created: int | None = None,
+        message: str = "", accept_loss: bool = False,
+        embedding_cache: StrPath | bool | None = None, wait: float = 0,
+        parity: int | None = None,
+    ) -> None:  # fmt: skip
+        """See edit()."""
+        wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
+        file = _opened(path, wait)
+        try:
+            self.archive = Archive.over(file.take_reader(), path, strict=not accept_loss)
+            self.policy = Policy.of(
+                _recorded_policy(self.archive) if chunking is None else chunking
+            )
+            self.vectors = FileVectors(self.archive, embedder, embedding_cache)
+            record = {"precision": 32, "metric": "cosine", **self.archive.config}
+            if chunking is not None:
+                record["chunking"] = self.policy.record()
+            record = {name: v for name, v in (record | wanted).items() if name != "parity" or v}
+            dim, analysis = record.pop("dim", None), recorded_analysis(self.archive)
+            self._forgetting = Forgetting(embedding_cache)
+        except BaseException:
+            file.close()
+            raise
+        created = (creation_time() or time.time_ns()) if created is None else created
+        self.draft = Draft(
+            file, record, dim=dim, analysis=analysis, created=created, embed=self.vectors.embed
+        )
+        self.draft.staging.is_dim_free = self._is_dim_free
+        self.draft.is_parity_new = record.get("parity") != self.archive.config.get("parity")
+        self.message, self.removals = message, Removals(self.archive)
+        self.stale = StaleDocuments(self.archive, record.get("chunking"))
+        self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
+        self.deletions: list[dict[str, Any]] = []
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self.vectors.embedder
+
+    @property
+    def embedded(self) -> int:
+        return self.vectors.embedded
+
+    @property
+    def generation(self) -> int:
+        """The generation that the file will have, as far as is known now."""
+        return self.archive.generation + bool(self.draft.staging.documents)
+
+    def take(self, doc_id: str) -> StoredDocument | None:
+        """A document of the file that this edit has not touched."""
+        if doc_id in self.draft.staging.documents:
+            return None
+        old = self.archive.find(doc_id)
+        return None if old is None or old in self.removals else old
+
+    # ------------------------------------------------------------------------------------ adding --
+
+    def add(
+        self,
+        chunks: Iterable[Chunk | Fields] | Table,
+        vectors: SomeVectors | Iterable[Vector | None] | None = None,
+        *,
+        order: str | None = None,
+    ) -> None:
+        """Chunks, of new documents or more of old ones; see Writer.add."""
+        batched = batches(chunks, vectors)
+        if order is not None:
+            batched = numbered(batched, order, self._next(order) + len(self))
+        for batch, given in batched:
+            self._add_batch(batch, given)
+
+    def _next(self, order):
+        """The first number after those that the file's chunks have."""
+        keys = self.archive.columns.column(order).keys
+        return 1 + max((int(key[1]) for key in keys if key[0] == NUMBER), default=-1)
+
+    def _add_batch(self, chunks, vectors):
+        for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
+            if (old := self.take(doc_id)) is None:
+                self.report["inserted"] += doc_id not in self.draft.staging.documents
+            else:
+                self._reopen(old)
+        self.draft.add_chunks(chunks, vectors)
+        self.vectors.check(self.draft.staging)
+
+    def _reopen(self, old: StoredDocument) -> None:
+        """Carries a stored document over so that more chunks can follow."""
+        number = self.carry(old)
+        self.draft.staging.say_tags(number, old.fields.get("tags", ()))
+        self.report["updated"] += 1
+
+    def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
+        """Moves a document into the new segment as it is. Returns its number there."""
+        number = self.draft.carry(old, with_vectors)
+        self.removals.add(old)
+        self.stale.carried.add(old.id)
+        return number
+
+    def add_document(
+        self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
+        *, has_text: bool = True,
+    ) -> None:  # fmt: skip
+        """A document with chunks that were cut elsewhere; see Writer.add_document."""
+        self.draft.add_document(Document.of(document), chunks, vectors, has_text)
+        self.vectors.check(self.draft.staging)
+
+    def add_documents(
+        self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None
+    ) -> None:  # fmt: skip
+        """New documents; an id that lives already is refused."""
+        for document in map(Document.of, documents):
+            if self.take(document.id) is not None:
+                raise ValueError(f"document {document.id!r} is in the file already: use upsert")
+            self.add_document(document, split(document, self.policy), vectors)
+            self.report["inserted"] += 1
+
+    # --------------------------------------------------------------------------------- replacing --
+
+    def upsert(
+        self, items: Iterable[Document | Chunk | Fields] | Table,
+        vectors: SomeVectors | Iterable[Vector | None] | None = None,
+    ) -> None:  # fmt: skip
+        """New documents, and new versions of old ones; or chunks, with vectors of your own or without.
+
+        A document replaces the one of its id, whole. A chunk replaces the one with its document and
+        index, and its neighbours stay. Only what is new is embedded, that of many documents at once.
+        """
+        if are_chunks(items):
+            for chunks, given in batches(items, vectors):
+                upsert(self, chunks, given)
+            return
+        if vectors is not None:
+            raise TypeError("vectors belong to a list of chunks: documents are cut first")
+        documents = map(Document.of, cast("Iterable[Document | Fields]", items))
+        self.upsert_cut((document, split(document, self.policy)) for document in documents)
+
+    def upsert_cut(self, pairs: Iterable[tuple[Document, list[Chunk]]]) -> None:
+        """As upsert, of documents with all their chunks."""
+        for batch in _batches(pairs):
+            plans = [self._planned(document, chunks) for document, chunks in batch]
+            self.vectors.embed_ahead(key for plan in plans for key in plan.new_keys)
+            for plan in plans:
+                self._carry_out(plan)
+            self.vectors.made = {}
+
+    def _planned(self, document: Document, chunks: list[Chunk]) -> Upsert:
+        if (old := self.take(document.id)) is None:
+            keys = self.vectors.keys_of(document, chunks)
+            return Upsert(document, chunks, None, False, keys)
+        if _is_same(old, document, chunks):
+            return Upsert(document, chunks, old, True, [])
+        known = self.vectors.rows_of(old, self.vectors.keys_of(document, chunks))
+        new = [key for key, row in known.items() if row is None]
+        return Upsert(document, chunks, old, False, new)
+
+    def _carry_out(self, plan: Upsert) -> None:
+        if plan.old is None:
+            self.add_document(plan.document, plan.chunks)
+            self.report["inserted"] += 1
+        elif plan.is_same:
+            self.stale.current.add(plan.document.id)
+            self.report["unchanged"] += 1
+        elif plan.old in self.removals:
+            raise ValueError(f"document {plan.document.id!r} was changed before by this same edit")
+        else:
+            self._replace(plan.old, plan.document, plan.chunks)
+
+    def replace(
+        self, old_id: str, document: Document | Fields, chunks: list[Chunk] | None = None
+    ) -> None:
+        """A document in the place of another one, which can have another id.
+
+        Chunks with the same text keep their vectors.
+        """
+        document, old = Document.of(document), self.take(old_id)
+        if old is None:
+            raise KeyError(old_id)
+        if document.id != old_id and self.take(document.id) is not None:
+            raise ValueError(f"document {document.id!r} is in the file already")
+        self._replace(old, document, split(document, self.policy) if chunks is None else chunks)
+
+    def _replace(self, old: StoredDocument, document: Document, chunks: list[Chunk]) -> None:
+        self.rewrite(old, document, chunks, self.vectors.reused(old, document, chunks))
+        kept = self.vectors.keys_of(document, chunks)
+        self._forgetting.note(lambda: set(self.vectors.keys(old)).difference(kept))
+
+    def rewrite(
+        self, old: StoredDocument, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None,
+        has_text: bool = True,
+    ) -> None:  # fmt: skip
+        """A new version of a stored document, with vectors for its chunks."""
+        self.removals.add(old)
+        self.add_document(document, chunks, vectors, has_text=has_text)
+        self.report["updated"] += 1
+
+    def update(
+        self, doc_id: str, *, metadata: Metadata | None = None, tags: Tags | None = None,
+        source: str | None = None,
+    ) -> None:  # fmt: skip
+        """Replaces what a document says of itself; its text, chunks and vectors stay.
+
+        The id of a chunk ("document#index") means what that chunk says beside its document.
+        """
+        if (old := self.take(doc_id)) is None:
+            self._update_chunk(doc_id, metadata, tags, source)
+            return
+        document, before = old.read(), old.read()
+        document.metadata = before.metadata if metadata is None else metadata
+        document.tags = before.tags if tags is None else tuple(tags)
+        document.source = before.source if source is None else source
+        chunks = [own_fields(before, chunk) for chunk in self.chunks(old)]
+        for chunk in chunks:
+            chunk.tags = document.tags if tuple(chunk.tags) == before.tags else chunk.tags
+        vectors = self.vectors.reused(old, document, chunks)
+        self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
+
+    def _update_chunk(self, chunk_id, metadata, tags, source):
+        doc_id, _, index = chunk_id.rpartition("#")
+        if (old := self.take(doc_id)) is None:
+            raise KeyError(chunk_id)
+        document = old.read()
+        chunks = [own_fields(document, chunk) for chunk in self.chunks(old)]
+        changed = next((chunk for chunk in chunks if str(chunk.chunk_index) == index), None)
+        if changed is None:
+            raise KeyError(chunk_id)
+        if source is not None:
+            raise ValueError(f"a source is that of the document {doc_id!r}, not of {chunk_id!r}")
+        changed.metadata = changed.metadata if metadata is None else metadata
+        changed.tags = changed.tags if tags is None else tuple(tags)
+        vectors = self.vectors.reused(old, document, chunks)
+        self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
+
+    def delete_chunks(self, ids: Iterable[str]) -> list[str]:
+        """Deletes single chunks by their ids ("document#index"). Returns those that were there.
+
+        The rest of each document stays with its vectors, and so does its text.
+        """
+        wanted: dict[str, set[str]] = {}
+        for chunk_id in [ids] if isinstance(ids, str) else ids:
+            wanted.setdefault(chunk_id.rpartition("#")[0], set()).add(chunk_id)
+        return [gone for doc_id, some in wanted.items() for gone in self._without(doc_id, some)]
+
+    def _without(self, doc_id: str, ids: set[str]) -> list[str]:
+        if (old := self.take(doc_id)) is None:
+            return []
+        document = old.read()
+        named = {f"{doc_id}#{chunk.chunk_index}": chunk for chunk in self.chunks(old)}
+        found = sorted(ids & named.keys())
+        kept = [own_fields(document, c) for name, c in named.items() if name not in ids]
+        if found:
+            vectors = self.vectors.reused(old, document, kept)
+            self.rewrite(old, document, kept, vectors, has_text=old.record.has_text)
+            stay = self.vectors.keys_of(document, kept)
+            self._forgetting.note(lambda: set(self.vectors.keys(old)).difference(stay))
+        return found
+
+    def chunks(self, old: StoredDocument) -> list[Chunk]:
+        """The chunks of a stored document; the metadata of each includes the document's."""
+        try:
+            return [self.archive.chunk(row) for row in old.file_rows]
+        except IndexError as error:  # a row of a live document is deleted
+            what = f"document {old.id!r} is live in part"
+            raise CorruptError(what, section="rag.tombs") from error
+
+    # ---------------------------------------------------------------------------------- deleting --
+
+    def delete(
+        self, ids: str | Iterable[str] = (), *, checksums: str | Iterable[str] = (),
+        where: Where | Rows | None = None,
+    ) -> list[str]:  # fmt: skip
+        """Deletes documents: by id, by the checksum in their metadata, or by a filter.
+
+        A filter means the documents of which a chunk passes it. Returns the ids that were there;
+        `deletions` tells what each of them was.
+        """
+        if isinstance(where, Mapping) and not where:
+            raise ValueError("an empty filter deletes no document: name a condition")
+        wanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+        wanted.update(dict.fromkeys(self._with_checksum(checksums) if checksums else ()))
+        wanted.update(dict.fromkeys(self._passing(where) if where is not None else ()))
+        for doc_id in wanted:
+            if doc_id in self.draft.staging.documents:
+                raise ValueError(f"document {doc_id!r} was added by this same edit")
+        found = [doc_id for doc_id in wanted if self._delete(self.take(doc_id))]
+        self.report["deleted"] += len(found)
+        return found
+
+    def _delete(self, old: StoredDocument | None) -> bool:
+        if old is None:
+            return False
+        document = old.read()
+        self.deletions.append(
+            {
+                "id": document.id, "source": document.source, "chunks": len(old.rows),
+                "checksum": document.metadata.get("checksum"),
+                "sha256": hashlib.sha256(to_utf8(document.text)).hexdigest(),
+            }
+        )  # fmt: skip
+        self._forgetting.note(lambda: self.vectors.keys(old))
+        self.removals.add(old)
+        return True
+
+    def _with_checksum(self, checksums: str | Iterable[str]) -> Iterator[str]:
+        wanted = {checksums} if isinstance(checksums, str) else set(checksums)
+        for segment in self.archive.segments:
+            for old in segment.live_documents():
+                checksum = old.fields.get("metadata", {}).get("checksum")
+                if isinstance(checksum, str) and checksum in wanted:
+                    yield old.id
+
+    def _passing(self, where: Any) -> Iterator[str]:
+        mask: Any = self.archive.mask(where)
+        for row in np.flatnonzero(mask).tolist():
+            segment, local = self.archive.place(row)
+            if segment.is_live(local):
+                yield segment.document(segment.records.chunk(local).document).id
+
+    # -------------------------------------------------------------------------------- the commit --
+
+    def close(self) -> None:
+        """Commits, or does nothing when nothing changed."""
+        if self.draft.is_over:
+            return
+        try:
+            stale = self.stale.remaining(self.take, self.draft.staging.documents)
+            if self._is_changed or stale != self.archive.stale_records:
+                self._write(stale)
+                self.draft.commit(self.message)
+                self._forgetting.carry_out()
+        finally:
+            self.discard()
+
+    @property
+    def _is_changed(self) -> bool:
+        record = {**self.draft.record, "dim": self.archive.config.get("dim")}
+        recorded = {"precision": 32, "metric": "cosine", "dim": None, **self.archive.config}
+        return not self.draft.is_empty or bool(self.removals) or record != recorded
+
+    def _write(self, stale: list[dict[str, Any]]) -> None:
+        self.draft.others_have_vectors = self.removals.leave_vectors()
+        if not self.draft.staging.vector_rows and self._is_dim_free():
+            self.draft.staging.dim = None
+        self.draft.write_segment()
+        self.removals.write(self.draft.file)
+        self.draft.others_have_terms = any(
+            segment.has("rag.terms") and segment.number not in self.removals.left_out
+            for segment in self.archive.segments
+        )
+        if self.draft.others_have_vectors or self.draft.staging.vector_rows:
+            self.removals.mark_bare(self.draft.file)
+        self.draft.write_rest()
+        self.stale.write(self.draft.file, stale)
+        gone = OF_THE_PAST if "parity" in self.draft.record else (*OF_THE_PAST, PARITY)
+        for name in gone:
+            if self.archive.reader.has(name):
+                self.draft.file.drop(name)
+
+    def _is_dim_free(self) -> bool:
+        """Whether no vector that stays says the file's dimension, nor its model, nor who made the file."""
+        model = self.draft.record.get("model") or {}
+        is_new = self.archive.reader.commit["generation"] == 1 and not self.archive.rows
+        return not (model.get("dims") or is_new or self.removals.leave_vectors())
+
+    def discard(self) -> None:
+        """Gives up what was not committed, and lets the file go."""
+        self.draft.discard()
+        self.archive.close()
+
+
+def _opened(path: StrPath, wait: float) -> _core.Writer:
+    """The file with its writer's lock, for which it waits so many seconds at most."""
+    refuse_remote(path)
+    end = time.monotonic() + wait
+    while True:
+        try:
+            return _locked(path)
+        except LockedError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(min(POLL, max(end - time.monotonic(), 0)))
+
+
+def _locked(path: StrPath) -> _core.Writer:
+    try:
+        return _core.Writer.edit(path)
+    except FormatError:
+        with open(path, "rb") as file:
+            if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":
+                raise
+        raise FormatError(
+            f"{path}: a .ragmd is not changed in place: `ragfile convert` it to a .ragfile first"
+        ) from None
+
+
+def _recorded_policy(archive: Archive) -> dict[str, Any]:
+    recorded = archive.config.get("chunking") or {}
+    parts = ("kind", "size", "overlap", "max_chars", "max_unit_tokens")
+    named = {name: recorded[name] for name in parts if name in recorded}
+    if (version := recorded.get("version", 1)) > CHUNK_VERSION:
+        raise VersionError(
+            f"{archive.path}: its documents are cut by chunk version {version}, and this ragfile knows"
+            f" {CHUNK_VERSION}; update ragfile, or name another policy with chunking="
+        )
+    return {**named, "version": version} if recorded else {}
+
+
+def recorded_analysis(archive: Archive) -> Analysis | None:
+    """The lexical choices of a file, None if it is not to have BM25."""
+    if not archive.config.get("bm25", True):
+        return None
+    lexicons = (s.lexicon for s in archive.segments if s.section("rag.terms") is not None)
+    found = next((lexicon.analysis for lexicon in lexicons), None)
+    return noted_analysis(archive.config) if found is None else found
+
+
+def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:
+    """Whether a stored document is this one, cut in the same way."""
+    there = old.read()
+    if len(old.rows) != len(chunks) or _said(there) != _said(document):
+        return False
+    shared = plain_metadata(document.metadata)
+    cut = (
+        (c.chunk_index, c.start, c.end, {**shared, **plain_metadata(c.metadata)}, tuple(c.tags))
+        for c in chunks
+    )
+    return all(map(operator.eq, cut, _stored_cut(old, there)))
+
+
+def _said(document: Document) -> tuple[Any, ...]:
+    return (
+        document.text, document.source, plain_metadata(document.metadata), tuple(document.tags),
+        list(document.edits), document.body,
+    )  # fmt: skip
+
+
+def _stored_cut(old: StoredDocument, there: Document) -> Iterator[tuple[Any, ...]]:
+    """What _is_same compares of each stored chunk, whose text is that of its span."""
+    for row in old.rows:
+        chunk = old.segment.records.chunk(row)
+        own = old.segment.fields(chunk.meta_at, chunk.meta_size)
+        metadata = {**there.metadata, **own.get("metadata", {})}
+        yield chunk.index, *chunk.span, metadata, tuple(own.get("tags", there.tags))
+
+
+def _batches(
+    pairs: Iterable[tuple[Document, list[Chunk]]],
+) -> Iterator[list[tuple[Document, list[Chunk]]]]:
+    """Lists of (document, chunks) with some BATCH chunks."""
+    batch, count = [], 0
+    for document, chunks in pairs:
+        batch.append((document, chunks))
+        count += len(chunks) or 1
+        if count >= BATCH:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
+
+
+def edit(
+    path: StrPath, *, embedder: str | Embedder | None = None,
+    chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
+    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float = 0,
+    parity: int | None = None,
+) -> Editor:  # fmt: skip
+    """Starts the next commit of a file; it takes effect when the `with` block ends without an error.
+
+    If the file's newest commit is damaged, the edit is refused, because it would continue from the
+    commit before; accept_loss=True does that. message and created (ns since 1970) are for the log.
+    If another writer holds the file, LockedError names it, after `wait` seconds. parity gives the
+    file so many per cent of extra blocks from this commit on, of all its bytes; 0 leaves them out.
+
+        with ragfile.edit("kb.ragfile", message="one page less") as writer:
+            writer.delete(["old.md"])
+    """
+    return Editor(
+        path, embedder=embedder, chunking=chunking, created=created, message=message,
+        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait, parity=parity,
+    )  # fmt: skip

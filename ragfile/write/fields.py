@@ -1,0 +1,114 @@
+"""Metadata and tags on their way into a file: what is accepted, and what BM25 reads of it."""
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ragfile.errors import CorruptError
+from ragfile.file import config
+from ragfile.records import Chunk, Document
+
+PLAIN = {str, int, float, bool, type(None)}
+CONVERTED = (np.generic, np.ndarray, dt.date, dt.time)
+
+
+def plain(value: Any) -> Any:
+    """What JSON holds in the place of numpy's numbers and arrays, and of dates and times."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, dt.date | dt.time):  # a datetime is a date
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is not a kind of JSON value")
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=plain
+).encode
+
+
+def to_utf8(text: str) -> bytes:
+    """UTF-8 that keeps lone surrogates."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def check_fields(metadata: Any, tags: Any, whose: str) -> None:
+    """Refuses what a reader would call damage: metadata is a dict, tags are a list of strings."""
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata of {whose} must be a dict, not {type(metadata).__name__}")
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        raise TypeError(f"tags of {whose} must be a list of strings, not {tags!r:.80}")
+
+
+def plain_metadata(metadata: Any) -> Any:
+    """Metadata as a reader will find it, so that what comes again can be compared."""
+    if not isinstance(metadata, dict) or all(type(v) in PLAIN for v in metadata.values()):
+        return metadata
+    return {name: _plain_inside(value) for name, value in metadata.items()}
+
+
+def _plain_inside(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain_inside(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_inside(inner) for inner in value]
+    return _plain_inside(plain(value)) if isinstance(value, CONVERTED) else value
+
+
+def to_json(fields: dict[str, Any], whose: str) -> bytes:
+    """One line of JSON, or nothing for nothing. What it cannot hold is refused by name."""
+    if not fields:
+        return b""
+    try:
+        config.check_json(fields)
+        return to_utf8(_encode(fields))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"metadata of {whose} cannot be JSON: {error}") from None
+
+
+class IndexedFields:
+    """The fields of metadata that BM25 reads beside the text, as UTF-8."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._marks = [json.dumps(name, ensure_ascii=False).encode() for name in self.names]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, metadata: dict[str, Any]) -> dict[int, bytes]:
+        """By number, those that are there: with no text where the value is null."""
+        return {i: _text(metadata[name]) for i, name in enumerate(self.names) if name in metadata}
+
+    def of_json(self, raw: bytes) -> dict[int, bytes]:
+        """The same of metadata as it is stored, parsed only if a name can be in it."""
+        if not any(mark in raw for mark in self._marks):
+            return {}
+        try:
+            return self.of(json.loads(raw.decode("utf-8", "surrogatepass")).get("metadata", {}))
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            what = "the metadata of a document is not a JSON object"
+            raise CorruptError(what, section="rag.meta") from None
+
+
+def _text(value: Any) -> bytes:
+    """A value as the text of a field: lists are joined."""
+    if type(value) is not str:
+        value = json.loads(_encode(value))  # as a reader will find it
+        if isinstance(value, list):
+            value = " ".join(map(str, value))
+    return b"" if value is None else to_utf8(str(value))
+
+
+def own_fields(document: Document, chunk: Chunk) -> Chunk:
+    """A stored chunk with only the metadata that its document does not say."""
+    shared = document.metadata
+    own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
+    return Chunk(
+        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
+    )

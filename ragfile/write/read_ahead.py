@@ -1,0 +1,198 @@
+"""A build's sources read by several processes, in the order and with the outcome of one.
+
+    sources ─ tasks of a few files ─ worker 1, worker 2, … ─ what they read, in order ─ Loading.take
+
+Each worker is a Python of its own (reading_worker), started for this build, so it works from
+scripts, notebooks and threads alike, and ends with the build, however that ends. Two tasks a worker
+are on their way at a time, which bounds memory; a file of more than LARGE bytes is read here, piece
+by piece. A worker that dies takes nothing with it but the file that killed it: its task's files are
+read again one by one, and the one that ends another worker is one of the build's failures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import warnings
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ragfile.ingest.document_loader import Failure, Loading
+from ragfile.ingest.source_files import Source
+from ragfile.write.read_worker import Order, Part, Read
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+TASK_BYTES, TASK_FILES = 512 << 10, 32
+LARGE = 64 << 20
+AHEAD = 2  # tasks a worker
+# An interrupt is the parent's business from the first import on.
+START = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import sys; sys.path[:] = {path!r}; "
+    "from ragfile.write import read_worker; reading_worker.main()"
+)
+
+
+class Died(Exception):
+    """A worker ended before it answered."""
+
+
+class Worker:
+    """One process, asked and answered in order."""
+
+    def __init__(self, order: Order) -> None:
+        if not sys.executable:
+            raise ValueError(
+                "jobs= starts processes of Python, and there is no interpreter to start"
+            )
+        self._process: Any = subprocess.Popen(
+            [sys.executable, "-c", START.format(path=sys.path)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )  # fmt: skip
+        self._is_ready = False  # it says so first, with an empty answer
+        self._answers: queue.Queue[list[Read] | None] = queue.Queue()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._send(order)
+
+    def _send(self, message: Any) -> None:
+        with contextlib.suppress(OSError):  # it died: whoever waits for the answer learns it
+            pickle.dump(message, self._process.stdin, protocol=5)
+            self._process.stdin.flush()
+
+    def _listen(self) -> None:
+        """What comes is taken at once, so that the worker never waits for a reader."""
+        try:
+            while True:
+                self._answers.put(pickle.load(self._process.stdout))
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            self._answers.put(None)
+
+    def ask(self, sources: list[Source]) -> None:
+        """Begins to read sources."""
+        self._send(sources)
+
+    def answer(self) -> list[Read]:
+        """What became of those that were asked for first."""
+        if not self._is_ready:
+            self._is_ready = self._answers.get() is not None
+            if not self._is_ready:
+                code = self._process.wait()
+                raise RuntimeError(
+                    f"a process to read sources did not start: it ended with code {code}"
+                )
+        found = self._answers.get()
+        if found is None:
+            self._answers.put(None)
+            raise Died(f"the process that read it ended with code {self._process.wait()}")
+        return found
+
+    def close(self) -> None:
+        """Ends the process, whatever it is at."""
+        self._process.kill()
+        self._process.wait()
+        self._listener.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+class ReadingAhead:
+    """Documents with their chunks from the sources of a Loading, read by `jobs` processes."""
+
+    def __init__(self, loading: Loading, order: Order, jobs: int) -> None:
+        self.loading, self.order, self.jobs = loading, order, jobs
+
+    def __iter__(self) -> Generator[Part | Source, None, None]:
+        """Parts in order; a Source stands where its documents are to be read by the caller."""
+        self.workers = [Worker(self.order) for _ in range(self.jobs)]
+        try:
+            yield from self._parts()
+        finally:
+            for worker in self.workers:
+                worker.close()
+
+    def _parts(self) -> Iterator[Part | Source]:
+        waiting: deque[tuple[list[Source], int | None]] = deque()
+        tasks, turn = _tasks(self.loading.found()), itertools.count()
+        for sources in tasks:
+            number = None if _is_large(sources) else next(turn) % self.jobs
+            if number is not None:
+                self.workers[number].ask(sources)
+            waiting.append((sources, number))
+            if len(waiting) >= AHEAD * self.jobs:
+                yield from self._outcome(*waiting.popleft(), waiting)
+        while waiting:
+            yield from self._outcome(*waiting.popleft(), waiting)
+
+    def _outcome(self, sources, number, waiting) -> Iterator[Part | Source]:
+        if number is None:
+            yield from sources
+            return
+        try:
+            found = self.workers[number].answer()
+        except Died:
+            found = [self._alone(source) for source in sources]
+            self._start_anew(number, [task for task, by in waiting if by == number])
+        for source, read in zip(sources, found, strict=True):
+            yield from self._taken(source, read)
+
+    def _start_anew(self, number: int, tasks: list[list[Source]]) -> None:
+        """Another worker in the place of a dead one, with the tasks that it left."""
+        self.workers[number].close()
+        self.workers[number] = Worker(self.order)
+        for task in tasks:
+            self.workers[number].ask(task)
+
+    def _alone(self, source: Source) -> Read:
+        """A source in a worker of its own."""
+        worker = Worker(self.order)
+        try:
+            worker.ask([source])
+            return worker.answer()[0]
+        except Died as error:
+            return Read(events=[Failure(source.path, str(error), "Died")])
+        finally:
+            worker.close()
+
+    def _taken(self, source: Source, read: Read) -> Iterator[Part]:
+        for message, category in read.warned:
+            warnings.warn(message, category, stacklevel=2)
+        is_new = self.loading.take(source, read.checksum, read.size, read.encodings)
+        for event in read.events if is_new else ():
+            if isinstance(event, Failure):
+                self.loading.failures.append(event)
+            elif self.loading.take_id(source, event.document.id):
+                yield event
+
+
+def _is_large(sources: list[Source]) -> bool:
+    return len(sources) == 1 and _size(sources[0]) > LARGE
+
+
+def _size(source: Source) -> int:
+    try:
+        return os.stat(source.path).st_size
+    except OSError:
+        return 0
+
+
+def _tasks(sources) -> Iterator[list[Source]]:
+    """A few files at a time; a large one alone."""
+    task, held = [], 0
+    for source in sources:
+        size = _size(source)
+        if task and (held + size > TASK_BYTES or len(task) == TASK_FILES):
+            yield task
+            task, held = [], 0
+        task.append(source)
+        held += size
+    if task:
+        yield task

@@ -1,0 +1,144 @@
+"""The process that reads sources for a build: it loads, cuts and, with the embedded model, embeds.
+
+    python -c "…; reading_worker.main()"     pickles of Task on stdin, of list[Read] on stdout
+
+It is a plain Python that imports this module: it runs nothing of the program that started it. An
+interrupt is its parent's business: it ends when its input does.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragfile.embedding.embedded_text import Context
+from ragfile.embedding.protocol import open_embedder
+from ragfile.ingest.chunker import Policy
+from ragfile.ingest.document_loader import Failure, Limits, Loading
+from ragfile.ingest.source_files import Source
+from ragfile.records import Chunk, Document
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Cut = tuple[int, str, Any, dict[str, Any], int, int]  # a chunk without what its document says
+
+
+@dataclass(slots=True)
+class Order:
+    """What a worker does with every source."""
+
+    limits: Limits
+    errors: str
+    encoding: str | None
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+    policy: Policy
+    embedder: str | None  # the embedded model's name, or None where the parent embeds
+    record: dict[str, Any]  # what the file says of how keys are made
+
+
+@dataclass(slots=True)
+class Read:
+    """What became of one source: documents and failures in their order."""
+
+    checksum: str = ""
+    size: int = 0
+    encodings: dict[str, str] = field(default_factory=dict)  # as Loading has them
+    events: list[Failure | Part] = field(default_factory=list)
+    warned: list[tuple[str, type[Warning]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Part:
+    """A document and its chunks, whose texts lie in it and do not travel."""
+
+    document: Document
+    cuts: list[Cut]
+    vectors: np.ndarray | None = None
+
+    def chunks(self) -> list[Chunk]:
+        """The chunks, whole."""
+        text, doc_id = self.document.text, self.document.id
+        return [
+            Chunk(
+                doc_id,
+                index,
+                text[start:end] if start >= 0 else content,
+                tags,
+                metadata,
+                start,
+                end,
+            )
+            for index, content, tags, metadata, start, end in self.cuts
+        ]
+
+
+def with_labels(document: Document, tags: Any, metadata: Any) -> Document:
+    """The document with the tags and metadata that a build puts on all."""
+    document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
+    document.metadata = {**document.metadata, **(metadata or {})}
+    return document
+
+
+class Reader:
+    """Carries out an order."""
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.policy = order, order.policy
+        self.embedder = None if order.embedder is None else open_embedder(order.embedder)
+        self.context = Context.recorded(order.record)
+
+    def read(self, source: Source) -> Read:
+        """One source, as Loading would read it alone."""
+        order = self.order
+        loading = Loading([], limits=order.limits, errors=order.errors, encoding=order.encoding)
+        found, told = Read(), 0
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for document in loading.file(source):
+                part = self._part(loading, document)
+                found.events += loading.failures[told:]
+                told = len(loading.failures)
+                found.events += [] if part is None else [part]
+        found.events += loading.failures[told:]
+        found.checksum, found.size = next(iter(loading._seen), ""), loading.bytes
+        found.encodings = loading.encodings
+        found.warned = [(str(each.message), each.category) for each in caught]
+        return found
+
+    def _part(self, loading: Loading, document: Document) -> Part | None:
+        with_labels(document, self.order.tags, self.order.metadata)
+        if (chunks := loading.cut(document, self.policy)) is None:
+            return None
+        keys = [self.context.key(chunk, document.metadata) for chunk in chunks]
+        vectors = self.context.embed(self.embedder, keys) if self.embedder and keys else None
+        return Part(document, [_cut(document, chunk) for chunk in chunks], vectors)
+
+
+def _cut(document: Document, chunk: Chunk) -> Cut:
+    content = "" if chunk.start >= 0 else chunk.content
+    return chunk.chunk_index, content, chunk.tags, chunk.metadata, chunk.start, chunk.end
+
+
+def main() -> None:
+    """Reads what stdin asks for until it ends. What anybody prints goes to stderr."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    questions = sys.stdin.buffer
+    reader = Reader(pickle.load(questions))
+    pickle.dump([], answers, protocol=5)
+    answers.flush()
+    while True:
+        try:
+            sources = pickle.load(questions)
+        except EOFError:
+            return
+        pickle.dump([reader.read(source) for source in sources], answers, protocol=5)
+        answers.flush()

@@ -1,0 +1,234 @@
+"""Repair: damaged bytes of a file brought back by the parity that it holds.
+
+The core finds the parity and restores what it can in a copy in memory (csrc/repair.c). The copy is
+verified whole before anything is written, and takes the file's name in one step, so a repair never
+leaves a file worse than it was.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragfile import _core
+from ragfile.errors import CorruptError, FormatError
+from ragfile.file.archive import Archive
+from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.urls import is_dataset, refuse_remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ragfile.types import SectionEntry, StrPath
+
+PARITY = "rag.parity"
+CHUNK = 1 << 24
+FAULTS = 1000  # as many as verify tells of
+TAIL = "bytes after the newest commit belong to none"  # of verify: a dead writer's, not damage
+NO_SECTION = ""
+
+
+class Stretch(NamedTuple):
+    """Bytes of a file, and the section that they belong to: "" for front page, tables and footers."""
+
+    at: int
+    size: int
+    section: str
+    segment: int
+
+
+@dataclass
+class RepairReport:
+    """What a repair found and did.
+
+    `restored` are the damaged stretches that parity gives back, `lost` those that it cannot, and
+    `lost_documents` the ids of the documents that lie in them. `remaining` are the faults that
+    verify() finds after the repair: an empty list is a whole file.
+    """
+
+    path: str
+    out: str
+    is_written: bool = False
+    restored: list[Stretch] = field(default_factory=list)
+    lost: list[Stretch] = field(default_factory=list)
+    lost_documents: list[str] = field(default_factory=list)
+    remaining: list[tuple[str, int, str, str]] = field(default_factory=list)
+
+    @property
+    def is_damaged(self) -> bool:
+        return bool(self.restored or self.lost or self.remaining)
+
+    @property
+    def is_repairable(self) -> bool:
+        """Whether the file is whole, or is after the repair."""
+        return not (self.lost or self.remaining)
+
+
+def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) -> RepairReport:
+    """Brings damaged bytes of a file back, bit for bit, with the parity that it was made with.
+
+    The file is replaced in one step by its repaired copy; with out, the copy goes there and the file
+    stays as it is. dry_run writes nothing and says what would come back. A file whose damage is
+    beyond its parity is left alone: CorruptError says so, and `dry_run` which documents are lost.
+
+        report = ragfile.repair("kb.ragfile")
+        print(len(report.restored), "stretches came back")
+    """
+    refuse_remote(path)
+    if is_dataset(path):
+        raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
+    if out is not None:
+        spare_unless_ragfile(out)
+    held = None if dry_run or out is not None else _core.Held(path)
+    try:
+        report, copy = _mended(path, out)
+        if dry_run or not report.is_damaged:
+            return report
+        if not report.is_repairable:
+            raise CorruptError(_beyond(report), section=_where(report))
+        _write(report.out, copy, held is not None)
+        report.is_written = True
+        return report
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _mended(path: StrPath, out: StrPath | None) -> tuple[RepairReport, _core.Copy]:
+    mapped = _core.Map(path)
+    report = RepairReport(os.fspath(path), os.fspath(path if out is None else out))
+    try:
+        found = _core.Repair(mapped)
+    except CorruptError as error:
+        if _faults(mapped) or error.section:
+            raise
+        return report, _core.Copy(path)
+    copy = _core.Copy(path, found.size)
+    restored, lost = found.run(copy)
+    report.remaining = _faults(copy)
+    entries = _entries(copy)
+    report.restored = _stretches(restored, entries)
+    report.lost = _stretches(lost, entries)
+    if not report.is_repairable:
+        report.lost_documents = list(_lost_documents(path, copy))
+    return report, copy
+
+
+def _faults(data: _core.Map | _core.Copy) -> list[tuple[str, int, str, str]]:
+    try:
+        faults, _ = _core.Reader(data).verify(True)
+    except FormatError as error:
+        return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
+    return [fault for fault in faults if fault[2] != TAIL]
+
+
+def _entries(copy: _core.Copy) -> list[SectionEntry]:
+    """The sections of all commits, in order of place; none of a file that cannot be opened."""
+    found: dict[int, SectionEntry] = {}
+    try:
+        newest = _core.Reader(copy)
+        for generation in range(newest.commit["generation"], 0, -1):
+            for entry in _core.Reader(copy, generation).entries:
+                found.setdefault(entry["at"], entry)
+    except FormatError:
+        pass
+    return [found[at] for at in sorted(found)]
+
+
+def _stretches(
+    places: Iterable[tuple[int, int]], entries: list[SectionEntry]
+) -> list[Stretch]:  # fmt: skip
+    """Places in order, cut where sections begin and end."""
+    ends = sorted({e["at"] for e in entries} | {e["at"] + e["extent"] for e in entries})
+    names = {e["at"]: (e["name"], e["segment"]) for e in entries}
+    return [
+        Stretch(at, size, *names.get(start, (NO_SECTION, 0)))
+        for place in sorted(places)
+        for at, size, start in _cut(*place, ends)
+    ]
+
+
+def _cut(at: int, size: int, ends: list[int]) -> Iterator[tuple[int, int, int]]:
+    """(offset, size, where its section begins) of the parts of a stretch."""
+    end = at + size
+    while at < end:
+        i = bisect_right(ends, at)
+        stop = min(end, ends[i]) if i < len(ends) else end
+        yield at, stop - at, ends[i - 1] if i else 0
+        at = stop
+
+
+def _lost_documents(path: StrPath, copy: _core.Copy) -> Iterator[str]:
+    """Documents of which something cannot be read any more."""
+    try:
+        archive = Archive.over(_core.Reader(copy), path)
+    except FormatError:
+        return
+    with archive:
+        for segment in archive.segments:
+            try:
+                for old in segment.live_documents():
+                    if not _is_readable(old):
+                        yield old.id
+            except FormatError:
+                yield f"(any of segment {segment.number}: its list of documents is damaged)"
+
+
+def _is_readable(old: Any) -> bool:
+    try:
+        old.read()
+        for row in old.rows:
+            old.segment.records.chunk(row)
+        if old.rows:
+            old.segment.stored_vectors(old.rows.start, len(old.rows))
+    except FormatError:
+        return False
+    return True
+
+
+def _where(report: RepairReport) -> str:
+    named = [s.section for s in report.lost if s.section]
+    named += [fault[3] for fault in report.remaining if fault[3]]
+    return named[0] if named else NO_SECTION
+
+
+def _beyond(report: RepairReport) -> str:
+    lost = sum(stretch.size for stretch in report.lost)
+    size = f"{lost:,} bytes" if lost else "some"
+    named = dict.fromkeys(s.section for s in report.lost if s.section)
+    named |= dict.fromkeys(fault[3] for fault in report.remaining if fault[3])
+    where = f" in {', '.join(named)}" if named else ""
+    documents = report.lost_documents
+    shown = ", ".join(documents[:5]) + (" …" if len(documents) > 5 else "")
+    with_it = f"; lost with it: {shown}" if documents else ""
+    return (
+        f"{report.path}: more is damaged than its parity brings back: {size}{where}{with_it}"
+        "; nothing was written"
+    )
+
+
+def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
+    """Where the parity of a file without damage is not of what it protects."""
+    entry = _core.Reader(mapped).entry(PARITY)
+    if entry is None:
+        return []
+    try:
+        found = _core.Repair(mapped)
+        wrong = [place for places in found.run(_core.Copy(mapped.path), True) for place in places]
+    except FormatError as error:
+        return [(type(error).__name__, entry["at"], str(error), PARITY)]
+    what = "the parity is not of what it protects"
+    return [(CorruptError.__name__, at, what, PARITY) for at, _ in wrong[:FAULTS]]
+
+
+def _write(out: str, copy: _core.Copy, is_held: bool) -> None:
+    file = _core.Replacement(out)
+    try:
+        view = memoryview(copy)
+        for at in range(0, len(view), CHUNK):
+            file.write(view[at : at + CHUNK])
+        file.publish(is_held)
+    finally:
+        file.close()

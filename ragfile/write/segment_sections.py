@@ -1,0 +1,377 @@
+"""The sections of one segment, written from what was staged, one after the other."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from ragfile import _core
+from ragfile.errors import CorruptError
+from ragfile.file import sample_rows, stored_columns
+from ragfile.file.pairs_writer import aligned
+from ragfile.ingest.analysis import Analysis
+from ragfile.write import vector_clusters
+from ragfile.write.spool import Pile, Spool
+from ragfile.write.staged_documents import StagedDocument
+from ragfile.write.staged_rows import (
+    AS_DOCUMENT,
+    LOOSE,
+    NO_SPAN,
+    Staging,
+    field_stretch,
+    stretch,
+)
+
+TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
+META_BLOCK = 16 << 10
+WEB_META_BLOCK = 4 << 10  # a hit reads a few hundred bytes of one or two
+GRAINS = (1 << 10, 2 << 10, 4 << 10)  # of the finer sums in files for the web: the first that fits
+SUMS_MOST = 160 << 10  # bytes of sums that a grain can ask for, as if texts were not packed
+GATHER_ROWS = 8192
+LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
+
+
+class SegmentSections:
+    """Vectors, texts, records and terms of the staged documents, in order of their ids."""
+
+    lexicon: Any  # a LexicalBuilder, or None without BM25
+    columns: Any  # a ColumnsBuilder, or None where there are too few rows
+    own_fields: list[tuple[int, Any]]  # fields with lists of their own: (number, LexicalBuilder)
+    keywords: Any  # Keywords, or None in a file that is not portable
+
+    def __init__(
+        self, file: _core.Writer, staging: Staging, record: dict[str, Any],
+        analysis: Analysis | None, others_have_vectors: bool = False,
+    ) -> None:  # fmt: skip
+        self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
+        self.others_have_vectors = others_have_vectors
+
+    def write(self) -> None:
+        """Writes nothing where nothing was staged."""
+        by_id, columns, order = self.staging.ordered()
+        if not len(by_id):
+            return
+        self.segment = self.file.segment()
+        self.file.rows(self.segment, len(order))
+        if self.staging.vector_rows:
+            self._write_vectors(*self.staging.matrix(order))
+        self._write_bare(order)
+        self._grain()
+        self._write_texts(by_id, columns)
+        if self.is_for_web:
+            self.file.fine(self.segment)
+
+    @property
+    def is_for_web(self) -> bool:
+        """Whether the file has what readers in browsers fetch little by."""
+        return self.record.get("layout") == "web"
+
+    def _grain(self, is_fine: bool = True) -> None:
+        self.file.grain(self.grain_size if self.is_for_web and is_fine else 0)
+
+    @cached_property
+    def grain_size(self) -> int:
+        """A first question fetches all sums of a file that is not large, a later one a few dozen grains."""
+        texts = self.staging.documents.text_bytes()
+        return next((size for size in GRAINS if 8 * texts <= SUMS_MOST * size), GRAINS[-1])
+
+    def _section(self, name: str, items: int, blocks: Iterable[bytes | bytearray]) -> None:
+        self.file.begin(name, self.segment)
+        for block in blocks:
+            self.file.write(block)
+        self.file.end(items)
+
+    def _write_bare(self, order: np.ndarray) -> None:
+        """Which rows have no vector, if some of the file have one."""
+        if self.staging.has_bare_rows or (
+            self.others_have_vectors and not self.staging.vector_rows
+        ):
+            add_bare(self.file, self.segment, self.staging.bare_mask()[order])
+
+    def _write_vectors(self, staged: np.ndarray, order: np.ndarray) -> None:
+        self.vectors = staged, order
+        bits = self.record["precision"]
+        at = self.file.begin("vector", self.segment)
+        self.file.write(_core.vector_head(at, self.staging.dim, bits, len(order)))
+        for first in range(0, len(order), GATHER_ROWS):
+            rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
+            self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
+        self.file.end(len(order))
+        if len(order):
+            self._write_shadow(staged, order, bits)
+
+    def _write_shadow(self, staged: np.ndarray, order: np.ndarray, bits: int) -> None:
+        matrix = _core.Matrix(
+            staged, len(order), self.staging.dim, dtype=f"f{bits}", metric=self.record["metric"],
+            offsets=order.astype(np.uint64) * np.uint64(staged.strides[0]),
+        )  # fmt: skip
+        clusters = vector_clusters.wanted(self.record, len(order), self.staging.dim)
+        placed = self._write_clusters(matrix, staged, order, clusters) if clusters else None
+        shadow = _core.Shadow(matrix, placed=placed)
+        self.file.begin(shadow.name, self.segment)
+        shadow.write(self.file.write)
+        self.file.end(len(order))
+
+    def _write_clusters(
+        self, matrix: _core.Matrix, staged: np.ndarray, order: np.ndarray, wanted: int
+    ) -> _core.Matrix:
+        """Writes the clusters of the vectors, and returns these in their order."""
+        clusters = _core.Clustering(matrix, wanted, _core.cpu_count())
+        rows = order[clusters.order]
+        array, at = vector_clusters.placed(staged, rows, self.staging.folder)
+        placed = _core.Matrix(
+            array, len(order), self.staging.dim, dtype=f"f{self.record['precision']}",
+            metric=self.record["metric"], offsets=at.astype(np.uint64) * np.uint64(array.strides[0]),
+        )  # fmt: skip
+        clusters.measure(placed)
+        self.file.begin("rag.clusters", self.segment)
+        clusters.write(self.file.write)
+        self.file.end(len(order))
+        return placed
+
+    def _write_sample(self, *tables: Pile) -> None:
+        records = _core.Records(*(_core.Section.over(table.view()) for table in tables))
+        staged, order = self.vectors
+        has = order < self.staging.vector_rows
+        entries = records.sample(sample_rows.KEPT, _core.row_set(has, len(has)))
+        vectors = staged[order[[row for _, row in entries]]]
+        self._section("rag.sample", len(entries), [_core.stored_sample(entries, vectors)])
+
+    def _write_texts(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
+        folder, rows = self.staging.folder, len(columns["index"])
+        self.lexicon = self.keywords = None
+        self.own_fields = []
+        if self.analysis is not None:
+            self.lexicon = self._lexical_builder(self.analysis)
+            self.own_fields = [
+                (number, self._lexical_builder(self.analysis.of_field(number)))
+                for number in self.analysis.own_fields
+            ]
+        if self.record.get("portable"):
+            self.keywords = Keywords(folder)
+        self.meta, self.chunks, self.shared = Spool(folder), Pile(folder), Pile(folder)
+        self.records = _core.RecordsBuilder(self.chunks.append, self.shared.append)
+        self.columns = _core.ColumnsBuilder() if rows >= stored_columns.WORTH else None
+        self._write_documents(by_id, columns)
+        if not self.is_for_web:
+            self._write_meta(len(by_id))
+        self._write_tables(rows, by_id)
+        self._grain()
+        terms = None if self.lexicon is None else self._write_postings(self.lexicon, "", rows)
+        if self.is_for_web:
+            self._write_meta(len(by_id))
+        if terms is not None:
+            self._section("rag.terms", rows, [terms])
+        self._grain(False)
+        for number, lexicon in self.own_fields:
+            terms = self._write_postings(lexicon, f".{number}", rows)
+            self._section(f"rag.terms.{number}", rows, [terms])
+        if self.keywords is not None:
+            at = self.file.begin("keyword", self.segment)
+            self.keywords.write(at, self.file.write)
+            self.file.end(rows)
+
+    def _write_tables(self, rows: int, by_id: np.ndarray) -> None:
+        """The records, and what is made of them. In a file for the web ids begin where texts end, and terms where
+        metadata end: every first question reads all four places, so two requests bring them."""
+        ids = Pile(self.staging.folder)
+        self.staging.documents.ids.write(by_id, ids.append)
+        tables = [
+            ("rag.chunks", rows, self.chunks), ("rag.documents", len(by_id), self.shared),
+            ("rag.ids", len(by_id), ids),
+        ]  # fmt: skip
+        for name, items, table in tables[-1:] + tables[:-1] if self.is_for_web else tables:
+            self._section(name, items, table.blocks())
+        self._grain(False)
+        if self.columns is not None and not self.columns.is_spoilt:
+            self.file.begin("rag.columns", self.segment)
+            self.columns.finish(self.file.write)
+            self.file.end(rows)
+        if self.staging.vector_rows >= sample_rows.WORTH:
+            self._write_sample(self.chunks, self.shared, ids)
+        for _, _, table in tables:
+            table.close()
+
+    def _lexical_builder(self, analysis: Analysis) -> _core.LexicalBuilder:
+        return _core.LexicalBuilder(analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
+
+    def _write_documents(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
+        self.file.begin("rag.text", self.segment)
+        self.text = _core.StreamBuilder(self.file.write, _packer(), TEXT_BLOCK)
+        rows = _rows(columns)
+        for number, count in _counted(by_id, columns["document"]):
+            self._write_document(number, list(itertools.islice(rows, count)))
+        self.text.finish()
+        self.records.finish()
+        self.file.end(len(by_id))
+
+    def _write_document(self, number: int, rows: list[tuple[int, ...]]) -> None:
+        entry, spool = self.staging.documents.read(number), self.staging.texts
+        text = spool.read(entry.text_at, entry.text_size)
+        at, size, placed, contents = self.text.write(text), len(text), [], []
+        own_fields: list[bytes] = []
+        for index, place, length, char_start, char_size, own, *_ in rows:
+            start, content = self._lies(text, size, place, length)
+            if place & LOOSE and content:
+                self.text.write(content)
+                size += length
+                if size >= NO_SPAN:
+                    doc_id = self.staging.documents.ids.id(number)
+                    raise ValueError(
+                        f"document {doc_id!r} and its chunks are over the limit of 4 GiB"
+                    )
+            said = spool.read(*stretch(own))
+            char = None if char_start == NO_SPAN else char_start
+            placed.append(
+                (index, start, length, char, char_size, self.meta.append(said), len(said))
+            )
+            contents.append(content)
+            own_fields.append(said)
+        shared = spool.read(*entry.json)
+        meta_at = self.meta.append(shared)
+        if self.columns is not None:
+            self._add_to_columns(shared, own_fields)
+        self.records.document(
+            at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
+            len(rows),
+        )  # fmt: skip
+        for chunk in placed:
+            self.records.chunk(*chunk)
+        if self.keywords is not None:
+            self.keywords.add(contents)
+        if self.lexicon is not None:
+            self._index(entry, rows, contents)
+
+    def _add_to_columns(self, shared: bytes, own: list[bytes]) -> None:
+        self.columns.document(shared)
+        for said, rows in itertools.groupby(own):
+            self.columns.rows(said, sum(1 for _ in rows))
+
+    def _lies(self, text: bytes, end: int, place: int, size: int) -> tuple[int, bytes]:
+        """(start, content) of a chunk in its document's stretch of rag.text.
+
+        It is a span of the text, or lies loose after all that is there so far.
+        """
+        if not place & LOOSE:
+            return place, text[place : place + size]
+        if not size:
+            return len(text), b""  # nowhere in particular, so that it is carried over as it is
+        return end, self.staging.texts.read(place & ~LOOSE, size)
+
+    def _index(
+        self, entry: StagedDocument, rows: list[tuple[int, ...]], contents: list[bytes]
+    ) -> None:
+        """Gives the chunks of a document to BM25: their UTF-8, or a tuple of that of each field."""
+        if entry.is_carried:
+            _check_utf8(contents)
+        names = [] if self.analysis is None else [name for name, _ in self.analysis.fields]
+        if names == ["text"] or not contents:
+            self.lexicon.add(contents)
+            return
+        fields = self._fields(entry, [row[6:] for row in rows])
+        others = iter(fields)
+        by_name = [contents if name == "text" else next(others) for name in names]
+        self.lexicon.add(list(zip(*by_name, strict=True)))
+        for number, lexicon in self.own_fields:
+            lexicon.add([text or b"" for text in by_name[number]])
+
+    def _fields(
+        self, entry: StagedDocument, rows: list[tuple[int, ...]]
+    ) -> list[list[bytes | None]]:  # fmt: skip
+        """For each field of metadata what BM25 reads for each row."""
+        shared, found = [self._said(place) for place in entry.fields], []
+        for field, places in enumerate(zip(*rows, strict=True)):
+            texts = {
+                place: self._said(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
+            }
+            found.append([shared[field] if p == AS_DOCUMENT else texts[p] for p in places])
+        return found
+
+    def _said(self, place: tuple[int, int] | None) -> bytes | None:
+        return self.staging.texts.read(*place) if place else None
+
+    def _write_meta(self, documents: int) -> None:
+        self.file.begin("rag.meta", self.segment)
+        size = WEB_META_BLOCK if self.is_for_web else META_BLOCK
+        stream = _core.StreamBuilder(self.file.write, _packer(), size)
+        for block in self.meta.blocks():
+            stream.write(block)
+        self.meta.close()
+        stream.finish()
+        self.file.end(documents)
+
+    def _write_postings(self, lexicon: _core.LexicalBuilder, suffix: str, rows: int) -> bytearray:
+        """Gives the terms that go with them."""
+        terms = bytearray()
+        self.file.begin(f"rag.postings{suffix}", self.segment)
+        lexicon.finish(self.file.write, terms.extend)
+        self.file.end(rows)
+        return terms
+
+
+def add_bare(file: _core.Writer, segment: int, flags: np.ndarray) -> None:
+    """Adds what says which rows of a segment have no vector. Readers that do not know it would err."""
+    if flags.any():
+        file.add("rag.bare", _core.bitmap(flags, in_words=True), segment, 1, int(flags.sum()))
+
+
+class Keywords:
+    """The `keyword` section: the text that a row's reference names, for readers of pairs alone."""
+
+    PADDING = 4
+
+    def __init__(self, folder: str) -> None:
+        self._spool = Spool(folder)
+        self._pairs = _core.PairWriter(self._spool.append, padding=self.PADDING)
+
+    def add(self, contents: list[bytes]) -> None:
+        for content in contents:
+            try:
+                text = content.decode()
+            except UnicodeDecodeError:
+                raise ValueError(
+                    "a portable file cannot hold a lone surrogate: pairs are UTF-8"
+                ) from None
+            self._pairs.add_keyword(f"c{self._pairs.count:010d}", text)
+
+    def write(self, at: int, write: Callable[[bytes], object]) -> None:
+        """The section's bytes, which will lie at an offset of the file."""
+        self._pairs.flush()
+        start = aligned(at + _core.PREAMBLES["keyword"] + 1)
+        head = self._pairs.preamble(start)
+        write(head + bytes(start - at - len(head)))
+        for block in self._spool.blocks():
+            write(block)
+        self._spool.close()
+
+
+def _rows(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """Tuples of plain numbers, row by row, without all of them in memory at once."""
+    used = [column for name, column in columns.items() if name != "document"]
+    for first in range(0, len(used[0]), GATHER_ROWS):
+        yield from zip(*(each[first : first + GATHER_ROWS].tolist() for each in used), strict=True)
+
+
+def _counted(by_id: np.ndarray, documents: np.ndarray) -> Iterator[tuple[int, int]]:
+    """(number, how many rows it has) of each document in order of id; documents says the place of each row's."""
+    for first in range(0, len(by_id), GATHER_ROWS):
+        numbers = by_id[first : first + GATHER_ROWS]
+        places = np.arange(first, first + len(numbers) + 1)
+        counts = np.diff(np.searchsorted(documents, places.astype(documents.dtype)))
+        yield from zip(numbers.tolist(), counts.tolist(), strict=True)
+
+
+def _check_utf8(contents: list[bytes]) -> None:
+    """What is carried over as it is, a stranger may have written."""
+    try:
+        for content in contents:
+            content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise CorruptError("the text of a chunk is not UTF-8", section="rag.text") from None
+
+
+def _packer() -> Callable[[bytes], bytes]:
+    return zstandard.ZstdCompressor(level=3).compress

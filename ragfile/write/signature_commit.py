@@ -1,0 +1,76 @@
+"""Signing a file: a commit that adds two sections and changes nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ragfile import _core
+from ragfile.file import signatures
+from ragfile.file.config import config_of
+from ragfile.file.signatures import SEAL, SIGNATURES, Content, Signature
+from ragfile.ground.signing_keys import PrivateKey
+from ragfile.ground.urls import refuse_remote
+from ragfile.write.draft import creation_time
+
+if TYPE_CHECKING:
+    from ragfile.types import StrPath
+
+
+def sign(
+    path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
+    password: bytes | None = None,
+) -> Signature:  # fmt: skip
+    """Vouches for the content of a file with an Ed25519 key, in a commit of its own.
+
+    key is a file with a private key (PEM or OpenSSH) or its text; password opens an encrypted one.
+    signer and signed (a time, in ISO 8601, or "now") are kept with the signature as you say them.
+    Signatures that others gave to the same content stay. Whoever changes the file afterwards makes
+    all of them stale.
+    """
+    refuse_remote(path)
+    opened, when = PrivateKey.of(key, password), moment(signed)
+    file = _core.Writer.edit(path)
+    try:
+        reader = file.take_reader()
+        content = Content(reader)
+        seal = content.hashed(reader)
+        digest = content.digest(seal)
+        made = envelope(opened, signatures.statement(digest, signer, when))
+        others = signatures.of_digest(reader, digest, but=opened.public.id)
+        _write(file, seal, [*others, made])
+        file.parity(config_of(reader, str(path)).get("parity", 0))
+        file.commit(creation_time(), f"signed by {signer or opened.public.id[:16]}")
+    finally:
+        file.close()
+    return Signature(opened.public.id, signer, when, True, made)
+
+
+def _write(file: _core.Writer, seal: bytes, envelopes: list[Any]) -> None:
+    raw = json.dumps({"version": 1, "envelopes": envelopes}, ensure_ascii=False).encode()
+    if len(raw) > signatures.JSON_MAX or len(envelopes) > signatures.ENVELOPES_MAX:
+        raise ValueError(f"a file can hold {signatures.ENVELOPES_MAX} signatures of 1 MiB in all")
+    file.add(SEAL, seal, items=len(seal) // signatures.LEAF)
+    file.add(SIGNATURES, raw, items=len(envelopes))
+
+
+def envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
+    """What a key signed, with the signature."""
+    signature = key.sign(signatures.encoded(payload))
+    return {
+        "payloadType": signatures.TYPE,
+        "payload": base64.b64encode(payload).decode(),
+        "signatures": [{"keyid": key.public.id, "sig": base64.b64encode(signature).decode()}],
+    }
+
+
+def moment(said: str) -> str:
+    """A time in the form of the specification, or ""."""
+    if not said:
+        return ""
+    when = datetime.now(UTC) if said == "now" else datetime.fromisoformat(said)
+    if when.tzinfo is None:
+        raise ValueError(f"{said!r} does not say in which time zone: end it with Z")
+    return when.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

@@ -1,0 +1,345 @@
+"""Documents, chunks and vectors that are being added to a file, kept until their order is known.
+
+Rows of a segment lie in order of (document id, chunk index), and they arrive in any order. So
+texts, metadata and vectors go to temporary files without names. What stays in memory is the ids and
+29 bytes a document, 36 bytes a chunk, and for each field of metadata that BM25 reads 12 and 8 more.
+Chunks without a vector beside others that have one cost a byte.
+"""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.errors import CorruptError
+from ragfile.file.row_segment import Segment, StoredDocument
+from ragfile.records import Chunk, Document
+from ragfile.text import restored
+from ragfile.write.fields import IndexedFields, check_fields, to_json, to_utf8
+from ragfile.write.spool import Spool
+from ragfile.write.staged_documents import StagedDocuments, Stretch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# A place with this bit is an offset in the spool; without it, one in the document's own text.
+LOOSE = 1 << 63
+NO_SPAN = 0xFFFFFFFF
+# Stretches of the spool: where one begins, and in the low bits its size.
+OWN_BITS, FIELD_BITS = 24, 25
+AS_DOCUMENT, NO_TEXT = 0, (1 << 64) - 1  # of a field: what the document says; nothing
+
+
+def stretch(own: int) -> tuple[int, int]:
+    """(offset, size) of a chunk's own metadata."""
+    return own >> OWN_BITS, own & (1 << OWN_BITS) - 1
+
+
+def field_stretch(place: int) -> tuple[int, int] | None:
+    """(offset, size) of the text of a field, or None where it has none."""
+    return None if place == NO_TEXT else (place >> FIELD_BITS, place & (1 << FIELD_BITS) - 1)
+
+
+def byte_offsets(text: str, raw: bytes, positions: Iterable[int]) -> dict[int, int]:
+    """Where code points lie in the UTF-8 of text, for positions in any order."""
+    if len(raw) == len(text):
+        return {p: p for p in positions}
+    found, at, before = {}, 0, 0
+    for p in sorted(set(positions)):
+        at += len(to_utf8(text[before:p]))
+        found[p], before = at, p
+    return found
+
+
+def _checked_edits(document: Document) -> list:
+    """The edits of a document, if they lead to an original, and its body lies in its text."""
+    if document.edits:
+        restored(document.text, document.edits)
+    if not 0 <= document.body <= len(document.text):
+        raise ValueError(
+            f"the body of document {document.id!r} begins outside its text, at {document.body}"
+        )
+    return list(document.edits)
+
+
+def _stored_fields(document: Document) -> dict[str, Any]:
+    """What the metadata stream says of a document."""
+    fields = {
+        "source": document.source, "metadata": document.metadata, "tags": list(document.tags),
+        "original": _checked_edits(document), "body": document.body,
+    }  # fmt: skip
+    return {name: value for name, value in fields.items() if value}
+
+
+class Staging:
+    """Documents, chunks and vectors in order of arrival."""
+
+    dim: Any  # None until the first vectors say it
+
+    def __init__(
+        self, folder: str, dim: int | None = None, dtype: Any = np.float32,
+        fields: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.folder, self.dim, self.dtype = folder, dim, np.dtype(dtype)
+        self.texts, self.vectors = Spool(folder), Spool(folder)
+        self.documents = StagedDocuments(len(fields))
+        self._document, self._index = array("I"), array("I")
+        self._place, self._json = array("Q"), array("Q")
+        self._size, self._char_start, self._char_size = array("I"), array("I"), array("I")
+        self._indexed = IndexedFields(fields)
+        self._fields = [array("Q") for _ in fields]
+        self._last = [(b"", NO_TEXT) for _ in fields]  # of each field the text that came last
+        self.vector_rows = 0
+        self.is_dim_free: Callable[[], bool] = lambda: (
+            False
+        )  # whether no vector of the file says its dimension
+        self.unsaid = 0  # chunks for which nobody said that they have no vector
+        self._bare = bytearray()  # 1 for a chunk without one; as long as the last such chunk needs
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def add_document(self, document: Document, has_text: bool = True) -> bytes:
+        """A document's own text and metadata; returns its UTF-8 for the add_chunks that follows."""
+        check_fields(document.metadata, document.tags, whose := f"document {document.id!r}")
+        if document.id in self.documents:
+            raise ValueError(f"document {document.id!r} was added before")
+        number, raw = self.documents.number(document.id), to_utf8(document.text)
+        if len(raw) >= NO_SPAN:
+            raise ValueError(f"{whose} has {len(raw)} bytes of text; the limit is 4 GiB")
+        self.documents.put(number, self._stretch(raw), len(document.text), has_text, False)
+        self.say_tags(number, document.tags)
+        json = self._stretch(to_json(_stored_fields(document), whose))
+        self._put_metadata(number, json, self._indexed.of(document.metadata))
+        return raw
+
+    def say_tags(self, number: int, tags: Iterable[str]) -> None:
+        """What chunks of a document say too, if they say nothing of their own."""
+        if found := tuple(tags):
+            self.documents.tags[number] = found
+
+    def _put_metadata(self, number: int, json: Stretch, said: dict[int, bytes]) -> None:
+        fields = {field: self._stretch(text) for field, text in said.items()}
+        self.documents.put_metadata(number, json, fields)
+
+    def _stretch(self, raw: bytes) -> Stretch:
+        return self.texts.append(raw), len(raw)
+
+    def add_chunks(self, chunks: Sequence[Chunk], text: str = "", raw: bytes = b"") -> None:
+        """Chunks in order of arrival: spans of the text that is given, or loose without a start."""
+        spans = [c for c in chunks if text and c.start >= 0]
+        at = byte_offsets(text, raw, [p for c in spans for p in (c.start, c.end)])
+        for c in chunks:
+            if not isinstance(c.content, str):
+                what = f"must be a str, not {type(c.content).__name__}"
+                raise TypeError(f"content of chunk {c.chunk_index} of {c.doc_id!r} {what}")
+            if text and c.start >= 0:
+                if text[c.start : c.end] != c.content:
+                    place = f"text[{c.start}:{c.end}]"
+                    raise ValueError(f"chunk {c.chunk_index} of {c.doc_id!r} is not {place}")
+                self._add(c, at[c.start], at[c.end] - at[c.start])
+            else:
+                self._add_loose(c)
+
+    def _add_loose(self, chunk: Chunk) -> None:
+        data = to_utf8(chunk.content)
+        if len(data) >= NO_SPAN:
+            what = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
+            raise ValueError(f"{what} is over the limit of 4 GiB")
+        self._add(chunk, LOOSE | self.texts.append(data), len(data))
+
+    def _add(self, chunk: Chunk, place: int, size: int) -> None:
+        number = self.documents.number(chunk.doc_id)
+        whose = f"chunk {chunk.chunk_index} of {chunk.doc_id!r}"
+        if not 0 <= chunk.chunk_index < NO_SPAN:
+            what = f"chunk index {chunk.chunk_index} of {chunk.doc_id!r}"
+            raise ValueError(f"{what} is not in 0 … 2**32 - 2")
+        check_fields(chunk.metadata, chunk.tags, whose)
+        raw = self._own_json(chunk, self.documents.tags.get(number, ()), whose)
+        start = chunk.start if chunk.start >= 0 else NO_SPAN
+        self._append(number, chunk.chunk_index, place, size, start, len(chunk.content), raw)
+        self._append_fields(self._indexed.of(chunk.metadata))
+
+    def _own_json(self, chunk: Chunk, shared_tags: tuple[str, ...], whose: str) -> bytes:
+        """What a chunk says beside its document."""
+        own: dict[str, Any] = {"metadata": chunk.metadata} if chunk.metadata else {}
+        if tuple(chunk.tags) != shared_tags:
+            own["tags"] = list(chunk.tags)
+        raw = to_json(own, whose)
+        if len(raw) >> OWN_BITS:
+            size = f"{len(raw)} bytes as JSON"
+            raise ValueError(f"metadata of {whose} is over the limit of 16 MiB: {size}")
+        return raw
+
+    def _append(
+        self, document: int, index: int, place: int, size: int, char_start: int,
+        char_size: int, own: bytes,
+    ) -> None:  # fmt: skip
+        self._document.append(document)
+        self._index.append(index)
+        self._place.append(place)
+        self._size.append(size)
+        self._char_start.append(char_start)
+        self._char_size.append(char_size)
+        self._json.append(self.texts.append(own) << OWN_BITS | len(own) if own else 0)
+
+    def _append_fields(self, said: dict[int, bytes]) -> None:
+        """What the chunk added last says itself of each field. Neighbours often say the same."""
+        for field, column in enumerate(self._fields):
+            text = said.get(field)
+            if text is not None and text != self._last[field][0]:
+                place = self.texts.append(text) << FIELD_BITS | len(text) if text else NO_TEXT
+                self._last[field] = text, place
+            column.append(AS_DOCUMENT if text is None else self._last[field][1])
+
+    def carry(self, old: StoredDocument) -> int:
+        """A document of an open file as it is, byte for byte. Returns its number."""
+        record, segment = old.record, old.segment
+        if not record.id or record.id in self.documents:
+            what = f"document {record.id!r} is in the file twice, or has no id"
+            raise CorruptError(what, section="rag.ids")
+        number = self.documents.number(record.id)
+        text = self._stretch(segment.texts.read(record.blob_at, record.text_size))
+        self.documents.put(number, text, record.text_chars, record.has_text, True)
+        raw = segment.meta.read(record.meta_at, record.meta_size)
+        self._put_metadata(number, self._stretch(raw), self._indexed.of_json(raw))
+        for row in record.rows:
+            self._carry_chunk(number, segment, segment.records.chunk(row), record)
+        return number
+
+    def _carry_chunk(
+        self, number: int, segment: Segment, chunk: _core.ChunkRecord,
+        record: _core.DocumentRecord,
+    ) -> None:  # fmt: skip
+        place, own = chunk.start, b""
+        if chunk.start + chunk.size > record.text_size:
+            data = segment.texts.read(record.blob_at + chunk.start, chunk.size)
+            place = LOOSE | self.texts.append(data)
+        if chunk.meta_size:
+            own = segment.meta.read(chunk.meta_at, chunk.meta_size)
+        start = NO_SPAN if chunk.char_start is None else chunk.char_start
+        self._append(number, chunk.index, place, chunk.size, start, chunk.char_size, own)
+        self._append_fields(self._indexed.of_json(own))
+
+    def carry_vectors(self, rows: np.ndarray | None, bare: np.ndarray) -> None:
+        """Stored vectors of the chunks carried last, and which of them have none."""
+        self._note_bare(bare)
+        if rows is not None and not bare.all():
+            self.dim = rows.shape[1]
+            kept = rows[~bare] if bare.any() else rows
+            self._append_rows(np.ascontiguousarray(kept, dtype=self.dtype))
+
+    def add_vectors(self, vectors: Any, count: int) -> None:
+        """Vectors of the chunks added last. In a list, None stands for a chunk without one."""
+        if isinstance(vectors, list | tuple) and any(vector is None for vector in vectors):
+            if len(vectors) != count:
+                raise ValueError(f"{count} chunks need {count} vectors or None, not {len(vectors)}")
+            self._note_bare(np.array([vector is None for vector in vectors]))
+            vectors = [vector for vector in vectors if vector is not None]
+            count = len(vectors)
+        if count or not isinstance(vectors, list | tuple):
+            self._add_vectors(vectors, count)
+
+    def add_no_vectors(self, count: int) -> None:
+        """The chunks added last have none, since nothing here makes any."""
+        self.unsaid += count
+
+    def _note_bare(self, flags: np.ndarray) -> None:
+        """flags are those of the chunks added last."""
+        if flags.any():
+            self._bare.extend(bytes(len(self) - len(flags) - len(self._bare)))
+            self._bare.extend(flags.astype(np.uint8).tobytes())
+
+    def _add_vectors(self, vectors: Any, count: int) -> None:
+        if np.iscomplexobj(vectors):
+            raise ValueError("vectors must be real numbers, not complex ones")
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != count:
+            shape = f"not an array of shape {np.shape(vectors)}"
+            raise ValueError(f"{count} chunks need {count} vectors, {shape}")
+        if self.dim is None or (not self.vector_rows and self.is_dim_free()):
+            self.dim = rows.shape[1]
+        if rows.shape[1] != self.dim:
+            what = f"vectors of dimension {rows.shape[1]}"
+            raise ValueError(f"{what} do not fit a file of dimension {self.dim}")
+        stored = rows.astype(self.dtype)
+        bad = np.flatnonzero(~np.isfinite(stored).all(axis=1))
+        if len(bad):
+            what = f"vector {self.vector_rows + int(bad[0])}"
+            raise ValueError(f"{what} has a component that is not finite as {self.dtype}")
+        self._append_rows(stored)
+
+    def _append_rows(self, rows: np.ndarray) -> None:
+        self.vectors.append(rows.data.cast("B") if rows.size else b"")
+        self.vector_rows += len(rows)
+
+    @property
+    def has_bare_rows(self) -> bool:
+        """Whether chunks without a vector are among others that have one."""
+        return bool(self._bare) and self.vector_rows > 0
+
+    def bare_mask(self) -> np.ndarray:
+        """bool for each chunk, in order of arrival: whether it has no vector."""
+        mask = np.zeros(len(self), bool)
+        mask[: len(self._bare)] = np.frombuffer(self._bare, np.uint8)
+        return mask
+
+    def matrix(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(vectors, which of them belongs to each chunk of an order).
+
+        The last one is NaN, for chunks without a vector where there are some.
+        """
+        if not self.has_bare_rows:
+            return self.vectors.matrix(self.dtype, self.dim), order
+        bare = self.bare_mask()
+        self.vectors.append(np.full(self.dim, np.nan, self.dtype).tobytes())
+        places = np.where(bare, self.vector_rows, np.cumsum(~bare) - 1)
+        return self.vectors.matrix(self.dtype, self.dim), places[order]
+
+    def ordered(self) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """(numbers of the documents by id, columns in row order, arrival number of each row).
+
+        Columns are brought into order where they lie, so this is the end of adding.
+        """
+        by_id = self.documents.order()
+        rank = np.empty(len(by_id), np.uint32)
+        rank[by_id] = np.arange(len(by_id), dtype=np.uint32)
+        columns = self._columns()
+        if len(self):
+            columns["document"][:] = rank[columns["document"]]
+        if _is_rising(columns["document"], columns["index"]):
+            return by_id, columns, np.arange(len(self))
+        order = np.lexsort((columns["index"], columns["document"]))
+        for column in columns.values():
+            column[:] = column[order]
+        if not _is_rising(columns["document"], columns["index"]):
+            self._refuse_doubles(by_id, columns)
+        return by_id, columns, order
+
+    def _refuse_doubles(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
+        documents, indexes = columns["document"], columns["index"]
+        same = (documents[1:] == documents[:-1]) & (indexes[1:] == indexes[:-1])
+        row = int(np.flatnonzero(same)[0])
+        doc_id = self.documents.ids.id(int(by_id[documents[row]]))
+        raise ValueError(f"chunk {indexes[row]} of {doc_id!r} was added twice")
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {
+            "document": self._document, "index": self._index, "place": self._place,
+            "size": self._size, "char_start": self._char_start, "char_size": self._char_size,
+            "json": self._json,
+        }  # fmt: skip
+        columns |= {f"field {i}": column for i, column in enumerate(self._fields)}
+        return {name: np.asarray(column) for name, column in columns.items()}
+
+    def close(self) -> None:
+        self.texts.close()
+        self.vectors.close()
+
+
+def _is_rising(documents: np.ndarray, indexes: np.ndarray) -> bool:
+    """Whether rows lie in order of (document, index), none of them twice."""
+    later, same = documents[1:] > documents[:-1], documents[1:] == documents[:-1]
+    return bool((later | same & (indexes[1:] > indexes[:-1])).all())

@@ -1,0 +1,315 @@
+"""The same questions to the same files, through the npm package in node and through the core: the same
+rows, order, score bits, texts and metadata."""
+
+import inspect
+import os
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from doors.browser.node import Reader
+
+import ragfile
+from ragfile.embedding.protocol import open_embedder
+
+QUESTIONS = int(os.environ.get("RAGFILE_QUESTIONS", "60"))
+WORDS = (  # noqa: SIM905
+    "node drain cluster key rotate secret pod volume claim schedule taint the of a network policy "
+    "snake_case v1.2.3 c++ größe straße 東京 日本語 données été running runs runner unknownword"
+).split()
+
+
+def documents(seed, count):
+    """Documents with the words above, in sections, with metadata of every kind."""
+    rng = random.Random(seed)
+    for i in range(count):
+        text = " ".join(rng.choices(WORDS, k=rng.randint(20, 400)))
+        metadata = {
+            "year": rng.randint(2018, 2026),
+            "lang": rng.choice(["en", "de", None, True, 1, 1.5]),
+            "nested": {
+                "list": rng.choices(["x", "y", "z"], k=rng.randint(0, 3)),
+                "n": rng.random(),
+            },
+            "keywords": rng.sample(["alpha", "beta", "gamma"], rng.randint(0, 2)),
+        }
+        tags = rng.sample(["red", "green", "blue"], rng.randint(0, 2))
+        yield {"id": f"d{seed}-{i:04}\U0001f600é"[: rng.randint(7, 12)] + str(i), "text": text,
+               "metadata": {k: v for k, v in metadata.items() if rng.random() < 0.8}, "tags": tags,
+               "source": f"folder/{i % 7}.md"}  # fmt: skip
+
+
+def make(path, count=120, **options):
+    with ragfile.create(path, chunking=ragfile.Policy(size=300, overlap=50), **options) as w:
+        w.add_documents(documents(1, count))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files with several segments and deletions, with vectors of half precision, without vectors."""
+    folder = tmp_path_factory.mktemp("files")
+    several = make(folder / "several.ragfile", embedder="default")
+    for seed in (2, 3, 4):
+        with ragfile.edit(several) as w:
+            w.add_documents(documents(seed, 25))
+    with ragfile.open(several) as rf:
+        ids = rf.document_ids()
+    with ragfile.edit(several) as w:
+        w.delete(ids[::5])
+    with ragfile.edit(several) as w:  # a text that is in two segments: ties between them
+        w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "abcdefgh"])
+    with ragfile.edit(several) as w:
+        w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "ACEGZ"])
+    half = make(folder / "half.ragfile", embedder="default", precision=16)
+    words = make(folder / "words.ragfile")
+    return {"several": several, "half": half, "words": words, "mixed": mixed(folder)}
+
+
+def mixed(folder):
+    """A file in which every third chunk has no vector, and in one segment none has one."""
+    path, rng = folder / "mixed.ragfile", np.random.default_rng(8)
+    embedder = open_embedder("default")
+    for seed, has in ((1, True), (2, False), (3, True)):
+        chunks = [
+            {"doc_id": one["id"], "chunk_index": i, "content": text}
+            for one in documents(seed, 60)
+            for i, text in enumerate([one["text"][:200], one["text"][200:400]])
+        ]
+        vectors = [v if has and rng.random() < 0.7 else None
+                   for v in embedder.embed([chunk["content"] for chunk in chunks], "document")]  # fmt: skip
+        writer = ragfile.edit(path) if path.exists() else ragfile.create(path, embedder="default")
+        with writer as w:
+            w.add(chunks, vectors)
+    with ragfile.edit(path) as w:
+        w.delete(ragfile.open(path).document_ids()[::7])
+    return path
+
+
+FILTERS = [
+    {}, {"where": {"year": {"$gte": 2022}}}, {"where": {"lang": {"$in": ["en", True]}}},
+    {"where": {"$or": [{"nested.n": {"$lt": 0.5}}, {"keywords": {"$contains": "beta"}}]}},
+    {"where": {"nested.list": {"$all": ["x", "y"]}}}, {"where": {"lang": {"$not": {"$eq": 1}}}},
+    {"where": {"source": "folder/3.md"}}, {"where": {"lang": None}}, {"tags_any": ["red"]},
+    {"tags_all": ["red", "blue"]}, {"where": {"year": {"$exists": False}}, "tags_any": ["green"]},
+    {"where": {"lang": {"$nin": ["de", 1.5]}}}, {"where": {"nobody": 3}}, {"where": {"doc_id": {"$gt": "d2"}}},
+    {"where": {"nested": {"$contains": "x"}}}, {"where": {"keywords": {"$any": ["alpha", "gamma"]}}},
+    {"where": {"id": {"$contains": "#1"}}},
+]  # fmt: skip
+
+
+def camel(options):
+    names = {"tags_any": "tagsAny", "tags_all": "tagsAll"}
+    return {names.get(name, name): value for name, value in options.items()}
+
+
+def question(rng):
+    return " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
+
+
+def expected(hits):
+    return [
+        {
+            "id": h.id, "doc_id": h.doc_id, "chunk_index": h.chunk_index, "text": h.text,
+            "score": h.score, "score_type": h.score_type, "scores": h.scores, "tags": list(h.tags),
+            "metadata": h.metadata, "source": h.source, "start": h.start, "end": h.end,
+        }
+        for h in hits
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+@pytest.mark.parametrize("name", ["several", "half", "words", "mixed"])
+def test_searches_give_the_same_passages_and_score_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        assert there("open")["length"] == len(rf)
+        for i in range(QUESTIONS):
+            text, options = question(rng), rng.choice(FILTERS)
+            mode = rng.choice(["hybrid", "hybrid", "bm25", "vector", "keyword"])
+            rest = {"k": rng.choice([0, 1, 5, 12, 70]), "mode": mode}
+            if mode == "hybrid":
+                rest["fusion"] = rng.choice([None, None, "rrf", "blend", "calibrated"])
+            if mode == "keyword":
+                text = rng.choice(
+                    ["alpha", "beta", rf.hit(int(rf.live_rows()[i % len(rf)])).doc_id]
+                )
+            found = rf.search(text, **rest, **options, cache=False)
+            answer = there("search", text, rest | camel(options))
+            assert answer["hits"] == expected(found), (text, rest, options)
+            assert bool(answer["degraded"]) == bool(found.degraded)
+
+
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+@pytest.mark.parametrize("name", ["several", "half", "mixed"])
+def test_raw_searches_give_the_same_rows_and_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        there("open")
+        for _ in range(QUESTIONS):
+            text, k, options = question(rng), rng.choice([1, 7, 40]), rng.choice(FILTERS)
+            where = rf.mask(
+                options.get("where"), options.get("tags_any", ()), options.get("tags_all", ())
+            )
+            vector = np.float32([rng.gauss(0, 1) for _ in range(rf.dim)])
+            for call, asked in (("match", text), ("nearest", vector)):
+                rows, scores = getattr(rf, call)([asked], k, where=where)
+                kept = rows[0] >= 0
+                asked = asked if call == "match" else asked.tolist()
+                answer = there(call, asked, {"k": k} | camel(options))
+                assert answer["rows"] == rows[0][kept].tolist()
+                assert answer["bits"] == scores[0][kept].view(np.uint32).tolist()
+
+
+OPTIONS = [
+    {"offset": 3}, {"offset": 40, "pool": 20}, {"least": 0.6}, {"least": 1e9}, {"distinct": True},
+    {"distinct": True, "offset": 4}, {"diversity": 0.4}, {"distinct": True, "diversity": 0.3, "least": 0.2},
+    {"like": 7}, {"variants": ["drain the pod", "rotate keys"]},
+    {"variants": ["taint"], "distinct": True, "offset": 2}, {"k": 9, "like": "d", "fusion": "rrf"},
+    {"fusion": "blend", "distinct": True, "least": 0.1}, {"distinct": True, "fusion": "rrf"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["several", "half", "words"])
+def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, name):
+    rng = random.Random(name)
+    with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+        there("open")
+        for i in range(max(len(OPTIONS), QUESTIONS)):
+            text, options = question(rng), dict(OPTIONS[i % len(OPTIONS)])
+            options |= {"mode": rng.choice(["hybrid", "hybrid", "bm25", "vector"])}
+            options["k"] = rng.choice([1, 5, 12])
+            if "like" in options:
+                row = int(rng.choice(rf.live_rows()))
+                options["like"] = rf.hit(row).id if options["like"] == "d" else row
+                text = rng.choice(["", text])
+            if not rf.has_vectors:
+                options.pop("diversity", None)
+            found = rf.search(text, **options, cache=False)
+            assert there("search", text, options)["hits"] == expected(found), (text, options)
+
+
+def test_boosts_raise_scores_as_they_do_in_python(files):
+    """But for the last bit: powers are the machine's there, and the browser's here."""
+    boosts = [
+        {"field": "year", "weight": 0.5, "origin": 2024, "half": 2},
+        {"field": "nested.n", "weight": -0.2, "origin": 0.5, "half": 0.1},
+        [
+            {"field": "day", "weight": 1, "origin": "2026-01-01", "half": 30},
+            {"field": "year", "weight": 0.1, "origin": 2020, "half": 1},
+        ],
+    ]
+    days = ["2025-12-24", "2026-02-01T10:30:00+02:00", "20251101", "2026-13-01", "soon", 5]
+    with ragfile.edit(files["half"]) as w:
+        w.upsert(
+            [
+                {"id": f"day{i}", "text": "drain the node", "metadata": {"day": d}}
+                for i, d in enumerate(days)
+            ]
+        )
+    with ragfile.open(files["half"]) as rf, Reader(files["half"]) as there:
+        there("open")
+        for boost in boosts:
+            ours = rf.search("drain the node", k=20, boost=boost)
+            theirs = there("search", "drain the node", {"k": 20, "boost": boost})["hits"]
+            assert [h["id"] for h in theirs] == [h.id for h in ours]
+            assert [h["score"] for h in theirs] == pytest.approx([h.score for h in ours], rel=1e-14)
+        answer = there.answer("search", "drain", {"boost": {"field": "year"}})
+        assert "a boost has field" in answer["message"]
+
+
+def test_highlights_are_those_of_python(files):
+    rng = random.Random(5)
+    with ragfile.open(files["several"]) as rf, Reader(files["several"]) as there:
+        there("open")
+        for hit in rf.search("drain running v1.2.3 größe", k=12):
+            text = question(rng)
+            spans = [list(span) for span in rf.highlights(text, hit)]
+            assert there("highlights", text, hit.text) == spans
+        row = int(rf.live_rows()[3])
+        assert there("highlights", "node", row) == [list(s) for s in rf.highlights("node", row)]
+
+
+def test_every_option_of_python_is_known_here():
+    """Taken, or refused by name; but for what has no meaning in a browser."""
+    source = (Path(__file__).parents[3] / "ragfile/doors/browser/asking.js").read_text(
+        encoding="utf-8"
+    )
+    known = set(
+        re.findall(r"\w+", source[source.index("const OPTIONS") : source.index("const NOTHING")])
+    )
+    ours = inspect.signature(ragfile.KnowledgeBase.search).parameters.keys()
+    names = {camel({name: 0}).popitem()[0] for name in ours}
+    assert names - {"self", "query", "threads", "cache", "request_id"} <= known
+
+
+def test_an_option_that_is_not_read_here_is_refused_by_name(files):
+    with Reader(files["words"]) as there:
+        there("open")
+        for options, said in (
+            ({"operators": True}, "operators is an option of ragfile in Python"),
+            ({"group": 2}, "group is an option"),
+            ({"rerank": True}, "rerank is an option"),
+            ({"fields": {"text": 2}}, "fields is an option"),
+            ({"ofset": 3}, "no option 'ofset'"),
+            ({"diversity": 2}, "between 0 and 1"),
+            ({"diversity": 0.5}, "no vectors"),
+            ({"like": "nobody#1"}, "no chunk"),
+            ({"like": 3.5}, "row 3.5 of"),
+            ({"least": "3"}, "least is a score"),
+            ({"offset": -1}, "whole numbers"),
+            ({"variants": "one"}, "list of texts"),
+        ):
+            answer = there.answer("search", "drain", options)
+            assert (answer["error"], said in answer["message"]) == ("ArgumentError", True), answer
+
+
+def test_documents_and_the_glance_are_the_same(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"]) as there:
+        there("open")
+        for doc_id in rf.document_ids()[::3]:
+            ours = rf.document(doc_id)
+            theirs = there("document", doc_id)
+            assert (theirs["text"], theirs["metadata"], theirs["tags"], theirs["source"]) == (
+                ours.text, ours.metadata, list(ours.tags), ours.source,
+            )  # fmt: skip
+            assert there("document", doc_id, {"start": 5, "end": 30})["text"] == ours.text[5:30]
+        assert there("document", "no such document") is None
+        theirs, ours = there("info"), rf.info
+        assert int(theirs["created"]) == ours["created"]
+        same = theirs.keys() - {"path", "created"}
+        assert {k: theirs[k] for k in same} == {k: ours[k] for k in same}
+
+
+def test_older_generations_answer_as_they_did(files):
+    with ragfile.open(files["several"]) as rf:
+        last = rf.generation
+    for generation in range(1, last + 1):
+        with (
+            ragfile.open(files["several"], generation=generation) as rf,
+            Reader(files["several"], generation=generation) as there,
+        ):
+            assert there("open") == {"length": len(rf), "generation": generation}
+            found = rf.search("drain the node", k=9)
+            assert there("search", "drain the node", {"k": 9})["hits"] == expected(found)
+    with Reader(files["several"], generation=last + 1) as there:
+        assert there.answer("open")["error"] == "ArgumentError"
+
+
+def test_a_blob_answers_as_a_file_does(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"], asBlob=True) as there:
+        assert there("open")["length"] == len(rf)
+        assert there("search", "rotate keys", {"k": 9})["hits"] == expected(
+            rf.search("rotate keys", 9)
+        )
+
+
+def test_little_memory_changes_no_answer(files):
+    with ragfile.open(files["several"]) as rf, Reader(files["several"], memory=1 << 16) as there:
+        there("open")
+        for text in ("drain the node", "rotate keys", "日本語 pod"):
+            found = rf.search(text, k=9)
+            assert there("search", text, {"k": 9})["hits"] == expected(found)
+            assert there("memory")["kept"] <= 1 << 16

@@ -1,0 +1,61 @@
+"""What is built for browsers is what the sources make: needs the pinned compiler, and the registry."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.stress
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="ziglang is not installed (make wasm)")
+def test_the_module_is_what_the_core_makes():
+    subprocess.run([sys.executable, "tools/build_wasm.py", "--check"], cwd=ROOT, check=True)
+
+
+def test_the_module_imports_nothing_but_bytes_and_three_harmless_calls():
+    """No clock, no random numbers, no files, no sockets reach the core."""
+    import gzip
+
+    module = gzip.decompress((ROOT / "ragfile/doors/browser/ragfile.wasm.gz").read_bytes())
+    assert module[:8] == b"\0asm\1\0\0\0"
+    assert sorted(imports(module)) == [
+        "host.read",
+        "wasi_snapshot_preview1.clock_time_get",  # the allocator's; it is told 0
+        "wasi_snapshot_preview1.environ_get",
+        "wasi_snapshot_preview1.environ_sizes_get",
+        "wasi_snapshot_preview1.proc_exit",
+    ]
+
+
+def imports(module):
+    """The names in a module's import section."""
+    at = 8
+    while at < len(module):
+        kind, (size, at) = module[at], number(module, at + 1)
+        if kind == 2:
+            count, here = number(module, at)
+            for _ in range(count):
+                names = []
+                for _ in range(2):
+                    length, here = number(module, here)
+                    names.append(module[here : here + length].decode())
+                    here += length
+                assert module[here] == 0  # a function
+                _, here = number(module, here + 1)
+                yield ".".join(names)
+        at += size
+
+
+def number(data, at):
+    """A LEB128 number and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at

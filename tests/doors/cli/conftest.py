@@ -1,0 +1,29 @@
+"""What the tests of the command line share: running it, and a small file."""
+
+import pytest
+
+import ragfile
+from ragfile.doors.cli.main import main
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command: (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def kb(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "keys.md").write_text("# Keys\n\nRotate the keys every ninety days.")
+    (folder / "pods.md").write_text("# Pods\n\nRestart a pod with a rollout.")
+    ragfile.build(folder, tmp_path / "kb.ragfile")
+    return tmp_path / "kb.ragfile"
