@@ -39,7 +39,7 @@ def asked(rf, date):
     def words(sign):
         """The first words of a question, under signs."""
         return lambda text, vector, i: rf.search(
-            sign(text.split()), K, vector=vector, cache=False, operators=True
+            sign(text.split()), K, vector=vector, cache=False, query_syntax=True
         )
 
     hits = {}
@@ -55,20 +55,20 @@ def asked(rf, date):
 
         return one
 
-    first = {"field": date, "weight": 0.3, "origin": 10, "half": 100}
+    first = {"field": date, "weight": 0.3, "reference": 10, "half_life": 100}
     loop = asyncio.new_event_loop()
     fields = rf.analysis.fields
     kinds = {
         "search, hybrid": search(), "search, bm25": search(mode="bm25"),
         "search, vector": search(mode="vector"),
-        "range: nearest(k=None, least=0.5)": lambda t, v, i: rf.nearest(v, None, least=0.5, threads=1),
-        "range: match(k=None, least=8)": lambda t, v, i: rf.match(t, None, least=8.0, threads=1),
-        "like=": lambda t, v, i: rf.search("", K, like=i, cache=False),
+        "range: nearest(k=None, min_score=0.5)": lambda t, v, i: rf.nearest(v, None, min_score=0.5, threads=1),
+        "range: match(k=None, min_score=8)": lambda t, v, i: rf.match(t, None, min_score=8.0, threads=1),
+        "similar_to=": lambda t, v, i: rf.search("", K, similar_to=i, cache=False),
         "offset=100": search(offset=100, pool=200), "pool=200, for the row above": search(pool=200),
-        "least=": search(least=0.3), "diversity=0.3": search(diversity=0.3),
-        "boost=": search(boost=first), "group=2": search(group=2), "distinct=True": search(distinct=True),
+        "min_score=": search(min_score=0.3), "diversity=0.3": search(diversity=0.3),
+        "boost=": search(boost=first), "group=2": search(group=2), "drop_repeats=True": search(drop_repeats=True),
         "variants, two": lambda t, v, i: rf.search(
-            t, K, variants=[t.upper(), t[::2]], vector=[v, v, v], cache=False
+            t, K, rewrites=[t.upper(), t[::2]], vector=[v, v, v], cache=False
         ),
         'operators: "two words" …': words(lambda w: f'"{" ".join(w[:2])}" {" ".join(w[2:])}'),
         "operators: +word …": words(lambda w: " ".join(["+" + w[0], *w[1:]])),

@@ -26,7 +26,7 @@ import numpy as np
 import ragfile
 from ragfile import dataset
 from ragfile.shards.executors.processes import Processes
-from ragfile.shards.ray_data import Asking
+from ragfile.shards.ray_data import BatchSearcher
 
 ROUNDS, K = 5, 12
 
@@ -137,7 +137,7 @@ def invented(passages, count, seed=1):
         yield " ".join(rng.choices(listed, k=rng.randint(2, 6)))
 
 
-class Timed(Asking):
+class Timed(BatchSearcher):
     """An actor that says how long it searched, and how long its process has worked since it was there."""
 
     def __init__(self, *arguments):

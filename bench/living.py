@@ -129,7 +129,7 @@ def small(folder, count, base, everything):
 APPENDING = """
 import sys
 from ragfile import _core
-w = _core.Writer.edit(sys.argv[1])
+w = _core.FileWriter.edit(sys.argv[1])
 w.begin("rag.large")
 for _ in range(1024): w.write(bytes(1 << 20))
 print(1, flush=True)

@@ -32,7 +32,7 @@ def best(task, rounds=3):
 
 def write(path, chunks, parity):
     path.unlink(missing_ok=True)
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.parity(parity)
     for i, chunk in enumerate(chunks):
         writer.add(f"part{i}", chunk)

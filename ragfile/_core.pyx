@@ -8,7 +8,7 @@ import os
 from array import array
 from collections import namedtuple
 
-from ragfile.ground.fork_safe_lock import Lock
+from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo

@@ -23,7 +23,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.file import consistency, filters, sample_rows
 from ragfile.file.pairs import PairFile
-from ragfile.file.row_segment import Segment
+from ragfile.file.row_segment import RowSegment
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Candidate, Document
 from ragfile.records import Segment as Part
@@ -149,7 +149,7 @@ def _read_container(data):
 
 
 def _segment(reader, record):
-    segment, (number, rows, live, generation) = Segment(reader, record, 0), record
+    segment, (number, rows, live, generation) = RowSegment(reader, record, 0), record
     mask = segment.live_mask()
     found = {"number": number, "rows": rows, "live": live, "generation": generation}
     found["tombs"] = [row for row in range(rows) if not mask[row]]

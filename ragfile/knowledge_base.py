@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, overload
 from ragfile.file.open_file import of_one_commit
 from ragfile.file.passages import copy_of
 from ragfile.ground import request_id as tracing
-from ragfile.ground.lru import Recent
+from ragfile.ground.lru import Lru
 from ragfile.records import Hits
 from ragfile.search import groups, query_rewrites, reranker, retriever_fusion
 from ragfile.search.question import Question
 from ragfile.search.question_vectors import QuestionVectors
-from ragfile.search.result_columns import Columns
+from ragfile.search.result_columns import ResultColumns
 from ragfile.search.retrieval import Clock, Retrieval
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
         FieldWeights,
         FusionChoice,
         Mode,
+        Rewrites,
         RowFilter,
         RowFilters,
         SearchOptions,
         StrPath,
         TagFilter,
-        Variants,
         Vector,
         Vectors,
     )
@@ -80,7 +80,7 @@ class KnowledgeBase(Retrieval):
 
     def _open(self):
         super()._open()
-        self._answers = Recent(REMEMBERED)
+        self._answers = Lru(REMEMBERED)
         model = self.config.get("model"), self.dim
         if self._model != model:  # vectors of another model are of no use
             self._model = model
@@ -95,7 +95,7 @@ class KnowledgeBase(Retrieval):
 
     def close(self) -> None:
         super().close()
-        self._answers = Recent(REMEMBERED)
+        self._answers = Lru(REMEMBERED)
 
     @property
     def embedder(self) -> Embedder | None:
@@ -110,9 +110,9 @@ class KnowledgeBase(Retrieval):
         self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: RowFilter | None = None,
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
         fusion: FusionChoice | None = None, vector: Vector | Vectors | None = None,
-        distinct: bool = False, offset: int = 0, least: float | None = None,
-        like: str | int | None = None, variants: Variants = (), diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), group: int = 0, operators: bool = False, fields: FieldWeights | None = None,
+        drop_repeats: bool = False, offset: int = 0, min_score: float | None = None,
+        similar_to: str | int | None = None, rewrites: Rewrites = (), diversity: float = 0.0,
+        boost: Boost | Sequence[Boost] = (), group: int = 0, query_syntax: bool = False, fields: FieldWeights | None = None,
         effort: float = 1.0,
         rerank: bool | str | Reranker = False, threads: int | None = None, cache: bool = True, request_id: str | None = None,
     ) -> Hits:  # fmt: skip
@@ -120,41 +120,41 @@ class KnowledgeBase(Retrieval):
 
         where is a filter on metadata, a bool for each row, row numbers, or ids of chunks and documents; all filters are applied before ranking.
         pool is how many rows each retriever proposes. fusion is "calibrated" (what files record), "rrf" or "blend",
-        or such a name with a dict of parameters. vector is the question's own vector, where it is known. distinct
+        or such a name with a dict of parameters. vector is the question's own vector, where it is known. drop_repeats
         leaves out passages that nearly repeat a better one. cache=False makes the answer anew; a commit that
         refresh() finds forgets all answers. request_id names the request in the log and to the embedding provider.
 
-        offset is how many places to pass over. least leaves out passages that score less. like is a row or the id of a
-        chunk: passages like that one, without it. variants are other wordings, or a function that makes them of the
+        offset is how many places to pass over. min_score leaves out passages that score less. similar_to is a row or the id of a
+        chunk: passages like that one, without it. rewrites are other wordings, or a function that makes them of the
         question; their answers are fused by ranks, and vector then has a row for each. diversity (0 to 1) prefers
         passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
-        best documents with their n best passages each. operators=True reads "phrases", +word, -word, begin* and
+        best documents with their n best passages each. query_syntax=True reads "phrases", +word, -word, begin* and
         speling~ in the question. fields gives fields of the BM25 index other weights than the file's, such as
         {"headers": 3}. docs/searching.md explains all of them.
 
-        effort below 1 looks at that share of the vectors only, the most promising clusters first: hits.recall then
-        estimates what share of the best was found, and hits.proven says whether bounds prove that it is all.
+        effort below 1 looks at that share of the vectors only, the most promising clusters first: hits.estimated_recall then
+        estimates what share of the best was found, and hits.exact says whether bounds prove that it is all.
 
         rerank puts the first 40 passages, or k if that is more, in a new order: True for the built-in measure, a
         cross-encoder's name, or an object with score(query, texts). It reads a passage's header path and text.
         """
         if rerank:
-            reranker.check(least=least, diversity=diversity, group=group)
+            reranker.check(min_score=min_score, diversity=diversity, group=group)
             hits = self.search(
                 query, max(offset + k, reranker.READ), mode=mode, where=where, tags_any=tags_any,
-                tags_all=tags_all, pool=max(pool, reranker.READ), fusion=fusion, vector=vector, distinct=distinct,
-                like=like, variants=variants, boost=boost, operators=operators, fields=fields, effort=effort, threads=threads,
+                tags_all=tags_all, pool=max(pool, reranker.READ), fusion=fusion, vector=vector, drop_repeats=drop_repeats,
+                similar_to=similar_to, rewrites=rewrites, boost=boost, query_syntax=query_syntax, fields=fields, effort=effort, threads=threads,
                 cache=cache, request_id=request_id,
             )  # fmt: skip
             return reranker.reordered(query, hits, rerank, offset, k)
-        query, vector, without = self._likeness(query, vector, like)
+        query, vector, without = self._likeness(query, vector, similar_to)
         options: Any = {
             "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
-            "fusion": fusion, "distinct": distinct, "threads": 1 if threads is None else threads,
-            "offset": offset, "least": least, "diversity": diversity, "boost": boost, "without": without,
-            "operators": operators, "fields": fields, "effort": effort,
+            "fusion": fusion, "drop_repeats": drop_repeats, "threads": 1 if threads is None else threads,
+            "offset": offset, "min_score": min_score, "diversity": diversity, "boost": boost, "without": without,
+            "query_syntax": query_syntax, "fields": fields, "effort": effort,
         }  # fmt: skip
-        texts = [query, *query_rewrites.worded(variants, query)]
+        texts = [query, *query_rewrites.worded(rewrites, query)]
         if len(texts) == 1:
             vectors: Any = None if vector is None else [vector]
             question = Question(texts, k, vectors=vectors, **options)
@@ -182,25 +182,25 @@ class KnowledgeBase(Retrieval):
     def search_batch(
         self, queries: Iterable[str], k: int = 12, *, columns: Literal[True],
         **options: Unpack[BatchOptions],
-    ) -> Columns: ...  # fmt: skip
+    ) -> ResultColumns: ...  # fmt: skip
     @of_one_commit
     def search_batch(
         self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: RowFilters | None = None,
         tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
-        fusion: FusionChoice | None = None, vectors: Vectors | None = None, distinct: bool = False,
-        offset: int = 0, least: float | None = None, diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), operators: bool = False, fields: FieldWeights | None = None,
+        fusion: FusionChoice | None = None, vectors: Vectors | None = None, drop_repeats: bool = False,
+        offset: int = 0, min_score: float | None = None, diversity: float = 0.0,
+        boost: Boost | Sequence[Boost] = (), query_syntax: bool = False, fields: FieldWeights | None = None,
         effort: float = 1.0,
         threads: int | None = None, request_id: str | None = None, columns: bool = False,
-    ) -> list[Hits] | Columns:  # fmt: skip
+    ) -> list[Hits] | ResultColumns:  # fmt: skip
         """As search, for many questions: each retriever is one call into the core. Answers are not kept.
 
         where can also be a list with a filter for each question. columns=True gives Columns, arrays of all answers,
         in place of a list of Hits.
         """
         question = Question(
-            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, distinct, threads,
-            offset, least, diversity, boost, operators=operators, fields=fields, effort=effort,
+            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, drop_repeats, threads,
+            offset, min_score, diversity, boost, query_syntax=query_syntax, fields=fields, effort=effort,
         )  # fmt: skip
         clock = Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
@@ -214,7 +214,7 @@ class KnowledgeBase(Retrieval):
         clock.note("fetch")
         for i, hits in enumerate(found):
             if question.recall is not None:
-                hits.recall = float(question.recall.all[i])
+                hits.estimated_recall = float(question.recall.all[i])
             self._sign(question, i, hits, clock, request_id)
         return found
 
@@ -224,19 +224,19 @@ class KnowledgeBase(Retrieval):
         why = next((why for _, _, why in parts if why), "")
         self.counters["searches"] += len(question.texts)
         clock.note("fetch")
-        return Columns(
+        return ResultColumns(
             ranked, self.passages(), degraded=why, timings=clock.spent, request_id=request_id,
             generation=self.generation,
             recall=None if question.recall is None else question.recall.all,
         )  # fmt: skip
 
-    def _likeness(self, query, vector, like):
+    def _likeness(self, query, vector, similar_to):
         """(text, vector, row that is left out) of a question for passages like one that is there."""
-        if like is None:
+        if similar_to is None:
             return query, vector, None
-        row = self.row(like) if isinstance(like, str) else like
+        row = self.row(similar_to) if isinstance(similar_to, str) else similar_to
         if row is None:
-            raise KeyError(f"{self.path} has no chunk {like!r}, which like= names")
+            raise KeyError(f"{self.path} has no chunk {similar_to!r}, which similar_to= names")
         text = query or self.chunk(row).content
         if vector is None and self.vector_mask()[row]:
             vector = self.vectors_of([row])[0]
@@ -254,7 +254,7 @@ class KnowledgeBase(Retrieval):
                 ((_, ranked, degraded),) = self._found(question.limited(len(self)), clock)
         hits = self._hits(ranked, degraded)[0]
         if question.recall is not None:
-            hits.recall = question.recall.least()
+            hits.estimated_recall = question.recall.lowest()
         clock.note("fetch")
         self._sign(question, 0, hits, clock, request_id)
         return hits
@@ -410,7 +410,11 @@ def _copied(hits):
     """Hits that their taker may change."""
     copies = [copy_of(hit) for hit in hits]
     found = Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
-    found.failed, found.skipped, found.recall = hits.failed, hits.skipped, hits.recall
+    found.missing_shards, found.skipped, found.estimated_recall = (
+        hits.missing_shards,
+        hits.skipped,
+        hits.estimated_recall,
+    )
     return found
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.file.signatures import Signature
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
-    from ragfile.types import Dialect, OnMissing, StrPath
+    from ragfile.types import Dialect, StrPath
 
 HEAD = 1 << 16  # bytes that tell what a file is
 
@@ -36,7 +36,7 @@ def open(
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     executor: Any = None, workers: int | None = None,
-    on_missing: OnMissing = "error", pin: bool = False,
+    allow_partial: bool = False, pin: bool = False,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
@@ -53,7 +53,7 @@ def open(
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
-    executor: Any = None, workers: int | None = None, on_missing: OnMissing = "error",
+    executor: Any = None, workers: int | None = None, allow_partial: bool = False,
     pin: bool = False,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Opens a knowledge base for reading. The content decides what it is, not the suffix.
@@ -75,8 +75,8 @@ def open(
     refused with SignatureError, and every block is checked against the signature when it is read.
 
     path may be a dataset: a folder, or an s3:// URL that ends with "/". executor says who asks its
-    shards: None (this process), "process", "ray" or "dask", with so many workers. on_missing says
-    what to do without a shard that cannot be asked: raise the "error", or give a "partial" answer
+    shards: None (this process), "process", "ray" or "dask", with so many workers. allow_partial
+    answers without shards that cannot be asked, which is an error otherwise: a partial answer
     that says so.
 
     pin=True is for a local file of version 1.0 that is asked often: what a vector question sweeps
@@ -98,7 +98,7 @@ def open(
         return Dataset(
             path, embedder=embedder, generation=generation, strict=strict, offline=offline,
             embedding_cache=embedding_cache, cache=cache, executor=executor, workers=workers,
-            on_missing=on_missing, trusted=trusted,
+            allow_partial=allow_partial, trusted=trusted,
         )  # fmt: skip
     if is_remote(path):
         return _open_remote(
@@ -225,7 +225,7 @@ def sign(
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
 
 
-class _Remote(KnowledgeBase):
+class _RemoteFile(KnowledgeBase):
     """What a knowledge base behind a URL does in its own way: opening, and looking whether it has
     changed.
     """
@@ -276,7 +276,7 @@ def _reopen(kind, url, options):
     return kind(url, **options)
 
 
-class RemoteKnowledgeBase(_Remote):
+class RemoteKnowledgeBase(_RemoteFile):
     """A 1.0 file behind a URL."""
 
     def _mapped(self):
@@ -337,7 +337,7 @@ class PairKnowledgeBase(TextKnowledgeBase):
         return json_pair.read(*paths)
 
 
-class RemoteTextKnowledgeBase(_Remote, TextKnowledgeBase):
+class RemoteTextKnowledgeBase(_RemoteFile, TextKnowledgeBase):
     """A .ragmd file behind a URL, fetched whole."""
 
     def _collection(self):

@@ -78,7 +78,7 @@ def prepare(
 
     rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The
     budget is for the passages with their source lines; the question and the template's own words
-    come on top. search are options of rf.search, such as mode, where or distinct; system are texts
+    come on top. search are options of rf.search, such as mode, where or drop_repeats; system are texts
     that go before the prompt.
     """
     hits = rf.search(question, k, **search)

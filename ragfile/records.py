@@ -388,20 +388,28 @@ class Hits(list[Hit]):
     """A list of Hit, best first.
 
     `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
-    `generation` is the commit that was searched. `recall` is the share of the best by vector that was found: 1.0 unless
-    an effort below 1 left some out, then by estimate. Of a dataset, `failed` are the shards that could not be asked, each
+    `generation` is the commit that was searched. `estimated_recall` is the share of the best by vector that was found: 1.0 unless
+    an effort below 1 left some out, then by estimate. Of a dataset, `missing_shards` are the shards that could not be asked, each
     with the reason, and `skipped` is how often a shard was ruled out without being asked.
     """
 
-    __slots__ = ("degraded", "failed", "generation", "recall", "request_id", "skipped", "timings")
+    __slots__ = (
+        "degraded",
+        "estimated_recall",
+        "generation",
+        "missing_shards",
+        "request_id",
+        "skipped",
+        "timings",
+    )
 
     degraded: str
     generation: int
     request_id: str
     timings: dict[str, float]
-    failed: tuple[str, ...]
+    missing_shards: tuple[str, ...]
     skipped: int
-    recall: float
+    estimated_recall: float
 
     def __init__(
         self,
@@ -413,17 +421,17 @@ class Hits(list[Hit]):
         super().__init__(hits)
         self.degraded, self.request_id, self.generation = degraded, "", 0
         self.timings = {} if timings is None else timings
-        self.failed, self.skipped, self.recall = (), 0, 1.0
+        self.missing_shards, self.skipped, self.estimated_recall = (), 0, 1.0
 
     @property
-    def proven(self) -> bool:
+    def exact(self) -> bool:
         """Whether no better passage by vector can have been missed."""
-        return self.recall == 1.0
+        return self.estimated_recall == 1.0
 
     @property
     def complete(self) -> bool:
         """Whether all of the collection was searched."""
-        return not self.failed
+        return not self.missing_shards
 
     def groups(self) -> list[list[Hit]]:
         """Neighbours of one document put together: what group= found, document by document."""

@@ -65,9 +65,6 @@ Format: TypeAlias = Literal[
 StrPath: TypeAlias = str | PathLike[str]
 """A path, or a URL where a function says so."""
 
-OnMissing: TypeAlias = Literal["error", "partial"]
-"""What a dataset does without a shard that cannot be asked: it raises, or answers without it and says so."""
-
 Assigning: TypeAlias = Literal["range", "hash"] | Callable[[str], int]
 """Which documents of a dataset share a shard."""
 
@@ -172,19 +169,19 @@ FusionChoice: TypeAlias = Fusion | tuple[Fusion, Mapping[str, float]]
 
 
 class Boost(TypedDict):
-    """Raises scores by `weight * 0.5 ** (|value - origin| / half)`, value being a number or an ISO date under `field` in
-    the metadata. A date's half is in days. Passages without such a value stay as they are."""
+    """Raises scores by `weight * 0.5 ** (|value - reference| / half_life)`, value being a number or an ISO date under `field` in
+    the metadata. A date's half_life is in days. Passages without such a value stay as they are."""
 
     field: str
     weight: float
-    origin: float | str
-    half: float
+    reference: float | str
+    half_life: float
 
 
 FieldWeights: TypeAlias = Mapping[str, int]
 """Weights of fields of the BM25 index by name, 0 to 255; fields that are not named keep those of the file."""
 
-Variants: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
+Rewrites: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """Other wordings of a question, or a function that makes them of it."""
 
 
@@ -196,12 +193,12 @@ class SharedOptions(TypedDict, total=False):
     tags_all: TagFilter
     pool: int
     fusion: FusionChoice | None
-    distinct: bool
+    drop_repeats: bool
     offset: int
-    least: float | None
+    min_score: float | None
     diversity: float
     boost: Boost | Sequence[Boost]
-    operators: bool
+    query_syntax: bool
     fields: FieldWeights | None
     effort: float
     threads: int | None
@@ -213,8 +210,8 @@ class SearchOptions(SharedOptions, total=False):
 
     where: RowFilter | None
     vector: Vector | Vectors | None
-    like: str | int | None
-    variants: Variants
+    similar_to: str | int | None
+    rewrites: Rewrites
     group: int
     cache: bool
 

@@ -93,7 +93,7 @@ def ask(
     if budget < 0:
         raise ValueError(f"a token budget must not be negative, not {budget}")
     settings = parameters(temperature=temperature, max_tokens=max_tokens, stop=stop, seed=seed)
-    asking = _Asking(
+    asking = _AnswerRun(
         rf, question, history_of(history), _systems(system), settings, k, budget, count,
         search, offline or network.is_offline(), request_id or tracing.new(),
         allow_ungrounded and model is not None,
@@ -138,7 +138,7 @@ class Unreadable:
 
 
 @dataclass(slots=True)
-class _Asking:
+class _AnswerRun:
     """One question on its way to an answer."""
 
     rf: Any

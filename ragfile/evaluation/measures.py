@@ -23,7 +23,7 @@ IR = "ir:"  # before an id of ir_datasets
 
 
 @dataclass(slots=True)
-class Collection:
+class JudgedCollection:
     """Judged texts. `documents()` reads the corpus again at each call; it can be larger than
     memory.
     """
@@ -40,7 +40,7 @@ class Collection:
 
 
 @dataclass(slots=True)
-class IrCollection(Collection):
+class IrCollection(JudgedCollection):
     """A collection of the package ir_datasets, by its id. That package may fetch it first."""
 
     dataset: Any = None
@@ -77,7 +77,7 @@ def read_collection(path, split="test"):
     missing = qrels.keys() - queries.keys()
     if missing:
         raise ValueError(f"{path}: judgements for unknown queries, such as {min(missing)}")
-    return Collection(path, {q: text for q, text in queries.items() if q in qrels}, qrels)
+    return JudgedCollection(path, {q: text for q, text in queries.items() if q in qrels}, qrels)
 
 
 def _check_layout(path, split):

@@ -85,7 +85,7 @@ class Rows:
                 yield segment, number, self.rows[low:high] - segment.base
 
 
-class Fields:
+class ArrowFields:
     """The columns of a file, by name."""
 
     def __init__(self, archive: Any, vectors: bool = True) -> None:
@@ -270,7 +270,7 @@ class WithoutVectors:
 
 def arrow_stream(archive, vectors=True):
     """A PyCapsule of an Arrow stream over the live chunks: no library is needed on this side."""
-    return Fields(archive, vectors).stream()
+    return ArrowFields(archive, vectors).stream()
 
 
 def arrow_reader(archive, vectors=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow
 import pyarrow.dataset as pads
 
-from ragfile.file.arrow import Fields
+from ragfile.file.arrow import ArrowFields
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +29,7 @@ class FileDataset(pads.Dataset):
 
     def __init__(self, archive: Any, condition: Any = None) -> None:
         self._archive, self._condition = archive, condition
-        self._fields = Fields(archive)
+        self._fields = ArrowFields(archive)
         none = self._fields.stream(rows=archive.live_rows()[:0])
         self._schema = _reader(none).schema
 

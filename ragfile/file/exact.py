@@ -13,7 +13,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.file import prefetch
-from ragfile.ground.lru import Recent
+from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,7 +31,7 @@ class Segments(list):
         super().__init__(segments)
         self._lexicons = self._matrices = self._parts = None
         self._has_vectors = has_vectors
-        self._questions = Recent(QUESTIONS)
+        self._questions = Lru(QUESTIONS)
 
     # Without functools.cached_property: before Python 3.12 it holds a lock that a fork can leave closed.
 

@@ -149,13 +149,13 @@ class ExactSearch(RowReading):
     @of_one_commit
     def nearest(
         self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | RowSet | RowSets | None = None,
-        threads: int | None = None, least: Vector | float | None = None, effort: float = 1.0,
+        threads: int | None = None, min_score: Vector | float | None = None, effort: float = 1.0,
         recall: NDArray[np.float64] | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
 
         where is a filter, a bool for each row, row numbers, ids, or a list with one of these for each query. k is at
-        most the number of live rows. least is a score that rows must reach, one for all queries or one for each: the
+        most the number of live rows. min_score is a score that rows must reach, one for all queries or one for each: the
         search is faster for knowing it. What is left over is row -1 with score -inf. With k=None, all rows that reach
         least are found, and the arrays are as wide as the longest answer.
 
@@ -164,8 +164,8 @@ class ExactSearch(RowReading):
         where bounds prove that it has all, and else an estimate.
         """
         queries = np.asarray(vectors)
-        if least is not None:
-            least = row_sets.one_for_each(least, 1 if queries.ndim == 1 else len(queries))
+        if min_score is not None:
+            min_score = row_sets.one_for_each(min_score, 1 if queries.ndim == 1 else len(queries))
         if k is None:
             return exact.all_reaching(
                 lambda k: self.nearest(
@@ -173,7 +173,7 @@ class ExactSearch(RowReading):
                     k,
                     where=where,
                     threads=threads,
-                    least=least,
+                    min_score=min_score,
                     effort=effort,
                     recall=recall,
                 ),
@@ -181,9 +181,11 @@ class ExactSearch(RowReading):
             )
         k = self._at_most(k)
         count = 1 if queries.ndim == 1 else len(queries)
-        return self._near(queries, k, self._sets_of(where, count), threads, least, effort, recall)
+        return self._near(
+            queries, k, self._sets_of(where, count), threads, min_score, effort, recall
+        )
 
-    def _near(self, queries, k, rows, threads, least, effort, recall):
+    def _near(self, queries, k, rows, threads, min_score, effort, recall):
         """The same for one set of rows, or one for each query."""
         if recall is not None:
             recall[:] = 1.0
@@ -192,14 +194,14 @@ class ExactSearch(RowReading):
             return exact.nothing(1 if queries.ndim == 1 else len(queries), k)
         prefetch.vectors(segments)
         return exact.nearest(
-            segments, queries, k, rows.words(segments), threads, least, effort, recall
+            segments, queries, k, rows.words(segments), threads, min_score, effort, recall
         )
 
     @of_one_commit
     def match(
         self, texts: str | Iterable[str], k: int | None = 10, *, where: RowFilters | RowSet | RowSets | None = None,
         threads: int | None = None, k1: float | None = None, b: float | None = None,
-        least: Vector | float | None = None, fields: FieldWeights | None = None,
+        min_score: Vector | float | None = None, fields: FieldWeights | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """As nearest, by BM25 over the text. A row without any of the terms is not found.
 
@@ -207,8 +209,8 @@ class ExactSearch(RowReading):
         a file that was built with these, and 0 leaves a field out.
         """
         texts = [texts] if isinstance(texts, str) else list(texts)
-        if least is not None or k is None:
-            floors = row_sets.one_for_each(-np.inf if least is None else least, len(texts))
+        if min_score is not None or k is None:
+            floors = row_sets.one_for_each(-np.inf if min_score is None else min_score, len(texts))
             return exact.all_reaching(
                 lambda k: exact.reaching(
                     self.match(texts, k, where=where, threads=threads, k1=k1, b=b, fields=fields),

@@ -6,7 +6,7 @@ Every filter is two-valued: a row passes or it does not, a field that is missing
 positive condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose.
 Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
 
-A filter never looks at rows but at a `Columns`: for each path the distinct values in one total order, and for
+A filter never looks at rows but at a `FilterColumns`: for each path the distinct values in one total order, and for
 each row the number of its value. A condition is decided once per distinct value (a range by bisection,
 without looking at the values between) and spread over the rows; what comes out is a row set, a bit for each row.
 `Dicts` makes such columns from metadata in memory; stored_columns.py has those of a file.
@@ -145,7 +145,7 @@ def without_values(rows):
     return Column(np.full(rows, -1, np.int32), [])
 
 
-class Columns(Protocol):
+class FilterColumns(Protocol):
     """What a filter needs of a collection.
 
     Metadata of document and chunk are one object here: the chunk's keys win.

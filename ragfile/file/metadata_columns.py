@@ -23,7 +23,7 @@ NONE, FIELD, PARTIAL, FULL = 0, 1, 2, 3  # how an object says something, the str
 
 
 class Labels:
-    """filters.Columns over all rows of some segments, made on first use."""
+    """filters.FilterColumns over all rows of some segments, made on first use."""
 
     def __init__(self, segments):
         self._segments, self._members, self._columns, self._count = segments, {}, {}, 0

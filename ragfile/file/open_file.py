@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ragfile import _core
 from ragfile.errors import ChangedError, CorruptError, FormatError
 from ragfile.file import config
-from ragfile.file.row_segment import Segment
-from ragfile.ground.fork_safe_lock import Lock
+from ragfile.file.row_segment import RowSegment
+from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -114,7 +114,7 @@ class OpenFile:
     path: str
     rows: int
     reader: _core.Reader
-    segments: list[Segment]
+    segments: list[RowSegment]
     _map: Any
 
     def __init__(
@@ -123,7 +123,7 @@ class OpenFile:
     ) -> None:  # fmt: skip
         self.path = os.fspath(path)
         self._options = {"generation": generation, "strict": strict, "trusted": _key_texts(trusted)}
-        self._swap = Lock()
+        self._swap = ForkSafeLock()
         self._open()
 
     @classmethod
@@ -132,7 +132,7 @@ class OpenFile:
         archive = cls.__new__(cls)
         archive.path = os.fspath(path)
         archive._options = {"generation": 0, "strict": strict, "trusted": None}
-        archive._swap, archive._map = Lock(), reader.owner
+        archive._swap, archive._map = ForkSafeLock(), reader.owner
         archive._seen = archive._identity()
         archive._read(reader)
         return archive
@@ -171,7 +171,7 @@ class OpenFile:
         self._check_needs()
         self.segments, base = [], 0
         for record in self.reader.segments:
-            self.segments.append(Segment(self.reader, record, base))
+            self.segments.append(RowSegment(self.reader, record, base))
             base += record.rows
         self.rows = base
         metric = self.config.get("metric", "cosine")

@@ -58,7 +58,7 @@ def write_pairs(
         + ["vector"] * bool(embeddings)
     )
     with replacing(path) as file:
-        draft = _Draft(file, names, padding, byteorder == "big")
+        draft = _PairDraft(file, names, padding, byteorder == "big")
         if keywords:
             draft.add_keywords(keywords, sorted_keys)
         if embeddings:
@@ -78,7 +78,7 @@ def aligned(at: int) -> int:
     return -(-at // ALIGNMENT) * ALIGNMENT
 
 
-class _Draft:
+class _PairDraft:
     """A file that grows section by section; the front is written last, into room that always suffices."""
 
     def __init__(self, file, names, padding, big):

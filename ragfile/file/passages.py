@@ -89,7 +89,7 @@ class Passages:
         return segment.stored_vectors(local, 1)[0]
 
 
-class Kept:
+class KeptPassages:
     """Hits of an answer that is kept: what one taker read, the next one gets a copy of."""
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class Kept:
         return hit.vector
 
 
-KEPT = Kept()
+KEPT = KeptPassages()
 
 
 def copy_of(hit: Hit) -> Hit:

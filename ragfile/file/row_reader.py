@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.file.row_segment import Segment, StoredDocument
+    from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.records import Hit
     from ragfile.types import PairStrategy
 
@@ -37,7 +37,7 @@ class Standing(NamedTuple):
 class RowPlace(NamedTuple):
     """Where a row of the file lies: the segment, and the row's number there."""
 
-    segment: Segment
+    segment: RowSegment
     local: int
 
 

@@ -82,7 +82,7 @@ class StoredDocument:
 
     __slots__ = ("_record", "number", "segment")
 
-    def __init__(self, segment: Segment, number: int):
+    def __init__(self, segment: RowSegment, number: int):
         self.segment, self.number = segment, number
         self._record = None
 
@@ -140,7 +140,7 @@ class StoredDocument:
         )  # fmt: skip
 
 
-class Segment:
+class RowSegment:
     """The rows that one commit added. `base` is the number of its first row in the file."""
 
     def __init__(self, reader, record: _core.SegmentRecord, base: int):

@@ -121,7 +121,7 @@ def one_for_each(value, count: int) -> np.ndarray:
     if found.size == 1 and count != 1:
         found = np.repeat(found, count)
     if found.size != count or np.isnan(found).any():
-        raise ValueError(f"least is a number for each of {count} queries, not {value!r:.80}")
+        raise ValueError(f"min_score is a number for each of {count} queries, not {value!r:.80}")
     return found
 
 

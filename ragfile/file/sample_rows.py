@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.file.row_segment import Segment
+    from ragfile.file.row_segment import RowSegment
 
 TAKEN = 1024
 KEPT = TAKEN + TAKEN // 8
@@ -30,14 +30,14 @@ WORTH = 8 * TAKEN  # below, the rows' records cost less than a copy of their vec
 Entry = tuple[int, int]  # hash, row of the segment
 
 
-class Sample(NamedTuple):
+class SampleRows(NamedTuple):
     """Rows of the file, in order of their hashes, and their vectors where that was asked."""
 
     rows: NDArray[np.int64]
     vectors: list[NDArray[np.floating]]
 
 
-def stored_sample(segment: Segment) -> _core.StoredSample | None:
+def stored_sample(segment: RowSegment) -> _core.StoredSample | None:
     """The segment's `rag.sample`, checked."""
     section = segment.section("rag.sample")
     if section is None:
@@ -46,7 +46,7 @@ def stored_sample(segment: Segment) -> _core.StoredSample | None:
     return _core.StoredSample(section, segment.rows, layout.dim, layout.bits)
 
 
-def living(stored: _core.StoredSample, segment: Segment) -> dict[Entry, int] | None:
+def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] | None:
     """The live entries by their places, TAKEN at most; None where more of the segment's rows are wanted."""
     mask = segment.vector_mask()
     places = {entry: i for i, entry in enumerate(stored.pairs()) if mask[entry[1]]}  # in order
@@ -55,7 +55,7 @@ def living(stored: _core.StoredSample, segment: Segment) -> dict[Entry, int] | N
     return dict(list(places.items())[:TAKEN])
 
 
-def sample(segments: Sequence[Segment], with_vectors: bool = True) -> Sample:
+def sample(segments: Sequence[RowSegment], with_vectors: bool = True) -> SampleRows:
     """The sample of a file."""
     prefetch.samples(segments)
     segments = [segment for segment in segments if segment.vector_count]
@@ -68,10 +68,10 @@ def sample(segments: Sequence[Segment], with_vectors: bool = True) -> Sample:
             segments, [r for r, (_, _, v) in zip(rows, chosen, strict=True) if v is None]
         )
     vectors = [_vector(*each) for each in chosen] if with_vectors else []
-    return Sample(rows, vectors)
+    return SampleRows(rows, vectors)
 
 
-def _of(segment: Segment) -> dict[Entry, NDArray[np.floating] | None]:
+def _of(segment: RowSegment) -> dict[Entry, NDArray[np.floating] | None]:
     """A segment's part, with the vectors that lie together."""
     stored = stored_sample(segment)
     kept = None if stored is None else living(stored, segment)
@@ -82,7 +82,7 @@ def _of(segment: Segment) -> dict[Entry, NDArray[np.floating] | None]:
     return dict.fromkeys(segment.records.sample(TAKEN, segment.embedded))
 
 
-def _vector(entry: Entry, segment: Segment, together: NDArray[np.floating] | None):
+def _vector(entry: Entry, segment: RowSegment, together: NDArray[np.floating] | None):
     if together is not None:
         return together
     return segment.stored_vectors(entry[1], 1)[0]
@@ -91,7 +91,7 @@ def _vector(entry: Entry, segment: Segment, together: NDArray[np.floating] | Non
 # ------------------------------------------------------------------------------------ writing --
 
 
-def is_short(segment: Segment, alive: NDArray[np.bool_]) -> bool:
+def is_short(segment: RowSegment, alive: NDArray[np.bool_]) -> bool:
     """Whether the segment's `rag.sample` has too few of the rows that will be alive."""
     if not (segment.has("rag.sample") and segment.has("vector")):
         return False
@@ -102,7 +102,7 @@ def is_short(segment: Segment, alive: NDArray[np.bool_]) -> bool:
     return kept < min(TAKEN, int(alive.sum()))
 
 
-def written_anew(segment: Segment, alive: NDArray[np.bool_]) -> bytes:
+def written_anew(segment: RowSegment, alive: NDArray[np.bool_]) -> bytes:
     """`rag.sample` of the rows that will be alive and have vectors."""
     alive = alive & ~segment.bare_mask()
     entries = segment.records.sample(KEPT, _core.row_set(alive, segment.rows))

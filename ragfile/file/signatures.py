@@ -142,7 +142,7 @@ def seal_of(reader: _core.Reader) -> bytes:
     return bytes(section)
 
 
-class Parts(NamedTuple):
+class SignatureParts(NamedTuple):
     """An envelope, taken apart."""
 
     payload: bytes
@@ -166,7 +166,7 @@ def _opened(envelope: Mapping[str, Any]) -> _Opened | None:
     return None if parts is None else _Opened(*parts, *_stated(parts.payload))
 
 
-def parts_of(envelope: Any) -> Parts | None:
+def parts_of(envelope: Any) -> SignatureParts | None:
     """None if the envelope is not of the form that the specification demands."""
     try:
         (only,) = envelope["signatures"]
@@ -176,7 +176,7 @@ def parts_of(envelope: Any) -> Parts | None:
         return None
     if envelope.get("payloadType") != TYPE or not isinstance(key_id, str):
         return None
-    return Parts(payload, signature, key_id)
+    return SignatureParts(payload, signature, key_id)
 
 
 def _stated(payload: bytes) -> tuple[str | None, Mapping[str, Any]]:

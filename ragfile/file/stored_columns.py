@@ -21,7 +21,7 @@ from ragfile.file.metadata_columns import IDS, Labels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ragfile.file.row_segment import Segment
+    from ragfile.file.row_segment import RowSegment
 
 WORTH = 64  # rows: the metadata of fewer are read faster than a section is
 HEAD = 64 << 10  # bytes that are brought before the columns themselves
@@ -100,9 +100,9 @@ class DocumentIds(Sequence):
 
 
 class SegmentColumns:
-    """filters.Columns of one segment. What is made is kept."""
+    """filters.FilterColumns of one segment. What is made is kept."""
 
-    def __init__(self, segment: Segment):
+    def __init__(self, segment: RowSegment):
         self.segment, self._columns, self._labels = segment, {}, None
         section = segment.section("rag.columns")
         self.stored = None if section is None else _core.StoredColumns(section, segment.rows)
@@ -191,7 +191,7 @@ def _is_of_metadata(columns, path):
     return not columns.is_known(path) or (path in IDS and columns.is_stored(path))
 
 
-def heads(segments: Sequence[Segment]) -> None:
+def heads(segments: Sequence[RowSegment]) -> None:
     """The lists of columns of all segments, at once."""
     if segments and segments[0].reader.is_elsewhere:
         sections = [segment.section("rag.columns") for segment in segments]

@@ -69,7 +69,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Replacement]:
         file.close()
 
 
-class Lock:
+class ReplaceLock:
     """Keeps every other writer of a path out while its content is loaded, changed and written."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -92,9 +92,9 @@ class Lock:
 
 
 @contextlib.contextmanager
-def lock(path: str | os.PathLike[str]) -> Iterator[Lock]:
+def lock(path: str | os.PathLike[str]) -> Iterator[ReplaceLock]:
     """The lock of a path, for save(…, held=…). LockedError names the process that holds it."""
-    held = Lock(path)
+    held = ReplaceLock(path)
     try:
         yield held
     finally:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from ragfile.ground.fork_safe_lock import Lock
+from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ class Waiter:
     """Somebody who waits for what one thread does."""
 
     def __init__(self):
-        self._lock, self._shuts, self._left = Lock(), [], threading.Event()
+        self._lock, self._shuts, self._left = ForkSafeLock(), [], threading.Event()
 
     @property
     def has_left(self) -> bool:

@@ -12,7 +12,7 @@ import weakref
 _known = weakref.WeakSet()
 
 
-class Lock:
+class ForkSafeLock:
     """For `with`, as threading.Lock."""
 
     def __init__(self):

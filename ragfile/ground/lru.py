@@ -2,14 +2,14 @@
 
 from collections import OrderedDict
 
-from ragfile.ground.fork_safe_lock import Lock
+from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 
-class Recent:
+class Lru:
     """At most `size` values; the one that was asked for longest ago goes first."""
 
     def __init__(self, size):
-        self._size, self._values, self._lock = size, OrderedDict(), Lock()
+        self._size, self._values, self._lock = size, OrderedDict(), ForkSafeLock()
 
     def __len__(self):
         return len(self._values)

@@ -54,7 +54,7 @@ KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class SourceFailure:
     path: str
     reason: str
     kind: str = "LoadError"
@@ -123,7 +123,7 @@ class Loading:
             if self._is_wanted(source, checksum, len(raw)):
                 yield from self._documents(source, raw, checksum, modified)
         except Exception as error:  # noqa: BLE001 - on a damaged file a parser can raise anything
-            self.failures.append(Failure(source.path, _sentence(error), type(error).__name__))
+            self.failures.append(SourceFailure(source.path, _sentence(error), type(error).__name__))
 
     def _is_wanted(self, source, checksum, size):
         """Whether a file is read on, of which its bytes are known now."""
@@ -149,7 +149,7 @@ class Loading:
         """Whether a document has an id of its own; another one is a failure."""
         if doc_id in self._ids:
             why = f"the id {doc_id!r} appears twice"
-            self.failures.append(Failure(source.path, why, "LoadError"))
+            self.failures.append(SourceFailure(source.path, why, "LoadError"))
             return False
         self._ids.add(doc_id)
         return True
@@ -164,7 +164,7 @@ class Loading:
             self.encodings[source.path] = described["encoding"] = encoding
         for extracted in one.parse(raw, self.limits, **options):
             if extracted.problem:
-                self.failures.append(Failure(source.path, extracted.problem, "LoadError"))
+                self.failures.append(SourceFailure(source.path, extracted.problem, "LoadError"))
                 continue
             document = _assembled(extracted, self.limits)
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
@@ -183,7 +183,7 @@ class Loading:
             return split(document, policy)
         except (MemoryError, RecursionError) as error:
             why = "not enough memory to cut it into chunks"
-            self.failures.append(Failure(document.source, why, type(error).__name__))
+            self.failures.append(SourceFailure(document.source, why, type(error).__name__))
             return None
 
     def _encoding(self, raw, kind):

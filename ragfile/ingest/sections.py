@@ -60,7 +60,7 @@ def _level_and_title(m):
     return level, without_anchor(title).strip(" \t")
 
 
-class Section(NamedTuple):
+class HeaderSection(NamedTuple):
     """A stretch of text under its header. `own` and `above` are the numbers of its header and of
     the one that encloses that, -1 where there is none; `titles` are the names on the way there.
     """
@@ -76,7 +76,7 @@ def sections(text, start, end):
     """Each Section; one without a body is left to the headers below it."""
     found = headers(text, start, end)
     title = _front_title(text, start, end)
-    yield Section(start, found[0][0] if found else end, [title])
+    yield HeaderSection(start, found[0][0] if found else end, [title])
     path = []
     for i, (begin, body, level, name) in enumerate(found):
         stop, below = (found[i + 1][0], found[i + 1][2]) if i + 1 < len(found) else (end, 0)
@@ -84,7 +84,7 @@ def sections(text, start, end):
         outer = path[-1][2] if path else -1
         path.append((level, name, i))
         if below <= level or NOT_BLANK.search(text, body, stop):
-            yield Section(begin, stop, [title, *(name for _, name, _ in path)], i, outer)
+            yield HeaderSection(begin, stop, [title, *(name for _, name, _ in path)], i, outer)
 
 
 def _front_title(text, start, end):
@@ -117,7 +117,7 @@ def _without_blanks(text, found):
         while end > start and text[end - 1] in " \t\n":
             end -= 1
         if start < end:
-            yield Section(start, end, titles, own, above)
+            yield HeaderSection(start, end, titles, own, above)
 
 
 def _belongs(group, section, size):
@@ -136,4 +136,4 @@ def _whole(group):
     titles = first.titles
     if first is not last and first.own >= 0 and last.above != first.own:
         titles = titles[:-1]
-    return Section(first.start, last.end, titles)
+    return HeaderSection(first.start, last.end, titles)

@@ -25,7 +25,7 @@ MARKED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file that was found: where it is, and the id its document gets."""
 
     path: str
@@ -81,7 +81,7 @@ def find(sources, skipped=None, wanted=None, selection=None):
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
             used.add(doc_id)
-            yield Source(path, doc_id, is_named)
+            yield SourceFile(path, doc_id, is_named)
 
 
 def expanded(sources):

@@ -17,7 +17,7 @@ log = logging.getLogger("ragfile.net.fetcher")
 SUFFIX = ".blocks"
 
 
-class Kept:
+class BlockCache:
     """What a folder keeps of one object."""
 
     def __init__(self, folder, url, identity):

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 from ragfile import _core
 from ragfile.errors import RemoteError
 from ragfile.ground.urls import is_remote, shown
-from ragfile.net.block_cache import Kept
-from ragfile.net.intervals import Spans, joined, merged, without
+from ragfile.net.block_cache import BlockCache
+from ragfile.net.intervals import ByteRanges, joined, merged, without
 from ragfile.net.json_client import TransientError
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ class Fetcher:
     def __init__(self, url, cache=None, redirects=False, window=WINDOW):
         self.path = shown(url)
         self._object = object_at(url, redirects)
-        self._there, self._flying = Spans(), []
+        self._there, self._flying = ByteRanges(), []
         self._changed, self._is_inherited = threading.Condition(), False
         self.identity, at, ending = _persistently(self._object.open, window)
         self.size = self.identity.size
         self._file, self.descriptor = self._blank()
         self._kept: Any = (
-            None if cache is None else Kept(os.fspath(cache), self.path, self.identity)
+            None if cache is None else BlockCache(os.fspath(cache), self.path, self.identity)
         )
         self.kept = self._kept is not None
         _all.add(self)

@@ -6,7 +6,7 @@ import bisect
 import itertools
 
 
-class Spans:
+class ByteRanges:
     """Stretches that do not touch, in order."""
 
     def __init__(self):
@@ -43,7 +43,7 @@ class Spans:
 
 def merged(stretches):
     """Stretches in any order, some over others, as few that do not touch."""
-    union = Spans()
+    union = ByteRanges()
     for start, end in stretches:
         union.add(start, end)
     return list(union)
@@ -51,7 +51,7 @@ def merged(stretches):
 
 def without(stretches, others):
     """The parts of stretches that are in none of others."""
-    holes = Spans()
+    holes = ByteRanges()
     for start, end in others:
         holes.add(start, end)
     return [part for start, end in stretches for part in holes.missing(start, end)]

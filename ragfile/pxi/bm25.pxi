@@ -439,7 +439,7 @@ cdef class Asker:
     def __cinit__(self, analysis):
         self.reduce = analysis.reducer()
         self.rules = rules_of(analysis.strip_accents, analysis.pieces)
-        self.lock = Lock()
+        self.lock = ForkSafeLock()
         self.vocabulary = rag_vocabulary_new()
         if self.vocabulary == NULL:
             raise MemoryError

@@ -1,4 +1,4 @@
-# The container in Python's hands: Map, Reader, Writer.
+# The container in Python's hands: Map, Reader, FileWriter.
 
 
 cdef bytes path_bytes(path):
@@ -10,7 +10,7 @@ cdef bytes path_bytes(path):
 
 
 cdef class Replacement
-cdef class Writer
+cdef class FileWriter
 
 
 cdef class Map:
@@ -19,7 +19,7 @@ cdef class Map:
     cdef rag_map map
     cdef readonly str path
 
-    def __cinit__(self, path, Replacement made=None, Writer edited=None):
+    def __cinit__(self, path, Replacement made=None, FileWriter edited=None):
         cdef rag_fault fault
         self.path = os.fspath(path)
         name = path_bytes(path)
@@ -179,7 +179,7 @@ cdef class Reader:
     cdef dict sections
     cdef list leaves
 
-    def __cinit__(self, owner not None, uint64_t generation=0, Writer edited=None):
+    def __cinit__(self, owner not None, uint64_t generation=0, FileWriter edited=None):
         cdef rag_fault fault
         cdef rag_status status
         cdef const uint8_t *start
@@ -356,7 +356,7 @@ cdef section_name(str name):
     return raw
 
 
-cdef class Writer:
+cdef class FileWriter:
     """A commit in the making: create(path) a new file, or edit(path) for the next commit of an old
     one. One thread."""
 
@@ -378,7 +378,7 @@ cdef class Writer:
     def replacement(self):
         """A new file to be renamed over the one that this writer edits."""
         cdef rag_fault fault
-        cdef Writer other = Writer.__new__(Writer)
+        cdef FileWriter other = FileWriter.__new__(FileWriter)
         other.path = self.path
         check(rag_writer_replace(self.alive(), &other.writer, &fault), &fault, self.path)
         return other
@@ -480,10 +480,10 @@ cdef class Writer:
         self.writer = NULL
 
 
-cdef Writer open_writer(path, bint edit):
+cdef FileWriter open_writer(path, bint edit):
     cdef rag_fault fault
     cdef rag_status status
-    cdef Writer self = Writer.__new__(Writer)
+    cdef FileWriter self = FileWriter.__new__(FileWriter)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
     # a link stays a link to what is renamed into its target's place

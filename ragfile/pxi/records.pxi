@@ -421,7 +421,7 @@ cdef class Stream:
         cdef rag_fault fault
         self.owner = section
         self.unpack = unpack
-        self.cache, self.lock, self.keep = {}, Lock(), keep
+        self.cache, self.lock, self.keep = {}, ForkSafeLock(), keep
         self.stream.guard = section.guard
         check(rag_stream_open(&self.stream, &fault), &fault)
         self.size = self.stream.raw_size

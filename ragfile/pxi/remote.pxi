@@ -8,7 +8,7 @@ from libc.stdlib cimport calloc as calloc_wants, free as free_wants
 # thread. A reason that nobody asks for goes when 64 newer ones have come.
 _reasons = OrderedDict()
 _reason_numbers = counted(1)
-_reasons_lock = Lock()
+_reasons_lock = ForkSafeLock()
 
 
 def note_reason(error):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.ingest.windows import windows
 from ragfile.records import Span
-from ragfile.search.highlight_spans import Place, joined
+from ragfile.search.highlight_spans import TermPlace, joined
 from ragfile.text import sentences
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Excerpt(NamedTuple):
     marks: list[Span]
 
 
-def excerpt(text: str, places: Sequence[Place], size: int = SIZE) -> Excerpt:
+def excerpt(text: str, places: Sequence[TermPlace], size: int = SIZE) -> Excerpt:
     """The best window of at most `size` characters; the first one where there are no words."""
     units = _units(text, size)
     if not units:

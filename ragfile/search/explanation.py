@@ -47,7 +47,7 @@ class Explanation:
     `score` and `rank` (from 1) are those of the ranking that `score_type` names; rank is None where
     the row is not among the candidates of the pool. `ranks` are by retriever, among all rows that
     pass. `scale` holds the numbers of calibrated fusion: best (the best BM25 score), mean and
-    deviation (of the question's vector scores over the sample), weight, and least, the vector score
+    deviation (of the question's vector scores over the sample), weight, and min_score, the vector score
     that a row which no word found needs for the answer. `excluded_by` names what keeps the row out.
     `bounds` are the scores between which the vectors' shadow puts the row, before its vector is
     looked at: a search that knows k rows above the upper one passes over it. None without a shadow.
@@ -163,10 +163,10 @@ def _rank(base, row, score, how, rows):
         return None
     if "text" in how:
         better, _ = base.match(
-            how["text"], None, where=rows, threads=1, least=score, fields=how["fields"]
+            how["text"], None, where=rows, threads=1, min_score=score, fields=how["fields"]
         )
     else:
-        better, _ = base.nearest(how["vector"], None, where=rows, threads=1, least=score)
+        better, _ = base.nearest(how["vector"], None, where=rows, threads=1, min_score=score)
     places = np.flatnonzero(better[0] == row)
     return int(places[0]) + 1 if len(places) else None
 
@@ -191,10 +191,12 @@ def _scale(base, question, asked, ranked, rows, k):
         asked["bm25"]["text"], question.depth, where=rows, threads=1, fields=question.fields
     )
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
-    least = base._least(question, asked["vector"]["vector"][None], (found, bm25))
+    min_score = base._least(question, asked["vector"]["vector"][None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
     return (
-        scale if least is None or not np.isfinite(least[0]) else scale | {"least": float(least[0])}
+        scale
+        if min_score is None or not np.isfinite(min_score[0])
+        else scale | {"min_score": float(min_score[0])}
     )
 
 

@@ -54,7 +54,7 @@ class Scored(NamedTuple):
 
 def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     """(the answer, what was left out and why)."""
-    if question.operators:
+    if question.query_syntax:
         question = query_syntax.applied(base, question)
     if question.queries is not None:
         raise ValueError("group does not go with words that have a star or a tilde")
@@ -62,7 +62,7 @@ def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     clock.note("embed")
     rows = base._rows_for(question)
     clock.note("filter")
-    asking = _Asking(base, question, vectors, has_words, rows)
+    asking = _GroupSearch(base, question, vectors, has_words, rows)
     ranked = (
         asking.answer()
         if vectors is not None or has_words
@@ -72,7 +72,7 @@ def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     return ranked, degraded
 
 
-class _Asking:
+class _GroupSearch:
     """One question whose passages are put together by document."""
 
     def __init__(self, base, question, vectors, has_words, rows):
@@ -90,7 +90,7 @@ class _Asking:
 
     def answer(self) -> Ranked:
         is_pool = self.is_hybrid and self.name != "calibrated"
-        if self.question.distinct:
+        if self.question.drop_repeats:
             return self._unrepeated(self._pool_to if is_pool else self._sure_to)
         if is_pool:
             return self._of_pool()
@@ -286,8 +286,8 @@ class _Asking:
         return zip(passages, contents, strict=False)
 
     def _reaching(self, passages):
-        least = self.question.least
-        return passages if least is None else [one for one in passages if one[1] >= least]
+        min_score = self.question.min_score
+        return passages if min_score is None else [one for one in passages if one[1] >= min_score]
 
     def _sure_to(self, depth):
         """Passages that no other can come among, of all that the retrievers list to some depth."""

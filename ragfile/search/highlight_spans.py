@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 
-class Place(NamedTuple):
+class TermPlace(NamedTuple):
     """A term where a text has it."""
 
     term: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     end: int
 
 
-def places(lexicon: _core.Lexicon, text: str) -> list[Place]:
+def places(lexicon: _core.Lexicon, text: str) -> list[TermPlace]:
     """Every term of a text in the order of its words, by a file's analyzer; stop words are none."""
     how = lexicon.analysis
     found = _core.word_places(text, strip_accents=how.strip_accents, pieces=how.pieces)
@@ -33,7 +33,7 @@ def places(lexicon: _core.Lexicon, text: str) -> list[Place]:
     named = (
         (word if is_whole else terms[word], start, end) for word, is_whole, start, end in found
     )
-    return [Place(*place) for place in named if place[0]]
+    return [TermPlace(*place) for place in named if place[0]]
 
 
 def spans(lexicon: _core.Lexicon, terms: Collection[str], text: str) -> list[Span]:

@@ -1,12 +1,12 @@
 """What a question can ask of its ranking, after fusion and before the cut, in this order:
 
-    boosts    score + sum of weight * 0.5 ** (|value - origin| / half)
-    least     passages that score less are left out
-    distinct  passages that nearly repeat a better one are left out
+    boosts    score + sum of weight * 0.5 ** (|value - reference| / half_life)
+    min_score passages that score less are left out
+    drop_repeats  passages that nearly repeat a better one are left out
     diversity each place goes to the passage with the most of (1 - d) * relevance - d * likeness
     page      the places from `offset` on
 
-All of it looks at the candidates that the retrievers proposed; distinct asks them for more where it must. Equal scores keep their order.
+All of it looks at the candidates that the retrievers proposed; drop_repeats asks them for more where it must. Equal scores keep their order.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def raised(base: Any, question: Question, ranked: Ranked) -> Ranked:
     """All candidates with their boosts, without those that score too little."""
     if question.boost:
         ranked = boosted(base, ranked, question.boost)
-    if question.least is not None:
-        ranked = reaching(ranked, question.least)
+    if question.min_score is not None:
+        ranked = reaching(ranked, question.min_score)
     return ranked
 
 
@@ -68,10 +68,10 @@ def boosted(base: Any, ranked: Ranked, boosts) -> Ranked:
 
 
 def _gain(boost, metadata):
-    value, origin = _number(_found(metadata, boost["field"])), _number(boost["origin"])
-    if value is None or origin is None or value[1] != origin[1]:
+    value, reference = _number(_found(metadata, boost["field"])), _number(boost["reference"])
+    if value is None or reference is None or value[1] != reference[1]:
         return 0.0
-    return boost["weight"] * 0.5 ** (abs(value[0] - origin[0]) / boost["half"])
+    return boost["weight"] * 0.5 ** (abs(value[0] - reference[0]) / boost["half_life"])
 
 
 def _found(metadata, path):
@@ -104,24 +104,31 @@ def checked_boosts(given: Any) -> list[Any]:
     """Boosts with numbers in them; one alone can stand for a list."""
     given = [given] if isinstance(given, Mapping) else list(given)
     for boost in given:
-        if not isinstance(boost, Mapping) or set(boost) != {"field", "weight", "origin", "half"}:
-            raise ValueError(f"a boost has field, weight, origin and half, not {boost!r:.80}")
-        if _number(boost["origin"]) is None:
+        if not isinstance(boost, Mapping) or set(boost) != {
+            "field",
+            "weight",
+            "reference",
+            "half_life",
+        }:
             raise ValueError(
-                f"the origin of a boost is a number or a date, not {boost['origin']!r}"
+                f"a boost has field, weight, reference and half_life, not {boost!r:.80}"
             )
-        if not boost["half"] > 0 or not abs(boost["weight"]) < float("inf"):
-            raise ValueError("a boost has a finite weight, and half is more than 0")
+        if _number(boost["reference"]) is None:
+            raise ValueError(
+                f"the reference of a boost is a number or a date, not {boost['reference']!r}"
+            )
+        if not boost["half_life"] > 0 or not abs(boost["weight"]) < float("inf"):
+            raise ValueError("a boost has a finite weight, and half_life is more than 0")
     return given
 
 
 # ------------------------------------------------------------------------------------------------------ what stays, and where
 
 
-def reaching(ranked: Ranked, least: float) -> Ranked:
+def reaching(ranked: Ranked, min_score: float) -> Ranked:
     """Without the passages that score less; they stand at the end."""
     kept = [
-        np.flatnonzero((rows >= 0) & (scores >= least))
+        np.flatnonzero((rows >= 0) & (scores >= min_score))
         for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
     ]
     return ranked.taken(kept, ranked.rows.shape[1])

@@ -19,20 +19,26 @@ if TYPE_CHECKING:
     from ragfile.search.retriever_fusion import Ranked
 
 
-def worded(variants: Any, query: str) -> list[str]:
+def worded(rewrites: Any, query: str) -> list[str]:
     """The other wordings of a question: a list, or what a function makes of it."""
-    found: Any = variants(query) if callable(variants) else variants
+    found: Any = rewrites(query) if callable(rewrites) else rewrites
     if isinstance(found, str):
-        raise TypeError("variants are a list of texts, not one text")
+        raise TypeError("rewrites are a list of texts, not one text")
     return list(found)
 
 
 def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
     """(the answer to all wordings together, what was left out and why)."""
-    if question.operators or question.mode == "keyword":
-        raise ValueError("variants go neither with operators nor with keyword mode")
+    if question.query_syntax or question.mode == "keyword":
+        raise ValueError("rewrites go neither with query_syntax nor with keyword mode")
     plain = replace(
-        question, k=question.depth, offset=0, least=None, distinct=False, diversity=0.0, boost=()
+        question,
+        k=question.depth,
+        offset=0,
+        min_score=None,
+        drop_repeats=False,
+        diversity=0.0,
+        boost=(),
     )
     degraded = ""
 
@@ -42,7 +48,7 @@ def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
         ((_, each, degraded),) = base._found(replace(plain, k=depth, pool=depth), clock)
         return _fused(base, question, each)
 
-    if question.distinct:
+    if question.drop_repeats:
         first = replace(question, texts=question.texts[:1], vectors=None)
         ranked = repeats.without(base, first, candidates)
     else:

@@ -1,4 +1,4 @@
-"""Signs in a question, where the caller asks for them (operators=True):
+"""Signs in a question, where the caller asks for them (query_syntax=True):
 
     "…"        a phrase that passages must have: these words, side by side
     +word      a word that passages must have          -word, -"…"    one that they must not
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.ground.lru import Recent
+from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,11 +59,11 @@ class Parsed:
 def applied(base: Any, question: Question) -> Question:
     """The same question of one text without its signs, asked of the rows that they leave."""
     if not base.has_bm25:
-        raise ValueError(f"{base.path} has no BM25 index, which operators= looks words up in")
-    parsed = _read(_Reader(base), question.texts[0])
+        raise ValueError(f"{base.path} has no BM25 index, which query_syntax= looks words up in")
+    parsed = _read(_SyntaxReader(base), question.texts[0])
     found = replace(
         question, texts=[" ".join(parsed.meaning)], where=base._signed(question, parsed.signs),
-        tags_any=(), tags_all=(), without=None, operators=False,
+        tags_any=(), tags_all=(), without=None, query_syntax=False,
     )  # fmt: skip
     if parsed.terms:
         words = [" ".join(parsed.words)]
@@ -109,7 +109,7 @@ def _take_word(reader, parsed, sign, word):
         parsed.terms += [term for term in terms if term not in parsed.terms]
 
 
-class _Reader:
+class _SyntaxReader:
     """The dictionary of a collection."""
 
     def __init__(self, base):
@@ -180,7 +180,7 @@ class _Holding:
 
     def phrase(self, words):
         """The rows whose text has the words of a phrase side by side."""
-        kept = self.archive._made.setdefault("phrases", Recent(KEPT_PHRASES))
+        kept = self.archive._made.setdefault("phrases", Lru(KEPT_PHRASES))
         known = kept.get(words)
         if known is None:
             known = self._looked_up(list(words))

@@ -39,7 +39,7 @@ class Recall:
     def note(self, reached: NDArray[np.float64]) -> None:
         self.all[self.places] = np.minimum(self.all[self.places], reached)
 
-    def least(self) -> float:
+    def lowest(self) -> float:
         return float(self.all.min(initial=1.0))
 
 
@@ -59,16 +59,16 @@ class Question:
     pool: int = 50
     fusion: FusionChoice | None = None
     vectors: Any = None  # an array once they are checked
-    distinct: bool = False
+    drop_repeats: bool = False
     threads: int | None = None
     offset: int = 0
-    least: float | None = None
+    min_score: float | None = None
     diversity: float = 0.0
     boost: Any = ()  # a list of boosts once they are checked
     without: int | None = None  # a row that is not to be found
     group: int = 0
     is_whole: bool = False  # the answer is all candidates
-    operators: bool = False
+    query_syntax: bool = False
     fields: Any = None  # weights by name; a dict once they are checked
     effort: float = 1.0
     recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
@@ -85,7 +85,7 @@ class Question:
         self.has_filters = row_sets.is_one_each(self.where)
         if not 0 < self.effort <= 1:
             raise ValueError(f"effort is a share of the rows above 0, up to 1, not {self.effort}")
-        if self.distinct:  # near-duplicates leave places that rows after them must fill
+        if self.drop_repeats:  # near-duplicates leave places that rows after them must fill
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
         if self.recall is None and self.effort < 1:
@@ -101,8 +101,8 @@ class Question:
             raise ValueError(f"offset must not be negative, not {self.offset}")
         if not 0 <= self.diversity <= 1:
             raise ValueError(f"diversity lies between 0 and 1, not {self.diversity}")
-        if self.least is not None and not self.least < float("inf"):
-            raise ValueError(f"least is a score that passages can reach, not {self.least}")
+        if self.min_score is not None and not self.min_score < float("inf"):
+            raise ValueError(f"min_score is a score that passages can reach, not {self.min_score}")
         self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
         self.fields = None if self.fields is None else checked_weights(self.fields)
 
@@ -118,7 +118,7 @@ class Question:
     @property
     def looks_beyond(self) -> bool:
         """Whether rows after the k best can come into the answer."""
-        return bool(self.distinct or self.diversity or self.boost or self.is_whole)
+        return bool(self.drop_repeats or self.diversity or self.boost or self.is_whole)
 
     @property
     def wanted(self) -> int:
@@ -144,9 +144,9 @@ class Question:
                 options = json.dumps(told, sort_keys=True)
             except (TypeError, ValueError, RecursionError):
                 return None
-        rest = raw, self.distinct, self.offset, self.least, self.diversity, self.without
+        rest = raw, self.drop_repeats, self.offset, self.min_score, self.diversity, self.without
         fields = None if self.fields is None else tuple(sorted(self.fields.items()))
-        rest = *rest, self.group, self.operators, fields, self.effort
+        rest = *rest, self.group, self.query_syntax, fields, self.effort
         return *self.texts, self.k, self.mode, self.pool, options, *rest
 
     def by_filter(self) -> list[tuple[list[int], Question]]:

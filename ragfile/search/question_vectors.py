@@ -5,7 +5,7 @@ import numpy as np
 from ragfile.embedding.protocol import Embedder, embedded, embedder_of_file, open_embedder, told
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground import offline as network
-from ragfile.ground.lru import Recent
+from ragfile.ground.lru import Lru
 
 NO_EMBEDDER = (
     "the file does not record its embedder: name one (embedder=, --embedder), "
@@ -23,7 +23,7 @@ class QuestionVectors:
 
     def __init__(self, path, model, dim, *, given, cache, counters, offline):
         self.path, self.model, self.dim = path, model or {}, dim
-        self.cache, self.kept, self.counters = cache, Recent(KEPT), counters
+        self.cache, self.kept, self.counters = cache, Lru(KEPT), counters
         self.is_off, self.is_offline = isinstance(given, str) and given == "none", offline
         self._unopened = ""
         self._embedder = None if given is None else self._checked(self._open(given))

@@ -4,7 +4,7 @@ Repeats leave places that passages after them must fill, so the retrievers are a
 enough, or until they have nothing more to list. Of calibrated fusion, and of a retriever alone, the answer is that of
 the whole ranking: a row counts only when no row that is not listed could stand before it, because it would score at most
 what the last ones of both lists score together. So pages join without a gap. Where scores are made of the candidates
-alone (RRF, blend, variants, boosts, diversity), the answer is that of the pool at which it was filled.
+alone (RRF, blend, rewrites, boosts, diversity), the answer is that of the pool at which it was filled.
 
 A round costs a few times the one before, and the last one at most a look at every row.
 """

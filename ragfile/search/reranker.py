@@ -91,9 +91,13 @@ def _scorer(model: Any) -> Scorer:
     return cast("Scorer", scorer)
 
 
-def check(*, least, diversity, group):
+def check(*, min_score, diversity, group):
     """Refuses what would be decided by scores that re-ranking replaces."""
-    chosen = {"least": least is not None, "diversity": bool(diversity), "group": bool(group)}
+    chosen = {
+        "min_score": min_score is not None,
+        "diversity": bool(diversity),
+        "group": bool(group),
+    }
     for name, is_given in chosen.items():
         if is_given:
             raise ValueError(f"rerank replaces the scores, so it does not go with {name}")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ragfile.search.retriever_fusion import Ranked
 
 
-class Columns:
+class ResultColumns:
     """The answers to m questions, best first: `rows` (int64) and `scores` (float64) are [m, k].
 
     `parts` has the scores of each retriever, float32 [m, k], by its name. Shorter answers are filled
     up with row -1, score -inf and parts NaN. `score_type` says what the scores are, `degraded` why a
-    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's. `recall`,
+    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's. `estimated_recall`,
     float64 [m], is the share of the best by vector that each answer has: 1 but for an effort below 1,
     and then by estimate where nothing proves it.
     """
@@ -37,14 +37,16 @@ class Columns:
         self.parts: dict[str, NDArray[np.float32]] = ranked.parts
         self.score_type, self.degraded, self.request_id = ranked.score_type, degraded, request_id
         self.timings, self.generation = timings or {}, generation
-        self.recall: NDArray[np.float64] = np.ones(len(ranked.rows)) if recall is None else recall
+        self.estimated_recall: NDArray[np.float64] = (
+            np.ones(len(ranked.rows)) if recall is None else recall
+        )
         self._passages = passages
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<Columns of {len(self)} answers, {self.rows.shape[1]} places each>"
+        return f"<ResultColumns of {len(self)} answers, {self.rows.shape[1]} places each>"
 
     @property
     def ids(self) -> list[list[str]]:
@@ -58,7 +60,7 @@ class Columns:
         hits = self._passages.hits(self.rows[i], self.scores[i], self.score_type, parts)
         found = Hits(hits, degraded=self.degraded, timings=dict(self.timings))
         found.request_id, found.generation = self.request_id, self.generation
-        found.recall = float(self.recall[i])
+        found.estimated_recall = float(self.estimated_recall[i])
         return found
 
     def to_arrow(self) -> pyarrow.Table:

@@ -63,7 +63,7 @@ class Retrieval(Archive):
         """What was found, in parts: (which questions, their answers, what was left out and why). Questions that have
         filters of their own are asked filter by filter."""
         asked = [(range(len(question.texts)), question)]
-        if question.operators and question.mode != "keyword":
+        if question.query_syntax and question.mode != "keyword":
             asked = [
                 (places, query_syntax.applied(self, part)) for places, part in question.one_by_one()
             ]
@@ -92,7 +92,7 @@ class Retrieval(Archive):
 
     def _are_together(self, question):
         """Whether questions with filters of their own are asked in one go."""
-        by_content = question.mode != "keyword" and not question.distinct
+        by_content = question.mode != "keyword" and not question.drop_repeats
         return by_content and question.without is None and not self.has_filters_apart
 
     def _rows_for(self, question):
@@ -165,7 +165,9 @@ class Retrieval(Archive):
                 return self._fused(asked, vectors, rows, clock)
             return self._by_one(asked, vectors, has_words, rows, clock)
 
-        if question.distinct and not question.is_whole:  # some of the texts may be asked for more
+        if (
+            question.drop_repeats and not question.is_whole
+        ):  # some of the texts may be asked for more
             asked = replace(question, vectors=vectors)
             ranked = repeats.without(self, asked, lambda part: candidates(part, part.vectors))
         else:
@@ -175,7 +177,7 @@ class Retrieval(Archive):
 
     def _fused(self, question, vectors, rows, clock):
         """The answer of both retrievers."""
-        fusing = retriever_fusion.Fusing(self, question, vectors)
+        fusing = retriever_fusion.RetrieverFusion(self, question, vectors)
         depth, threads = question.depth, question.threads
         segments = self._searched("rag.terms")
         width = 2 * depth if question.looks_beyond else question.wanted
@@ -191,22 +193,28 @@ class Retrieval(Archive):
             question.texts, depth, rows, threads, queries=queries, fields=question.fields
         )
         clock.note("bm25")
-        least = fusing.least(queries, words)
+        min_score = fusing.least(queries, words)
         clock.note("fuse")
-        dense = self._reached(question, vectors, depth, rows, least)
+        dense = self._reached(question, vectors, depth, rows, min_score)
         clock.note("vector")
         return fusing.ranked(dense, width)
 
     def _reached(
-        self, question: Question, vectors: Any, k: int, rows: Any, least: Any = None
+        self, question: Question, vectors: Any, k: int, rows: Any, min_score: Any = None
     ) -> Any:
         """The k best rows by vector, with the question's effort; notes what share of them there is."""
         threads, effort = question.threads, question.effort
         if effort >= 1:
-            return self.nearest(vectors, k, where=rows, threads=threads, least=least)
+            return self.nearest(vectors, k, where=rows, threads=threads, min_score=min_score)
         recall = np.ones(len(vectors))
         found = self.nearest(
-            vectors, k, where=rows, threads=threads, least=least, effort=effort, recall=recall
+            vectors,
+            k,
+            where=rows,
+            threads=threads,
+            min_score=min_score,
+            effort=effort,
+            recall=recall,
         )
         question.recall.note(recall)
         return found
@@ -214,7 +222,7 @@ class Retrieval(Archive):
     def _least(self, question: Question, vectors: Any, words: Any) -> Any:
         """What a row must have by vector that no word found, to be among the answers to come."""
         queries = self._asked_for(question.texts, question.fields)
-        return retriever_fusion.Fusing(self, question, vectors).least(queries, words)
+        return retriever_fusion.RetrieverFusion(self, question, vectors).least(queries, words)
 
     def _by_one(self, question, vectors, has_words, rows, clock):
         """The answer of one retriever, or of none."""

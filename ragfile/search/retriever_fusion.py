@@ -106,7 +106,7 @@ class Silent:
         pass
 
 
-class Fusing:
+class RetrieverFusion:
     """Both retrievers' answers to some questions put together."""
 
     def __init__(self, base, question, vectors):
@@ -152,11 +152,11 @@ class Fusing:
         if self.base.is_elsewhere:
             prefetch.vector_rows(self.base.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
-        self.near, self.moments, least = self.core.near(
+        self.near, self.moments, min_score = self.core.near(
             queries, self.vectors, words, question.wanted, self.how, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
-        return least
+        return min_score
 
     def ranked(self, dense, width) -> Ranked:
         """The first `width` of the union of both legs, each row with both exact scores."""

@@ -34,7 +34,7 @@ from ragfile.shards.manifest import (
 )
 from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import Shard, opened
-from ragfile.shards.stores import Place, place
+from ragfile.shards.stores import Store, place
 from ragfile.write.builder import BuildReport, build_from, cut, labels_record
 from ragfile.write.draft import creation_time
 from ragfile.write.writer import parity_record
@@ -42,7 +42,7 @@ from ragfile.write.writer import parity_record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ragfile.ingest.source_files import Source
+    from ragfile.ingest.source_files import SourceFile
     from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 
 NOTES = "building/"
@@ -54,7 +54,7 @@ class Job:
     """One shard to build: its sources, and the options of the build."""
 
     root: str
-    sources: list[Source]
+    sources: list[SourceFile]
     loading: dict[str, Any]
     options: dict[str, Any]
     tags: Any = None
@@ -128,7 +128,7 @@ def build(
     return report
 
 
-def refuse_to_replace(store: Place) -> None:
+def refuse_to_replace(store: Store) -> None:
     """Refuses to build over anything but what a build left that was killed."""
     if new_generation.find(store) is not None:
         raise FileExistsError(
@@ -245,7 +245,7 @@ def _nothing():
     raise _Nothing
 
 
-def published(store: Place, path: str, folder: str, report: BuildReport) -> Built:
+def published(store: Store, path: str, folder: str, report: BuildReport) -> Built:
     """A finished file as a shard in its place."""
     with Shard(path) as shard:
         record = record_of(shard, path)
@@ -304,7 +304,7 @@ def _noted(store, name) -> Built | None:
 
 
 def first_manifest(
-    store: Place, done: list[Built], assignment: dict[str, Any], created: int | None, message: str
+    store: Store, done: list[Built], assignment: dict[str, Any], created: int | None, message: str
 ) -> Manifest:
     """The first generation, with its statistics in their place."""
     made = [built for built in done if built.record is not None]
@@ -316,7 +316,7 @@ def first_manifest(
 
 
 def with_statistics(
-    store: Place, manifest: Manifest, before: Stored | None, made: list[Built],
+    store: Store, manifest: Manifest, before: Stored | None, made: list[Built],
     gone: list[ShardRecord],
 ) -> Manifest:  # fmt: skip
     """The manifest with the shards that came and without those that went, and their statistics in place."""

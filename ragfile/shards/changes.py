@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Change:
+class DatasetChange:
     """What is to change in a shard, or to begin from it: ids to delete, documents to put in, and sources with the ids
     of the documents that they gave before."""
 
@@ -66,7 +66,7 @@ class Changed:
     embedded: int = 0
 
 
-def change_shard(change: Change) -> Changed:
+def change_shard(change: DatasetChange) -> Changed:
     """Carries out a change on a copy of a shard, and puts the new shard in its place."""
     store = place(change.root)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
@@ -123,7 +123,7 @@ class Dealing:
 
     def __init__(self, rf: Dataset, **shared: Any) -> None:
         self.rf, self.shared = rf, shared
-        self.changes: dict[Any, Change] = {}
+        self.changes: dict[Any, DatasetChange] = {}
         self.touched: set[str] = set()
         slots = [(slot_of(rf.manifest.assignment, s.first), s) for s in rf.manifest.shards]
         self._homes = {slot: shard for slot, shard in slots if slot is not None}
@@ -146,7 +146,7 @@ class Dealing:
         self._home(source.id, before).sources.append((source, tuple(before)))
         self.touched.update([source.id, *before])
 
-    def _home(self, doc_id, before) -> Change:
+    def _home(self, doc_id, before) -> DatasetChange:
         """The change of the shard in which a document lies, or belongs."""
         there = (self.rf.shard_of(known) for known in before)
         record = next((record for record in there if record is not None), None)
@@ -159,21 +159,23 @@ class Dealing:
             return self._of(self._homes[slot])
         if slot not in self.changes:
             smallest = min(self.rf.manifest.shards, key=lambda s: (s.bytes, s.sha256))
-            self.changes[slot] = Change(self.rf.store.root, smallest, is_new=True, **self.shared)
+            self.changes[slot] = DatasetChange(
+                self.rf.store.root, smallest, is_new=True, **self.shared
+            )
         return self.changes[slot]
 
-    def _of(self, record) -> Change:
+    def _of(self, record) -> DatasetChange:
         known = self.changes.get(record.sha256)
         if known is None:
-            known = Change(self.rf.store.root, record, **self.shared)
+            known = DatasetChange(self.rf.store.root, record, **self.shared)
             self.changes[record.sha256] = known
         return known
 
-    def ordered(self) -> list[Change]:
+    def ordered(self) -> list[DatasetChange]:
         return [self.changes[name] for name in sorted(self.changes, key=str)]
 
 
-Planned = tuple[list[Change], set[str], Any]
+Planned = tuple[list[DatasetChange], set[str], Any]
 
 
 def _commit(

@@ -26,7 +26,7 @@ from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import FOLDER, Manifest, Stored
 from ragfile.shards.shard_description import file_sha256
 from ragfile.shards.shards import SEALS, Shard, seal_name
-from ragfile.shards.stores import Place, place
+from ragfile.shards.stores import Store, place
 from ragfile.write.signature_commit import envelope, moment
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _statement(stated: Stated) -> bytes:
 
 
 def required(
-    store: Place, digest: str, generation: int, keys: Sequence[PublicKey], path: str
+    store: Store, digest: str, generation: int, keys: Sequence[PublicKey], path: str
 ) -> Contents:
     """What the objects of the manifest with a hash contain, by the word of one of the keys; or it is refused."""
     for key in keys:
@@ -201,7 +201,7 @@ def _stated(payload) -> Stated | None:
     return Stated(digest, contents, predicate)
 
 
-def signatures_of(store: Place, digest: str, generation: int) -> list[Signature]:
+def signatures_of(store: Store, digest: str, generation: int) -> list[Signature]:
     """What the signatures of a generation say, whose manifest has a hash. No key is needed, and none is checked."""
     found = []
     for listed in sorted(store.names(folder_of(generation))):

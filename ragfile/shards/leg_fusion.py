@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PARTS = ("bm25", "vector")
 
 
-class Leg(NamedTuple):
+class RetrieverLeg(NamedTuple):
     """The rows of one retriever for one question."""
 
     rows: np.ndarray
@@ -33,10 +33,10 @@ class Union(NamedTuple):
     rows: np.ndarray
     bm25: np.ndarray
     near: np.ndarray
-    legs: list[Leg]
+    legs: list[RetrieverLeg]
 
 
-class Fusing:
+class LegFusion:
     """Both retrievers' answers to some questions put together; `words` is what the first one found for `queries`."""
 
     near: list[Any]
@@ -108,8 +108,8 @@ def _new(words, dense):
     return np.array([row not in known for row in dense.rows.tolist()], dtype=bool)
 
 
-def _leg(found, i) -> Leg:
+def _leg(found, i) -> RetrieverLeg:
     """What a retriever found for text i, without what fills up the array."""
     rows, scores = found[0][i], found[1][i]
     count = int(np.count_nonzero(rows >= 0))
-    return Leg(rows[:count], scores[:count])
+    return RetrieverLeg(rows[:count], scores[:count])

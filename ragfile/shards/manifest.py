@@ -155,10 +155,10 @@ def parse(raw: bytes, path: str, generation: int) -> Manifest:
     if not isinstance(said, dict) or said.get("format") != FORMAT:
         raise FormatError(f"{path}: not the manifest of a ragfile dataset")
     _check_version(said, path)
-    found = _Fields(said, path)
+    found = _ManifestFields(said, path)
     if found.whole("generation") != generation:
         raise CorruptError(f"{path}: says that it is generation {said['generation']}")
-    statistics = _Fields(found.mapping("statistics"), path)
+    statistics = _ManifestFields(found.mapping("statistics"), path)
     file = statistics.said.get("file")
     return _checked(
         Manifest(
@@ -185,14 +185,14 @@ def _previous(found):
     said = found.said.get("previous")
     if said is None:
         return None
-    previous = _Fields(said, found.path)
+    previous = _ManifestFields(said, found.path)
     if generation_of(previous.text("name")) is None:
         raise CorruptError(f"{found.path}: the manifest before has no manifest's name")
     return {"name": previous.text("name"), "sha256": previous.hash("sha256")}
 
 
 def _stored(said, path, folder):
-    found = _Fields(said, path)
+    found = _ManifestFields(said, path)
     name, digest = found.text("path"), found.hash("sha256")
     if name != f"{folder}{digest}.ragfile":
         raise CorruptError(f"{path}: an object of {folder} is named {name:.100}")
@@ -201,7 +201,7 @@ def _stored(said, path, folder):
 
 def shard_record(said: Any, path: str) -> ShardRecord:
     """The record in a JSON object."""
-    stored, found = _stored(said, path, SHARDS), _Fields(said, path)
+    stored, found = _stored(said, path, SHARDS), _ManifestFields(said, path)
     tags, centroid = said.get("tags"), said.get("centroid")
     return ShardRecord(
         stored.path, stored.bytes, stored.sha256, found.text("identity"),
@@ -272,7 +272,7 @@ def _checked(manifest: Manifest, path: str) -> Manifest:
     return manifest
 
 
-class _Fields:
+class _ManifestFields:
     """The fields of an object, each checked when it is taken."""
 
     def __init__(self, said, path):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ragfile.shards.messages import Leg, Task
+    from ragfile.shards.messages import ShardLeg, Task
 
 
 UNPROVEN = 1 - 2.0**-20  # the most that an estimate of recall says
@@ -30,7 +30,7 @@ class Best(NamedTuple):
     scores: np.ndarray
 
 
-def best(legs: Sequence[Leg], bases: Sequence[int], count: int, k: int) -> list[Best]:
+def best(legs: Sequence[ShardLeg], bases: Sequence[int], count: int, k: int) -> list[Best]:
     """The legs of `count` questions, merged by score and row number."""
     if not legs:
         nothing = Best(np.empty(0, np.int64), np.empty(0, np.float32))
@@ -40,7 +40,7 @@ def best(legs: Sequence[Leg], bases: Sequence[int], count: int, k: int) -> list[
     return [Best(*_core.ranked(rows[i].copy(), scores[i].copy(), k)) for i in range(count)]
 
 
-def recall_of(legs: Sequence[Leg], bases: Sequence[int], found: Sequence[Best]) -> np.ndarray:
+def recall_of(legs: Sequence[ShardLeg], bases: Sequence[int], found: Sequence[Best]) -> np.ndarray:
     """The share of the best that each answer has: those of its shards, by what came from each; 1 where all
     of them are."""
     out = np.ones(len(found))
@@ -98,7 +98,10 @@ def by_key(rows: Sequence[int], keys: Mapping[int, Any]) -> list[int]:
 
 
 def scattered(
-    rows: Sequence[np.ndarray], tasks: Sequence[Task], legs: Sequence[Leg], bases: Sequence[int]
+    rows: Sequence[np.ndarray],
+    tasks: Sequence[Task],
+    legs: Sequence[ShardLeg],
+    bases: Sequence[int],
 ) -> list[np.ndarray]:
     """The scores of each question's rows, in the rows' order; 0 for those of a shard that says nothing."""
     found = [np.zeros(len(part), np.float32) for part in rows]
@@ -113,7 +116,7 @@ def scattered(
     return found
 
 
-def flags(legs: Sequence[Leg], bases: Sequence[int]) -> np.ndarray:
+def flags(legs: Sequence[ShardLeg], bases: Sequence[int]) -> np.ndarray:
     """bool[rows] of the dataset, from the bits that shards said; a shard that was not asked has none."""
     found = np.zeros(bases[-1], bool)
     for leg in legs:
@@ -122,7 +125,7 @@ def flags(legs: Sequence[Leg], bases: Sequence[int]) -> np.ndarray:
     return found
 
 
-def by_row(tasks: Sequence[Task], legs: Sequence[Leg], bases: Sequence[int]) -> dict[int, Any]:
+def by_row(tasks: Sequence[Task], legs: Sequence[ShardLeg], bases: Sequence[int]) -> dict[int, Any]:
     """What the shards read, by row of the dataset."""
     asked = {task.shard: task.ask.rows for task in tasks}
     return {

@@ -49,14 +49,14 @@ class Match(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The k best rows for each vector; `least` is a score for each that rows must reach, `effort` the share
+    """The k best rows for each vector; `min_score` is a score for each that rows must reach, `effort` the share
     of a shard's rows that is looked at. Below 1, an answer tells its recall as a third array."""
 
     vectors: Any
     k: int
     chosen: Chosen
     threads: int | None = None
-    least: Any = None
+    min_score: Any = None
     effort: float = 1.0
 
 
@@ -87,7 +87,7 @@ class Counted(NamedTuple):
     queries: Queries
 
 
-class Read(NamedTuple):
+class RowRead(NamedTuple):
     """What stands at some rows; `what` is one of the words of RowReading._looked_at."""
 
     what: str
@@ -109,7 +109,7 @@ class Task(NamedTuple):
     )
 
 
-class Leg(NamedTuple):
+class ShardLeg(NamedTuple):
     """What a shard says: the value, and the keys of the filter that none of its rows has."""
 
     shard: int
@@ -117,7 +117,7 @@ class Leg(NamedTuple):
     unknown: list[str]
 
 
-class Failure(NamedTuple):
+class ShardFailure(NamedTuple):
     """Why a shard says nothing."""
 
     shard: int

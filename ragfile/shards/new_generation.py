@@ -17,19 +17,19 @@ from ragfile.shards.manifest import FOLDER, TOUCHED_LIMIT, Manifest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ragfile.shards.stores import Place
+    from ragfile.shards.stores import Store
 
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 64, 0.02, 2.0
 Touched = dict[str, Any]
 
 
-def read(place: Place, generation: int = 0) -> Manifest:
+def read(place: Store, generation: int = 0) -> Manifest:
     """The manifest of a generation, the newest for 0."""
     found, number = raw(place, generation)
     return manifests.parse(found, f"{place.root}: {manifests.name_of(number)}", number)
 
 
-def raw(place: Place, generation: int = 0) -> tuple[bytes, int]:
+def raw(place: Store, generation: int = 0) -> tuple[bytes, int]:
     """(its bytes, its number)."""
     name = manifests.name_of(generation) if generation else place.newest(FOLDER)
     if name is None:
@@ -43,12 +43,12 @@ def raw(place: Place, generation: int = 0) -> tuple[bytes, int]:
         raise ValueError(f"{place.root} has no generation {generation}") from None
 
 
-def find(place: Place) -> Manifest | None:
+def find(place: Store) -> Manifest | None:
     """The newest manifest, or None where there is none yet."""
     return None if place.newest(FOLDER) is None else read(place)
 
 
-def publish(place: Place, manifest: Manifest) -> bool:
+def publish(place: Store, manifest: Manifest) -> bool:
     """Creates a generation; False where another one has its number."""
     return place.put_new(manifests.name_of(manifest.generation), manifest.dump())
 
@@ -64,7 +64,7 @@ def following(before: Manifest | None) -> dict[str, Any]:
     }
 
 
-def commit(place: Place, change: Callable[[Manifest], tuple[Manifest | None, Any]]) -> Any:
+def commit(place: Store, change: Callable[[Manifest], tuple[Manifest | None, Any]]) -> Any:
     """Makes a change of the newest generation the next one, again and again until nobody is faster.
 
     change(manifest) gives the new manifest, or None where there is nothing to change, and what is returned. A generation that

@@ -27,17 +27,17 @@ from ragfile.ingest.analysis import Statistics
 from ragfile.records import Hit, Hits
 from ragfile.shards import merged_answer, shard_bounds
 from ragfile.shards.executors.local import Here
-from ragfile.shards.leg_fusion import Fusing
+from ragfile.shards.leg_fusion import LegFusion
 from ragfile.shards.messages import (
     Chosen,
     Counted,
-    Failure,
     Lengths,
     Match,
     Nearest,
     Pass,
-    Read,
+    RowRead,
     Score,
+    ShardFailure,
 )
 from ragfile.shards.open_shards import OpenDataset
 from ragfile.shards.query_plan import plan
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.ingest.analysis import Analysis
-    from ragfile.shards.messages import Leg, Task
+    from ragfile.shards.messages import ShardLeg, Task
     from ragfile.types import (
         FieldWeights,
         Float32s,
@@ -74,16 +74,16 @@ class Dataset(OpenDataset):
                 found[segment.records.document(number).id] = True
         return list(found)
 
-    def _legs(self, ask: Any) -> tuple[list[Task], list[Leg]]:
+    def _legs(self, ask: Any) -> tuple[list[Task], list[ShardLeg]]:
         """(tasks, legs) of an ask: those that answered."""
         planned = plan(
             self.manifest, ask, self.store.url, self._cache_folder, self._contents, self._windows
         )
         tasks = [task for task in planned.tasks if task.shard not in self._failures]
         self._skips.append(planned.skipped)
-        legs: list[Leg] = []
+        legs: list[ShardLeg] = []
         for found in self._executor.run(tasks) if tasks else ():
-            if isinstance(found, Failure):
+            if isinstance(found, ShardFailure):
                 self._note(found)
             else:
                 legs.append(found)
@@ -186,23 +186,23 @@ class Dataset(OpenDataset):
         """A pool's processes have a thread each."""
         return threads if isinstance(self._executor, Here) else threads or 1
 
-    def _near(self, queries, k, rows, threads, least, effort, recall):
+    def _near(self, queries, k, rows, threads, min_score, effort, recall):
         count = 1 if queries.ndim == 1 else len(queries)
         if not len(self) or not k or not count:
             return exact.nothing(count, k)
         if isinstance(rows, RowSets):
             return self._near_by_filter(
-                np.atleast_2d(queries), k, rows, threads, least, effort, recall
+                np.atleast_2d(queries), k, rows, threads, min_score, effort, recall
             )
         self._need("vector")
-        ask = Nearest(queries, k, rows, self._threads(threads), least, effort)
+        ask = Nearest(queries, k, rows, self._threads(threads), min_score, effort)
         return self._best(ask, count, k, recall if effort < 1 else None)
 
-    def _near_by_filter(self, queries, k, sets, threads, least, effort, recall):
+    def _near_by_filter(self, queries, k, sets, threads, min_score, effort, recall):
         """The same where each question has a filter of its own."""
 
         def ask(places, one):
-            floors = None if least is None else least[places]
+            floors = None if min_score is None else min_score[places]
             part = None if recall is None else np.ones(len(places))
             found = self._near(queries[places], k, one, threads, floors, effort, part)
             if recall is not None:
@@ -231,7 +231,7 @@ class Dataset(OpenDataset):
             here = [row for row in wanted.tolist() if self.segments_of(self._number(row))]
             found = super()._looked_at(what, here) if here else {}
         else:
-            found = self._by_row(Read(what, wanted)) if len(wanted) else {}
+            found = self._by_row(RowRead(what, wanted)) if len(wanted) else {}
             if what == "vectors":  # a shard without any does not know their length
                 nothing = np.full(self.dim or 0, np.nan, np.float32)
                 found = {row: there if len(there) else nothing for row, there in found.items()}
@@ -322,7 +322,7 @@ class Dataset(OpenDataset):
         return self._best(Match(queries, whole.stats, k, rows, threads, k1, b), len(texts), k)
 
     def _least(self, question, vectors, words):
-        return Fusing(self, question, vectors, words).least()
+        return LegFusion(self, question, vectors, words).least()
 
     def _fused(self, question, vectors, rows, clock):
         """The answer of both retrievers."""
@@ -330,10 +330,10 @@ class Dataset(OpenDataset):
         queries = question.queries or self._asked_for(question.texts, question.fields)
         words = self._matched(question.texts, depth, rows, threads, queries=queries)
         clock.note("bm25")
-        fusing = Fusing(self, question, vectors, words, queries)
-        least = fusing.least()
+        fusing = LegFusion(self, question, vectors, words, queries)
+        min_score = fusing.least()
         clock.note("fuse")
-        dense = self._reached(question, vectors, depth, rows, least)
+        dense = self._reached(question, vectors, depth, rows, min_score)
         clock.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
 
@@ -370,8 +370,8 @@ class Dataset(OpenDataset):
     def _say_what_is_missing(self, hits):
         hits.skipped = sum(self._skips)
         if self._failures:
-            hits.failed = tuple(self._failures[n].reason for n in sorted(self._failures))
-            lost = f"{len(hits.failed)} of {len(self.manifest.shards)} shards could not be asked"
+            hits.missing_shards = tuple(self._failures[n].reason for n in sorted(self._failures))
+            lost = f"{len(hits.missing_shards)} of {len(self.manifest.shards)} shards could not be asked"
             hits.degraded = f"{hits.degraded}; {lost}" if hits.degraded else lost
 
 

@@ -15,7 +15,7 @@ from ragfile.file import exact
 from ragfile.file.description import signature_fact
 from ragfile.file.open_file import Closed
 from ragfile.file.row_reader import RowPlace
-from ragfile.file.row_segment import Segment, StoredDocument
+from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.ground.urls import is_remote
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.shards import manifest as manifests
@@ -23,7 +23,7 @@ from ragfile.shards import new_generation
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import sha256
 from ragfile.shards.messages import (
-    Failure,
+    ShardFailure,
 )
 from ragfile.shards.query_plan import LITTLE, UNSIGNED, window_of
 from ragfile.shards.shards import opened
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.shards.manifest import Manifest, ShardRecord
     from ragfile.types import (
-        OnMissing,
         StrPath,
     )
 
@@ -52,15 +51,13 @@ class OpenDataset(KnowledgeBase):
     def __init__(
         self, path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0,
         strict: bool = False, embedding_cache: StrPath | bool | None = None, offline: bool = False,
-        cache: StrPath | None = None, executor: Any = None, on_missing: OnMissing = "error",
+        cache: StrPath | None = None, executor: Any = None, allow_partial: bool = False,
         workers: int | None = None, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     ) -> None:  # fmt: skip
-        if on_missing not in ("error", "partial"):
-            raise ValueError(f"on_missing is 'error' or 'partial', not {on_missing!r}")
         self.store = place(path)
         self._cache_folder = None if cache is None else str(cache)
-        self._executor, self._on_missing = executor_of(executor, workers), on_missing
-        self._failures: dict[int, Failure] = {}
+        self._executor, self._allow_partial = executor_of(executor, workers), allow_partial
+        self._failures: dict[int, ShardFailure] = {}
         self._skips: list[int] = []
         super().__init__(
             self.store.root, embedder=embedder, generation=generation, strict=strict,
@@ -69,7 +66,7 @@ class OpenDataset(KnowledgeBase):
         self._options: dict[str, Any] = {
             "generation": generation, "strict": strict, "embedder": embedder,
             "embedding_cache": embedding_cache, "offline": offline, "cache": cache,
-            "executor": executor, "on_missing": on_missing, "workers": workers,
+            "executor": executor, "allow_partial": allow_partial, "workers": workers,
             "trusted": self._options["trusted"],
         }  # fmt: skip
 
@@ -170,13 +167,13 @@ class OpenDataset(KnowledgeBase):
 
     segments: Any = property(_all_segments, _set_segments)
 
-    def segments_of(self, number) -> list[Segment]:
+    def segments_of(self, number) -> list[RowSegment]:
         """The segments of a shard, with the numbers that their rows have here; none of one that is missing."""
         found = self._made.get(number)
         if found is None and (shard := self._shard(number)) is not None:
             base, found = self._bases[number], []
             for record, segment in zip(shard.reader.segments, shard.segments, strict=True):
-                one = Segment(shard.reader, record, base + segment.base)
+                one = RowSegment(shard.reader, record, base + segment.base)
                 one.metric, one.room = segment.metric, segment.room
                 found.append(one)
             self._made[number] = found
@@ -216,7 +213,7 @@ class OpenDataset(KnowledgeBase):
             shard.check_identity(record.identity, record.rows)
             return shard
         except (OSError, FormatError) as error:
-            self._note(Failure(number, f"{record.path.rpartition('/')[2]}: {error}", error))
+            self._note(ShardFailure(number, f"{record.path.rpartition('/')[2]}: {error}", error))
             return None
 
     def shard_of(self, doc_id: str) -> ShardRecord | None:
@@ -369,7 +366,7 @@ class OpenDataset(KnowledgeBase):
         return found
 
     def _note(self, failure):
-        if self._on_missing == "error":
+        if not self._allow_partial:
             raise failure.error
         self._failures[failure.shard] = failure
 

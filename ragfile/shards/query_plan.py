@@ -19,7 +19,7 @@ from ragfile.shards.messages import (
     Match,
     Nearest,
     Pass,
-    Read,
+    RowRead,
     Score,
     Task,
 )
@@ -47,7 +47,7 @@ def window_of(shard: ShardRecord) -> int:
     return tables if WINDOW < tables <= TABLES_MOST else WINDOW
 
 
-class Plan(NamedTuple):
+class ShardPlan(NamedTuple):
     """The tasks of an ask, and how many shards were ruled out."""
 
     tasks: list[Task]
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 def plan(
     manifest: Manifest, ask: Any, url: Any, cache: str | None = None,
     contents: Mapping[str, str] | None = None, windows: Sequence[int] = (),
-) -> Plan:  # fmt: skip
+) -> ShardPlan:  # fmt: skip
     """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain, windows[i] how
     much of shard i to begin with."""
     bases = np.array(manifest.bases, np.int64)
@@ -73,7 +73,7 @@ def plan(
             content = "" if contents is None else contents.get(shard.path, UNSIGNED)
             window = windows[number] if windows else 0
             tasks.append(Task(number, url(shard.path), cache, *known, part, content, window))
-    return Plan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
+    return ShardPlan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 
 def _pass(ask, shard, base, end):
@@ -88,7 +88,7 @@ def _match(ask, shard, base, end):
 
 def _nearest(ask, shard, base, end):
     chosen = _chosen(ask.chosen, shard, base, end)
-    if chosen is None or shard_bounds.is_too_far(ask.vectors, ask.least, shard):
+    if chosen is None or shard_bounds.is_too_far(ask.vectors, ask.min_score, shard):
         return None
     return ask._replace(chosen=chosen)
 
@@ -131,7 +131,7 @@ _PARTS = {
     Nearest: _nearest,
     Pass: _pass,
     Score: _score,
-    Read: _read,
+    RowRead: _read,
     Lengths: _whole,
     Counted: _whole,
 }

@@ -39,7 +39,7 @@ BATCH = 256  # questions
 ROWS = 4096  # of a block
 
 
-class Asking:
+class BatchSearcher:
     """An actor of Ray Data that keeps a dataset open and answers batches of questions."""
 
     def __init__(
@@ -84,7 +84,7 @@ def ask(
     search_batch, opening those of ragfile.open.
     """
     return questions.map_batches(
-        Asking, fn_constructor_args=(os.fspath(path), k, texts, options, opening or {}), batch_size=batch,
+        BatchSearcher, fn_constructor_args=(os.fspath(path), k, texts, options, opening or {}), batch_size=batch,
         batch_format="numpy", concurrency=workers or 1, num_cpus=1, memory=memory,
         runtime_env={"env_vars": environment()},
     )  # fmt: skip

@@ -104,16 +104,16 @@ def _reaches(name, key, bounds):
 # ------------------------------------------------------------------------------------- vectors
 
 
-def is_too_far(vectors: Any, least: Any, shard: ShardRecord) -> bool:
+def is_too_far(vectors: Any, min_score: Any, shard: ShardRecord) -> bool:
     """Whether no row of the shard can reach the least score of any of the questions.
 
     The rows lie within the radius around the centroid, both as the metric compares them, so that none scores more than the
     centroid does plus the radius times the question's length. All in binary64, with room for its rounding and for that of a
     score to binary32.
     """
-    if least is None or shard.centroid is None:
+    if min_score is None or shard.centroid is None:
         return False
-    floors = np.asarray(least, np.float64).reshape(-1)
+    floors = np.asarray(min_score, np.float64).reshape(-1)
     if not np.isfinite(floors).all():
         return False
     queries = np.atleast_2d(np.asarray(vectors, np.float64))

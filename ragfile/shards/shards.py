@@ -13,8 +13,8 @@ from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import exact, filters, prefetch, row_sets
 from ragfile.file.archive import Archive
 from ragfile.file.row_sets import RowSet
-from ragfile.ground.fork_safe_lock import Lock
-from ragfile.ground.lru import Recent
+from ragfile.ground.fork_safe_lock import ForkSafeLock
+from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_remote, shown
 from ragfile.shards.stores import place
 
@@ -30,8 +30,8 @@ OPEN = 4096  # shards that stay open in a process
 ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard keeps
 FILTERS = 4  # whose rows a shard keeps
 
-_opened, _swap = Recent(OPEN), Lock()
-_opening: dict[tuple[str, str], Lock] = {}
+_opened, _swap = Lru(OPEN), ForkSafeLock()
+_opening: dict[tuple[str, str], ForkSafeLock] = {}
 
 
 class Shard(Archive):
@@ -43,7 +43,7 @@ class Shard(Archive):
         self._url, self._cache_folder, self._content = url, cache, content
         self._window = window
         super().__init__(shown(url) if is_remote(url) else url)
-        self._filters = Recent(FILTERS)
+        self._filters = Lru(FILTERS)
 
     def _read(self, reader):
         if self._content:
@@ -165,7 +165,7 @@ def opened(url: str, cache: str | None = None, content: str = "", window: int = 
     name = url, content
     with _swap:
         found = _opened.get(name)
-        turn = _opening.setdefault(name, Lock())
+        turn = _opening.setdefault(name, ForkSafeLock())
     if found is not None:
         return found
     with turn:

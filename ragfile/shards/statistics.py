@@ -46,7 +46,7 @@ class Sampled(NamedTuple):
     vector: Any
 
 
-class Part(NamedTuple):
+class StatisticsPart(NamedTuple):
     """What a whole is made of, or loses."""
 
     archive: Archive

@@ -31,7 +31,7 @@ class Listed(NamedTuple):
     written: float
 
 
-class Place(Protocol):
+class Store(Protocol):
     """What a dataset needs of the store that it lies in."""
 
     root: str
@@ -49,7 +49,7 @@ class Place(Protocol):
     def now(self) -> float: ...
 
 
-def place(root: StrPath) -> Place:
+def place(root: StrPath) -> Store:
     """The place that a path or an s3:// URL names."""
     if is_remote(root):
         from ragfile.shards.object_store import Bucket

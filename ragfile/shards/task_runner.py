@@ -12,14 +12,14 @@ from ragfile.file.row_sets import RowSet
 from ragfile.search import query_syntax
 from ragfile.shards.messages import (
     Counted,
-    Failure,
-    Leg,
     Lengths,
     Match,
     Nearest,
     Pass,
-    Read,
+    RowRead,
     Score,
+    ShardFailure,
+    ShardLeg,
     Task,
 )
 from ragfile.shards.shards import Shard, opened
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(task: Task) -> Leg:
+def run(task: Task) -> ShardLeg:
     """What the shard says to a task."""
     shard = opened(task.url, task.cache, task.content, task.window)
     shard.check_identity(task.identity, task.rows)
     value, unknown = _RUNS[type(task.ask)](shard, task.ask)
-    return Leg(task.shard, value, unknown)
+    return ShardLeg(task.shard, value, unknown)
 
 
-def attempt(task: Task) -> Leg | Failure:
+def attempt(task: Task) -> ShardLeg | ShardFailure:
     """The same; a shard that is not there, cannot be reached or is damaged becomes a Failure."""
     try:
         return run(task)
     except (OSError, FormatError) as error:
         reason = str(error) or type(error).__name__
-        return Failure(task.shard, f"{task.url.rpartition('/')[2]}: {reason}", error)
+        return ShardFailure(task.shard, f"{task.url.rpartition('/')[2]}: {reason}", error)
 
 
 def _rows(shard: Shard, chosen) -> Any:
@@ -70,7 +70,7 @@ def _nearest(shard: Shard, ask: Nearest):
     rows, unknown = _rows(shard, ask.chosen)
     if not shard.has_vectors:
         return exact.nothing(len(np.atleast_2d(ask.vectors)), ask.k), unknown
-    options: Any = {"where": rows, "threads": ask.threads, "least": ask.least}
+    options: Any = {"where": rows, "threads": ask.threads, "min_score": ask.min_score}
     if ask.effort >= 1:
         return shard.nearest(ask.vectors, ask.k, **options), unknown
     recall = np.ones(1 if ask.vectors.ndim == 1 else len(ask.vectors))
@@ -108,7 +108,7 @@ def _counted(shard: Shard, ask: Counted):
     return shard.frequencies(ask.queries), []
 
 
-def _read(shard: Shard, ask: Read):
+def _read(shard: Shard, ask: RowRead):
     known = shard._looked_at(ask.what, ask.rows)
     return [known[row] for row in ask.rows.tolist()], []
 
@@ -118,7 +118,7 @@ _RUNS = {
     Nearest: _nearest,
     Pass: _pass,
     Score: _score,
-    Read: _read,
+    RowRead: _read,
     Lengths: _lengths,
     Counted: _counted,
 }

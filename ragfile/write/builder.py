@@ -29,7 +29,7 @@ from ragfile.ingest.document_loader import Limits, Loading
 from ragfile.ingest.source_files import Selection
 from ragfile.records import Document
 from ragfile.write.read_ahead import ReadingAhead
-from ragfile.write.read_worker import Order, Part, with_labels
+from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.chunker import Policy
-    from ragfile.ingest.document_loader import Duplicate, Failure
+    from ragfile.ingest.document_loader import Duplicate, SourceFailure
     from ragfile.ingest.source_files import Skipped
     from ragfile.types import (
         Errors,
@@ -71,7 +71,7 @@ class BuildReport:
     embedded: int = 0
     reused: int = 0
     seconds: float = 0.0
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[SourceFailure] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
@@ -181,7 +181,7 @@ def build_from(
         precision=precision, portable=portable, created=created, config=config,
         embedding_cache=embedding_cache,
     ) as writer:  # fmt: skip
-        work = _Work(writer, _stash(out, writer.embedder, resume), out, progress, share)
+        work = _BuildWork(writer, _stash(out, writer.embedder, resume), out, progress, share)
         if isinstance(documents, _Sources):
             with closing(documents.read(writer, embedder)) as found:  # and so its processes
                 work.take_all(found)
@@ -244,7 +244,7 @@ class _Sources:
         )  # fmt: skip
         with closing(iter(ReadingAhead(self.loading, order, self.jobs))) as parts:
             for found in parts:
-                if isinstance(found, Part):
+                if isinstance(found, BuildPart):
                     yield found
                 else:
                     documents = self.loading.file(found)
@@ -282,7 +282,7 @@ def _why_nothing(sources, loading):
     return f"{found}: {reasons[0].path}: {reasons[0].reason}" if reasons else found
 
 
-class _Work:
+class _BuildWork:
     """Documents on their way, embedded in batches that cross documents."""
 
     def __init__(self, writer, stash, out, progress, share):
@@ -293,7 +293,7 @@ class _Work:
     def take_all(self, documents):
         """Documents, (document, chunks) pairs, or Parts."""
         for document in documents:
-            if isinstance(document, Part):
+            if isinstance(document, BuildPart):
                 self.take(document.document, document.chunks(), document.vectors)
             else:
                 self.take(*(document if isinstance(document, tuple) else (document, None)))

@@ -47,7 +47,7 @@ def compact(
     if layout is not None:
         changes |= {"layout": None, **layout_record(layout)}
     refuse_remote(path)
-    file = _core.Writer.edit(path)
+    file = _core.FileWriter.edit(path)
     try:
         with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation
@@ -58,7 +58,7 @@ def compact(
 
 
 def _rewrite(
-    archive: Archive, file: _core.Writer, created: int | None, generation: int,
+    archive: Archive, file: _core.FileWriter, created: int | None, generation: int,
     changes: dict[str, Any], chosen: dict[str, Any],
 ) -> None:  # fmt: skip
     record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
@@ -89,7 +89,7 @@ def rewrite(
     record = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     dim = record.pop("dim", None)
-    with closing(_core.Writer.create(path)) as file:
+    with closing(_core.FileWriter.create(path)) as file:
         draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)
         try:
             for old in documents:

@@ -5,7 +5,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.file import sample_rows
 from ragfile.file.archive import Archive
-from ragfile.file.row_segment import Segment, StoredDocument
+from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.write.segment_sections import add_bare
 
 
@@ -41,20 +41,20 @@ class Removals:
                 return True
         return False
 
-    def _left(self, segment: Segment) -> np.ndarray:
+    def _left(self, segment: RowSegment) -> np.ndarray:
         """bool for each row: whether it stays, and has a vector."""
         mask = segment.vector_mask()
         mask[list(self._rows.get(segment.number, ()))] = False
         return mask
 
-    def mark_bare(self, file: _core.Writer) -> None:
+    def mark_bare(self, file: _core.FileWriter) -> None:
         """Says of segments without vectors that others have some."""
         for segment in self._archive.segments:
             is_left = segment.live > len(self._rows.get(segment.number, ()))
             if is_left and not (segment.has("vector") or segment.has("rag.bare")):
                 add_bare(file, segment.number, np.ones(segment.rows, bool))
 
-    def write(self, file: _core.Writer) -> None:
+    def write(self, file: _core.FileWriter) -> None:
         """The bitmaps of the segments that lose something; a segment that loses all is left out."""
         for segment in self._archive.segments:
             rows, empty = self._rows.get(segment.number), self._empty.get(segment.number)
@@ -68,17 +68,17 @@ class Removals:
             if empty:
                 self._write_empty(file, segment, empty)
 
-    def _has_empty_documents(self, segment: Segment) -> bool:
+    def _has_empty_documents(self, segment: RowSegment) -> bool:
         return any(not old.rows and old not in self for old in segment.live_documents())
 
-    def _leave_out(self, file: _core.Writer, segment: Segment) -> None:
+    def _leave_out(self, file: _core.FileWriter, segment: RowSegment) -> None:
         for entry in self._archive.entries:
             if entry["segment"] == segment.number:
                 file.drop(entry["name"], segment.number)
         file.forget(segment.number)
         self.left_out.add(segment.number)
 
-    def _write_rows(self, file: _core.Writer, segment: Segment, rows: set[int]) -> None:
+    def _write_rows(self, file: _core.FileWriter, segment: RowSegment, rows: set[int]) -> None:
         flags = ~segment.live_mask()
         flags[list(rows)] = True
         count = int(flags.sum())
@@ -89,7 +89,7 @@ class Removals:
             items = min(sample_rows.KEPT, segment.rows - count)
             file.add("rag.sample", sample, segment.number, items=items)
 
-    def _write_empty(self, file: _core.Writer, segment: Segment, empty: set[int]) -> None:
+    def _write_empty(self, file: _core.FileWriter, segment: RowSegment, empty: set[int]) -> None:
         flags = np.zeros(segment.records.documents, dtype=bool)
         for old in map(segment.document, range(len(flags))):
             flags[old.number] = not old.rows and (old.number in empty or not old.is_live)

@@ -80,7 +80,7 @@ class Draft:
     """What a commit adds, and what it says of the file. embed makes vectors of keys, or None."""
 
     def __init__(
-        self, file: _core.Writer, record: dict[str, Any], *, dim: int | None = None,
+        self, file: _core.FileWriter, record: dict[str, Any], *, dim: int | None = None,
         analysis: Analysis | None = None, created: int | None = None, embed: Embed = no_vectors,
     ) -> None:  # fmt: skip
         self.file, self.record, self.analysis, self.embed = file, record, analysis, embed

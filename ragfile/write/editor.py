@@ -449,7 +449,7 @@ class Editor(Transaction):
         self.archive.close()
 
 
-def _opened(path: StrPath, wait: float) -> _core.Writer:
+def _opened(path: StrPath, wait: float) -> _core.FileWriter:
     """The file with its writer's lock, for which it waits so many seconds at most."""
     refuse_remote(path)
     end = time.monotonic() + wait
@@ -462,9 +462,9 @@ def _opened(path: StrPath, wait: float) -> _core.Writer:
             time.sleep(min(POLL, max(end - time.monotonic(), 0)))
 
 
-def _locked(path: StrPath) -> _core.Writer:
+def _locked(path: StrPath) -> _core.FileWriter:
     try:
-        return _core.Writer.edit(path)
+        return _core.FileWriter.edit(path)
     except FormatError:
         with open(path, "rb") as file:
             if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":

@@ -23,9 +23,9 @@ import warnings
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from ragfile.ingest.document_loader import Failure, Loading
-from ragfile.ingest.source_files import Source
-from ragfile.write.read_worker import Order, Part, Read
+from ragfile.ingest.document_loader import Loading, SourceFailure
+from ragfile.ingest.source_files import SourceFile
+from ragfile.write.read_worker import BuildPart, Order, SourceRead
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -57,7 +57,7 @@ class Worker:
             stdout=subprocess.PIPE,
         )  # fmt: skip
         self._is_ready = False  # it says so first, with an empty answer
-        self._answers: queue.Queue[list[Read] | None] = queue.Queue()
+        self._answers: queue.Queue[list[SourceRead] | None] = queue.Queue()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         self._send(order)
@@ -75,11 +75,11 @@ class Worker:
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             self._answers.put(None)
 
-    def ask(self, sources: list[Source]) -> None:
+    def ask(self, sources: list[SourceFile]) -> None:
         """Begins to read sources."""
         self._send(sources)
 
-    def answer(self) -> list[Read]:
+    def answer(self) -> list[SourceRead]:
         """What became of those that were asked for first."""
         if not self._is_ready:
             self._is_ready = self._answers.get() is not None
@@ -110,7 +110,7 @@ class ReadingAhead:
     def __init__(self, loading: Loading, order: Order, jobs: int) -> None:
         self.loading, self.order, self.jobs = loading, order, jobs
 
-    def __iter__(self) -> Generator[Part | Source, None, None]:
+    def __iter__(self) -> Generator[BuildPart | SourceFile, None, None]:
         """Parts in order; a Source stands where its documents are to be read by the caller."""
         self.workers = [Worker(self.order) for _ in range(self.jobs)]
         try:
@@ -119,8 +119,8 @@ class ReadingAhead:
             for worker in self.workers:
                 worker.close()
 
-    def _parts(self) -> Iterator[Part | Source]:
-        waiting: deque[tuple[list[Source], int | None]] = deque()
+    def _parts(self) -> Iterator[BuildPart | SourceFile]:
+        waiting: deque[tuple[list[SourceFile], int | None]] = deque()
         tasks, turn = _tasks(self.loading.found()), itertools.count()
         for sources in tasks:
             number = None if _is_large(sources) else next(turn) % self.jobs
@@ -132,7 +132,7 @@ class ReadingAhead:
         while waiting:
             yield from self._outcome(*waiting.popleft(), waiting)
 
-    def _outcome(self, sources, number, waiting) -> Iterator[Part | Source]:
+    def _outcome(self, sources, number, waiting) -> Iterator[BuildPart | SourceFile]:
         if number is None:
             yield from sources
             return
@@ -144,47 +144,47 @@ class ReadingAhead:
         for source, read in zip(sources, found, strict=True):
             yield from self._taken(source, read)
 
-    def _start_anew(self, number: int, tasks: list[list[Source]]) -> None:
+    def _start_anew(self, number: int, tasks: list[list[SourceFile]]) -> None:
         """Another worker in the place of a dead one, with the tasks that it left."""
         self.workers[number].close()
         self.workers[number] = Worker(self.order)
         for task in tasks:
             self.workers[number].ask(task)
 
-    def _alone(self, source: Source) -> Read:
+    def _alone(self, source: SourceFile) -> SourceRead:
         """A source in a worker of its own."""
         worker = Worker(self.order)
         try:
             worker.ask([source])
             return worker.answer()[0]
         except Died as error:
-            return Read(events=[Failure(source.path, str(error), "Died")])
+            return SourceRead(events=[SourceFailure(source.path, str(error), "Died")])
         finally:
             worker.close()
 
-    def _taken(self, source: Source, read: Read) -> Iterator[Part]:
+    def _taken(self, source: SourceFile, read: SourceRead) -> Iterator[BuildPart]:
         for message, category in read.warned:
             warnings.warn(message, category, stacklevel=2)
         is_new = self.loading.take(source, read.checksum, read.size, read.encodings)
         for event in read.events if is_new else ():
-            if isinstance(event, Failure):
+            if isinstance(event, SourceFailure):
                 self.loading.failures.append(event)
             elif self.loading.take_id(source, event.document.id):
                 yield event
 
 
-def _is_large(sources: list[Source]) -> bool:
+def _is_large(sources: list[SourceFile]) -> bool:
     return len(sources) == 1 and _size(sources[0]) > LARGE
 
 
-def _size(source: Source) -> int:
+def _size(source: SourceFile) -> int:
     try:
         return os.stat(source.path).st_size
     except OSError:
         return 0
 
 
-def _tasks(sources) -> Iterator[list[Source]]:
+def _tasks(sources) -> Iterator[list[SourceFile]]:
     """A few files at a time; a large one alone."""
     task, held = [], 0
     for source in sources:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import open_embedder
 from ragfile.ingest.chunker import Policy
-from ragfile.ingest.document_loader import Failure, Limits, Loading
-from ragfile.ingest.source_files import Source
+from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
+from ragfile.ingest.source_files import SourceFile
 from ragfile.records import Chunk, Document
 
 if TYPE_CHECKING:
@@ -44,18 +44,18 @@ class Order:
 
 
 @dataclass(slots=True)
-class Read:
+class SourceRead:
     """What became of one source: documents and failures in their order."""
 
     checksum: str = ""
     size: int = 0
     encodings: dict[str, str] = field(default_factory=dict)  # as Loading has them
-    events: list[Failure | Part] = field(default_factory=list)
+    events: list[SourceFailure | BuildPart] = field(default_factory=list)
     warned: list[tuple[str, type[Warning]]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Part:
+class BuildPart:
     """A document and its chunks, whose texts lie in it and do not travel."""
 
     document: Document
@@ -86,7 +86,7 @@ def with_labels(document: Document, tags: Any, metadata: Any) -> Document:
     return document
 
 
-class Reader:
+class SourceReader:
     """Carries out an order."""
 
     def __init__(self, order: Order) -> None:
@@ -94,11 +94,11 @@ class Reader:
         self.embedder = None if order.embedder is None else open_embedder(order.embedder)
         self.context = Context.recorded(order.record)
 
-    def read(self, source: Source) -> Read:
+    def read(self, source: SourceFile) -> SourceRead:
         """One source, as Loading would read it alone."""
         order = self.order
         loading = Loading([], limits=order.limits, errors=order.errors, encoding=order.encoding)
-        found, told = Read(), 0
+        found, told = SourceRead(), 0
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for document in loading.file(source):
@@ -112,13 +112,13 @@ class Reader:
         found.warned = [(str(each.message), each.category) for each in caught]
         return found
 
-    def _part(self, loading: Loading, document: Document) -> Part | None:
+    def _part(self, loading: Loading, document: Document) -> BuildPart | None:
         with_labels(document, self.order.tags, self.order.metadata)
         if (chunks := loading.cut(document, self.policy)) is None:
             return None
         keys = [self.context.key(chunk, document.metadata) for chunk in chunks]
         vectors = self.context.embed(self.embedder, keys) if self.embedder and keys else None
-        return Part(document, [_cut(document, chunk) for chunk in chunks], vectors)
+        return BuildPart(document, [_cut(document, chunk) for chunk in chunks], vectors)
 
 
 def _cut(document: Document, chunk: Chunk) -> Cut:
@@ -132,7 +132,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer
-    reader = Reader(pickle.load(questions))
+    reader = SourceReader(pickle.load(questions))
     pickle.dump([], answers, protocol=5)
     answers.flush()
     while True:

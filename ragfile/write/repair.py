@@ -30,7 +30,7 @@ TAIL = "bytes after the newest commit belong to none"  # of verify: a dead write
 NO_SECTION = ""
 
 
-class Stretch(NamedTuple):
+class DamagedStretch(NamedTuple):
     """Bytes of a file, and the section that they belong to: "" for front page, tables and footers."""
 
     at: int
@@ -51,8 +51,8 @@ class RepairReport:
     path: str
     out: str
     is_written: bool = False
-    restored: list[Stretch] = field(default_factory=list)
-    lost: list[Stretch] = field(default_factory=list)
+    restored: list[DamagedStretch] = field(default_factory=list)
+    lost: list[DamagedStretch] = field(default_factory=list)
     lost_documents: list[str] = field(default_factory=list)
     remaining: list[tuple[str, int, str, str]] = field(default_factory=list)
 
@@ -139,12 +139,12 @@ def _entries(copy: _core.Copy) -> list[SectionEntry]:
 
 def _stretches(
     places: Iterable[tuple[int, int]], entries: list[SectionEntry]
-) -> list[Stretch]:  # fmt: skip
+) -> list[DamagedStretch]:  # fmt: skip
     """Places in order, cut where sections begin and end."""
     ends = sorted({e["at"] for e in entries} | {e["at"] + e["extent"] for e in entries})
     names = {e["at"]: (e["name"], e["segment"]) for e in entries}
     return [
-        Stretch(at, size, *names.get(start, (NO_SECTION, 0)))
+        DamagedStretch(at, size, *names.get(start, (NO_SECTION, 0)))
         for place in sorted(places)
         for at, size, start in _cut(*place, ends)
     ]

@@ -43,7 +43,7 @@ class SegmentSections:
     keywords: Any  # Keywords, or None in a file that is not portable
 
     def __init__(
-        self, file: _core.Writer, staging: Staging, record: dict[str, Any],
+        self, file: _core.FileWriter, staging: Staging, record: dict[str, Any],
         analysis: Analysis | None, others_have_vectors: bool = False,
     ) -> None:  # fmt: skip
         self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
@@ -312,7 +312,7 @@ class SegmentSections:
         return terms
 
 
-def add_bare(file: _core.Writer, segment: int, flags: np.ndarray) -> None:
+def add_bare(file: _core.FileWriter, segment: int, flags: np.ndarray) -> None:
     """Adds what says which rows of a segment have no vector. Readers that do not know it would err."""
     if flags.any():
         file.add("rag.bare", _core.bitmap(flags, in_words=True), segment, 1, int(flags.sum()))

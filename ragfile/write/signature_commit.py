@@ -32,7 +32,7 @@ def sign(
     """
     refuse_remote(path)
     opened, when = PrivateKey.of(key, password), moment(signed)
-    file = _core.Writer.edit(path)
+    file = _core.FileWriter.edit(path)
     try:
         reader = file.take_reader()
         content = Content(reader)
@@ -48,7 +48,7 @@ def sign(
     return Signature(opened.public.id, signer, when, True, made)
 
 
-def _write(file: _core.Writer, seal: bytes, envelopes: list[Any]) -> None:
+def _write(file: _core.FileWriter, seal: bytes, envelopes: list[Any]) -> None:
     raw = json.dumps({"version": 1, "envelopes": envelopes}, ensure_ascii=False).encode()
     if len(raw) > signatures.JSON_MAX or len(envelopes) > signatures.ENVELOPES_MAX:
         raise ValueError(f"a file can hold {signatures.ENVELOPES_MAX} signatures of 1 MiB in all")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.file.archive import Archive
 from ragfile.ground.urls import refuse_remote
-from ragfile.ingest.document_loader import Failure, Limits, Loading
+from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
 from ragfile.ingest.source_files import Selection, expanded, find
 from ragfile.write.editor import Editor
 from ragfile.write.history import stale_in
@@ -54,7 +54,7 @@ class SyncReport:
     unchanged: int = 0
     embedded: int = 0
     deletions: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[SourceFailure] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
     generation: int = 0
@@ -128,7 +128,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             plan = SourcePlan(writer.archive, loading, report, removes, outdated, dedupe)
             labels = writer.archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
-            _Work(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
+            _SyncWork(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
         with Archive(path) as archive:
             report.generation = archive.generation
     report.skipped, report.encodings = loading.skipped, loading.encodings
@@ -200,7 +200,7 @@ class SourcePlan:
                 os.listdir(path)
             except OSError as error:
                 self.report.failures.append(
-                    Failure(path, error.strerror or str(error), type(error).__name__)
+                    SourceFailure(path, error.strerror or str(error), type(error).__name__)
                 )
                 below = [
                     os.path.relpath(path, root)
@@ -254,7 +254,7 @@ class SourcePlan:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             self.report.failures.append(
-                Failure(source.path, error.strerror or str(error), type(error).__name__)
+                SourceFailure(source.path, error.strerror or str(error), type(error).__name__)
             )
             return None
 
@@ -274,7 +274,7 @@ class SourcePlan:
         ]
 
 
-class _Work:
+class _SyncWork:
     """A plan carried out through an Editor."""
 
     def __init__(self, writer, loading, plan, tags, metadata, progress):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.file.row_segment import Segment, StoredDocument
+from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.records import Chunk, Document
 from ragfile.text import restored
 from ragfile.write.fields import IndexedFields, check_fields, to_json, to_utf8
@@ -210,7 +210,7 @@ class Staging:
         return number
 
     def _carry_chunk(
-        self, number: int, segment: Segment, chunk: _core.ChunkRecord,
+        self, number: int, segment: RowSegment, chunk: _core.ChunkRecord,
         record: _core.DocumentRecord,
     ) -> None:  # fmt: skip
         place, own = chunk.start, b""

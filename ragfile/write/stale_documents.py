@@ -54,7 +54,7 @@ class StaleDocuments:
                         listed.setdefault(old.id, before)
         return listed
 
-    def write(self, file: _core.Writer, entries: list[dict[str, Any]]) -> None:
+    def write(self, file: _core.FileWriter, entries: list[dict[str, Any]]) -> None:
         """Writes the section, or drops it when it has nothing to say."""
         if entries == self._archive.stale_records:
             return

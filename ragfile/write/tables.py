@@ -47,13 +47,13 @@ def chunks_of(table: Any) -> Iterator[tuple[list[Chunk], Any]]:
     if not hasattr(table, "__arrow_c_stream__"):  # pandas before 2.2
         table = pyarrow.Table.from_pandas(table)
     reader = pyarrow.RecordBatchReader.from_stream(table)
-    columns = Columns(reader.schema.names)
+    columns = TableColumns(reader.schema.names)
     for batch in reader:
         for at in range(0, batch.num_rows, ROWS):
             yield columns.read(batch.slice(at, ROWS))
 
 
-class Columns:
+class TableColumns:
     """Which column is what, and how many chunks each document has so far."""
 
     def __init__(self, names: list[str]) -> None:

@@ -81,7 +81,7 @@ class Writer(Transaction):
         if dim is None and self.embedder is not None:
             dim = self.embedder.model.dims
         self.draft = Draft(
-            _core.Writer.create(path), record, dim=dim, analysis=analysis, created=created,
+            _core.FileWriter.create(path), record, dim=dim, analysis=analysis, created=created,
             embed=no_vectors if self.embedder is None else self._embed,
         )  # fmt: skip
 

@@ -180,7 +180,11 @@ def written_commits(commits):
     with tempfile.TemporaryDirectory(dir=memory()) as folder:
         path = os.path.join(folder, "f")
         for sections, drops, rows, message, created, _ in commits:
-            writer = _core.Writer.edit(path) if os.path.exists(path) else _core.Writer.create(path)
+            writer = (
+                _core.FileWriter.edit(path)
+                if os.path.exists(path)
+                else _core.FileWriter.create(path)
+            )
             known = {number for number, *_ in (writer_rows(path) if os.path.exists(path) else [])}
             for number, *_ in rows:
                 if number not in known:

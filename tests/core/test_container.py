@@ -44,7 +44,7 @@ def apply(path, commit, *, first):
     if commit.garbage:
         with open(path, "ab") as file:
             file.write(commit.garbage)
-    writer = _core.Writer.create(path) if first else _core.Writer.edit(path)
+    writer = _core.FileWriter.create(path) if first else _core.FileWriter.edit(path)
     known = 0 if first else _core.Reader(_core.Map(path)).commit["next_segment"] - 1
     for _ in range(max(commit.rows, default=0) - known):
         writer.segment()
@@ -127,7 +127,7 @@ def test_same_input_makes_the_same_bytes_in_any_pieces(tmp_path):
     made = set()
     for step in (1 << 21, 65536, 65521, 4099):
         target = tmp_path / f"{step}.ragfile"
-        writer = _core.Writer.create(target)
+        writer = _core.FileWriter.create(target)
         writer.begin("rag.docs")
         for at in range(0, len(data), step):
             writer.write(data[at : at + step])
@@ -217,7 +217,7 @@ def test_every_legal_name_is_found_and_every_other_refused(path):
     write(path, Commit(sections(*good)))
     assert [e["name"] for e in reopened(path).entries] == good
     assert all(reopened(path).section(name) is not None for name in good)
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     for name in ["", "x" * 65, "a-b", "a(b", "a b", "é", "a\0b", "rag.head", "rag.toc", "a\n"]:
         with pytest.raises(ValueError, match=r"name|null"):
             writer.begin(name)
@@ -231,7 +231,7 @@ def test_name_with_a_nul_finds_nothing(path):
 
 
 def test_two_thousand_sections_in_segments_are_found(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     numbers = [writer.segment() for _ in range(500)]
     for number in numbers:
         writer.rows(number, number)
@@ -253,7 +253,7 @@ def test_read_only_part_of_a_newer_version_is_readable_and_refuses_writers(path)
     assert reopened(path).commit["read_only"]
     assert bytes(reopened(path).section("newer")) == b"x"
     with pytest.raises(VersionError, match="only a newer ragfile may write"):
-        _core.Writer.edit(path)
+        _core.FileWriter.edit(path)
 
 
 def test_unknown_part_that_must_be_understood_refuses_the_file_and_names_it(path):
@@ -315,7 +315,7 @@ def test_pipe_is_refused_and_not_waited_for(tmp_path):
 
 def test_sums_that_the_reader_would_refuse_are_not_written(path):
     def attempt(change, match):
-        writer = _core.Writer.create(path)
+        writer = _core.FileWriter.create(path)
         number = writer.segment()
         writer.rows(number, 70)
         change(writer, number)
@@ -335,14 +335,14 @@ def test_sums_that_the_reader_would_refuse_are_not_written(path):
 
 
 def test_segment_without_rows_is_kept_and_a_forgotten_one_is_gone(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     for rows in (0, 5):
         number = writer.segment()
         writer.rows(number, rows)
         writer.add("rag.ids", b"ids", number)
     writer.commit()
     assert reopened(path).segments == [(1, 0, 0, 1), (2, 5, 5, 1)]
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     editor.drop("rag.ids", 2)
     editor.forget(2)
     editor.commit()
@@ -353,7 +353,7 @@ def test_segment_without_rows_is_kept_and_a_forgotten_one_is_gone(path):
 
 def test_section_is_written_once_in_a_commit(path):
     write(path, Commit(sections("rag.docs")))
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     writer.add("rag.docs", b"new")
     with pytest.raises(ValueError, match="this commit wrote the section"):
         writer.begin("rag.docs")
@@ -366,7 +366,7 @@ def test_section_is_written_once_in_a_commit(path):
 def test_message_of_4096_bytes_fits_and_one_more_is_refused(path):
     write(path, Commit(message="m" * 4096))
     assert reopened(path).commit["message"] == "m" * 4096
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     with pytest.raises(ValueError, match="4096"):
         writer.commit(message="m" * 4097)
     writer.commit(message="fits")
@@ -374,7 +374,7 @@ def test_message_of_4096_bytes_fits_and_one_more_is_refused(path):
 
 
 def test_closed_writer_says_so(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.close()
     writer.close()
     for call in (
@@ -396,7 +396,7 @@ import resource, signal
 from ragfile import _core
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
-writer = _core.Writer.edit({path!r})
+writer = _core.FileWriter.edit({path!r})
 writer.begin("rag.big")
 try:
     for _ in range(5):
@@ -428,7 +428,7 @@ for call in (lambda: writer.write(b"x"), writer.end, lambda: writer.begin("b"), 
 
 
 def test_new_file_appears_only_when_committed(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.add("rag.docs", b"x")
     folder = Path(path).parent
     assert [p.name for p in folder.iterdir()] == [".a.ragfile.partial"]
@@ -437,7 +437,7 @@ def test_new_file_appears_only_when_committed(path):
 
 
 def test_abandoned_writer_leaves_nothing(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.add("rag.docs", b"x")
     writer.close()
     assert list(Path(path).parent.iterdir()) == []
@@ -451,9 +451,9 @@ def test_partial_file_of_a_killed_writer_is_taken_over(path):
 
 
 def test_two_creators_of_one_file_exclude_each_other(path):
-    first = _core.Writer.create(path)
+    first = _core.FileWriter.create(path)
     with pytest.raises(LockedError, match=f"process {os.getpid()}, this one"):
-        _core.Writer.create(path)
+        _core.FileWriter.create(path)
     first.commit()
     write(path, Commit())
 
@@ -461,23 +461,23 @@ def test_two_creators_of_one_file_exclude_each_other(path):
 def test_second_editor_is_told_who_holds_the_file(path):
     write(path, Commit())
     assert _core.writer_pid(path) == 0
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     assert _core.writer_pid(path) == os.getpid()
     with pytest.raises(LockedError, match=f"process {os.getpid()}, this one"):
-        _core.Writer.edit(path)
-    code = f"from ragfile import _core\ntry: _core.Writer.edit({path!r})\nexcept OSError as e: print(e)"
+        _core.FileWriter.edit(path)
+    code = f"from ragfile import _core\ntry: _core.FileWriter.edit({path!r})\nexcept OSError as e: print(e)"
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert f"process {os.getpid()})" in told
     editor.close()
     assert _core.writer_pid(path) == 0
-    _core.Writer.edit(path).close()
+    _core.FileWriter.edit(path).close()
 
 
 def test_file_held_by_an_editor_is_not_replaced_by_a_creator(path):
     write(path, Commit(message="old"))
-    editor, creator = _core.Writer.edit(path), _core.Writer.create(path)
+    editor, creator = _core.FileWriter.edit(path), _core.FileWriter.create(path)
     with pytest.raises(LockedError):
         creator.commit()
     creator.close()
@@ -490,7 +490,7 @@ def test_editor_can_read_while_readers_of_older_generations_live_on(path):
     write(path, *THREE)
     old = reopened(path)
     view = memoryview(old.section("rag.docs"))
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     compact = editor.replacement()
     compact.add("rag.docs", b"compacted")
     compact.commit()
@@ -503,7 +503,7 @@ def test_editor_can_read_while_readers_of_older_generations_live_on(path):
 
 def test_editor_of_a_replaced_file_cannot_commit_into_nowhere(path):
     write(path, Commit(message="old"))
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     editor.replacement().commit(message="new")
     with pytest.raises(ValueError, match="replaced while this writer held it"):
         editor.commit(message="lost")
@@ -513,7 +513,7 @@ def test_editor_of_a_replaced_file_cannot_commit_into_nowhere(path):
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
 def test_replacement_is_never_readable_by_more_than_the_old_file(path, mode):
     write(path, Commit())
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     os.chmod(path, mode)
     compact = editor.replacement()
     assert os.stat(Path(path).parent / ".a.ragfile.partial").st_mode & 0o777 == mode
@@ -523,7 +523,7 @@ def test_replacement_is_never_readable_by_more_than_the_old_file(path, mode):
 
 
 def test_forked_child_neither_removes_nor_unlocks_nor_writes_its_parents_file(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.add("rag.docs", b"x")
     child = os.fork()
     if child == 0:
@@ -539,14 +539,14 @@ def test_forked_child_neither_removes_nor_unlocks_nor_writes_its_parents_file(pa
         os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     with pytest.raises(LockedError):
-        _core.Writer.create(path)
+        _core.FileWriter.create(path)
     writer.commit()
     assert reopened(path).verify()[0] == []
 
 
 def test_lock_goes_with_the_writer_even_while_a_forked_child_lives(path):
     write(path, Commit())
-    editor = _core.Writer.edit(path)
+    editor = _core.FileWriter.edit(path)
     read, hold = os.pipe()
     child = os.fork()
     if child == 0:
@@ -554,7 +554,7 @@ def test_lock_goes_with_the_writer_even_while_a_forked_child_lives(path):
         os.read(read, 1)
         os._exit(0)
     editor.close()
-    _core.Writer.edit(path).close()
+    _core.FileWriter.edit(path).close()
     os.close(hold)
     os.close(read)
     os.waitpid(child, 0)
@@ -580,7 +580,7 @@ grown = lambda: resident("VmHWM:") - before
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_streaming_a_large_section_needs_memory_for_its_buffer_only(path):
     code = f"""
-writer = _core.Writer.create({path!r})
+writer = _core.FileWriter.create({path!r})
 writer.begin("rag.docs")
 piece = bytes(1 << 20)
 for _ in range(300):
@@ -630,8 +630,8 @@ def test_file_descriptors_are_not_leaked(path):
     write(path, *THREE)
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     for _ in range(min(soft, 1024) + 10):
-        _core.Writer.edit(path).close()
+        _core.FileWriter.edit(path).close()
         reopened(path)
     with pytest.raises(FormatError):
-        _core.Writer.edit(__file__)
-    _core.Writer.edit(path).close()
+        _core.FileWriter.edit(__file__)
+    _core.FileWriter.edit(path).close()

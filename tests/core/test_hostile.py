@@ -267,7 +267,7 @@ def test_features_of_a_newer_version_refuse_readers_or_only_writers(tmp_path):
     assert _core.Reader(lying(front={"write_features": 1})).commit["read_only"]
     (tmp_path / "a").write_bytes(lying(front={"write_features": 1}))
     with pytest.raises(VersionError):
-        _core.Writer.edit(tmp_path / "a")
+        _core.FileWriter.edit(tmp_path / "a")
 
 
 FOOTER_LIES = ("generation", "toc_at", "toc_size", "toc_hash", "previous", "identity")

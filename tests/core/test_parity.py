@@ -18,7 +18,7 @@ PARTS = (
 WRITE = """
 import random, sys
 from ragfile import _core
-writer, rng = _core.Writer.create(sys.argv[1]), random.Random(7)
+writer, rng = _core.FileWriter.create(sys.argv[1]), random.Random(7)
 writer.parity(int(sys.argv[2]))
 writer.add("a", rng.randbytes(700_001))
 writer.commit()

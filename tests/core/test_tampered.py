@@ -118,7 +118,7 @@ def records(tampered):
 def fine():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "file")
-        writer = _core.Writer.create(path)
+        writer = _core.FileWriter.create(path)
         segment = writer.segment()
         writer.rows(segment, 1)
         writer.grain(4096)

@@ -150,7 +150,7 @@ def terminate_rounds(folder, rounds, seed, how=signal.SIGTERM):
         if how == signal.SIGINT:
             assert os.listdir(os.path.dirname(path)) == [NAME]
         known = number
-        _core.Writer.edit(path).close()
+        _core.FileWriter.edit(path).close()
     return known
 
 

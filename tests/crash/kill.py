@@ -50,9 +50,9 @@ def write_on(path, commits, compact_every):
     for _ in range(commits):
         serial += 1
         if not os.path.exists(path):
-            writer, editor = _core.Writer.create(path), None
+            writer, editor = _core.FileWriter.create(path), None
         else:
-            editor = _core.Writer.edit(path)
+            editor = _core.FileWriter.edit(path)
             writer = editor.replacement() if serial % compact_every == 0 else editor
         fill(writer, serial)
         writer.commit(message=str(serial))
@@ -121,7 +121,7 @@ def stop_readers(readers):
 def kill_rounds(path, rounds, seed, readers=2):
     """Kills writers at random moments; returns (commits that survived, what the readers tell)."""
     rng = random.Random(seed)
-    first = _core.Writer.create(path)
+    first = _core.FileWriter.create(path)
     fill(first, 1)
     first.commit()
     running, known = start_readers(path, readers), 1
@@ -137,12 +137,12 @@ def kill_rounds(path, rounds, seed, readers=2):
         assert known in (told, told + 1), f"commit {told} was made, {known} is there"
         assert not [fault for fault in reader.verify()[0] if "belong to none" not in fault[2]]
         assert _core.writer_pid(path) == 0
-        _core.Writer.edit(path).close()
+        _core.FileWriter.edit(path).close()
     return known, stop_readers(running)
 
 
 def read_rounds(path, commits, readers=8, compact_every=50):
-    first = _core.Writer.create(path)
+    first = _core.FileWriter.create(path)
     fill(first, 1)
     first.commit()
     running = start_readers(path, readers)

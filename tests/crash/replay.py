@@ -181,7 +181,7 @@ def go_on(left, folder):
             (Path(folder) / name).write_bytes(left[name])
     path = Path(folder) / NAME
     before = _core.Reader(left[NAME])
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     writer.add("rag.next", b"next")
     writer.commit()
     after = _core.Reader(_core.Map(path))
@@ -191,7 +191,7 @@ def go_on(left, folder):
         assert bytes(after.section(e["name"], e["segment"])) == bytes(
             before.section(e["name"], e["segment"])
         )
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.add("rag.fresh", b"fresh")
     writer.commit()
     assert [e["name"] for e in _core.Reader(_core.Map(path)).entries] == ["rag.fresh"]

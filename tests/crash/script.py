@@ -64,9 +64,9 @@ class Sequence:
         mark(f"done {self.count} {fingerprint(reader)}")
 
     def run(self):
-        path, edit = self.path, lambda: _core.Writer.edit(self.path)
+        path, edit = self.path, lambda: _core.FileWriter.edit(self.path)
         self.commit(
-            _core.Writer.create(path), lambda w: grow(w, {"rag.docs": 3000, "rag.ids": 700})
+            _core.FileWriter.create(path), lambda w: grow(w, {"rag.docs": 3000, "rag.ids": 700})
         )
         self.commit(edit(), lambda w: grow(w, {"rag.docs": 5100, "vector": 64}))
         self.commit(edit(), lambda w: delete(w, 1, 3))
@@ -87,7 +87,7 @@ class Sequence:
         add(dead, "rag.never", 900)
         dead.close()
         editor.close()
-        self.commit(_core.Writer.create(path), lambda w: add(w, "rag.docs", 70000))
+        self.commit(_core.FileWriter.create(path), lambda w: add(w, "rag.docs", 70000))
         self.commit(edit(), lambda w: add(w, "rag.docs", 66000))
 
 

@@ -154,7 +154,7 @@ def test_the_command_line_signs_and_verifies(kb, tmp_path, capsys):
     assert run("sign", kb, "--key", private, "--bundle", tmp_path / "kb.sig")[0] == 0
     check = ("verify", kb, "--key", public, "--bundle", tmp_path / "kb.sig")
     assert run(*check)[0] == 0
-    writer = _core.Writer.edit(kb)
+    writer = _core.FileWriter.edit(kb)
     writer.add("more", b"x")
     writer.commit()
     code, out = run(*check)

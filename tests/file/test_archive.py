@@ -290,7 +290,7 @@ def test_a_lying_record_is_refused_by_the_section_that_holds_it(path):
         ("rag.text", b""),
         ("rag.meta", b"\xff" * 100),
     ):
-        w = _core.Writer.edit(path)
+        w = _core.FileWriter.edit(path)
         w.add(name, content, 1)
         w.commit()
         with pytest.raises(ragfile.FormatError):
@@ -391,7 +391,7 @@ def test_any_partition_of_the_bytes_gives_every_live_row_once(path):
 def test_a_section_without_the_one_it_stands_on_is_refused_by_name(path, gone, needs):
     with ragfile.create(path) as w:
         w.add([{"doc_id": "d", "chunk_index": 0, "content": "text"}], [[1.0, 2.0]])
-    w = _core.Writer.edit(path)
+    w = _core.FileWriter.edit(path)
     w.drop(gone, 1)
     w.commit()
     with pytest.raises(ragfile.CorruptError, match=f"needs section {needs}"):

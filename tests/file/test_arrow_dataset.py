@@ -9,7 +9,7 @@ import pytest
 
 import ragfile
 from ragfile.file import arrow
-from ragfile.file.row_segment import Segment
+from ragfile.file.row_segment import RowSegment
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pads = pytest.importorskip("pyarrow.dataset")
@@ -135,16 +135,16 @@ def test_duckdb_answers_as_over_a_table_in_memory(rf):
 def counted(monkeypatch):
     """Which columns are made, and how many texts are read."""
     made, read = [], []
-    batches, passage = arrow.Fields._batches, Segment.passage
+    batches, passage = arrow.ArrowFields._batches, RowSegment.passage
     monkeypatch.setattr(
-        arrow.Fields,
+        arrow.ArrowFields,
         "_batches",
         lambda self, fields, rows: (
             made.append([f.name for f in fields]) or batches(self, fields, rows)
         ),
     )
     monkeypatch.setattr(
-        Segment, "passage", lambda self, row: read.append((self, row)) or passage(self, row)
+        RowSegment, "passage", lambda self, row: read.append((self, row)) or passage(self, row)
     )
     return made, read
 

@@ -225,7 +225,7 @@ def test_what_has_no_vector_says_so(tmp_path):
     assert [
         h.id for h in rf.search("pod node drain taint volume claim", k=9, where=~rf.vector_mask())
     ]
-    hits = rf.search("drain", like=1, vector=None, mode="bm25", k=9, distinct=True)
+    hits = rf.search("drain", similar_to=1, vector=None, mode="bm25", k=9, drop_repeats=True)
     assert hits.degraded == ""
     spread = rf.search("pod node drain taint volume", vector=vectors[0], k=4, diversity=0.5)
     assert len(spread) == 4

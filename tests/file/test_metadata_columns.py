@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragfile.errors import CorruptError
 from ragfile.file.filters import Dicts, compile
 from ragfile.file.metadata_columns import Labels
-from ragfile.file.row_segment import Segment
+from ragfile.file.row_segment import RowSegment
 
 KEYS = ("a", "b", "a.b", "a.b.c", "b.a", "ü")
 VALUES = st.recursive(
@@ -37,7 +37,7 @@ OPERATORS = st.sampled_from([
 ])  # fmt: skip
 
 
-class Said(Segment):
+class Said(RowSegment):
     """A segment of which only the metadata are there: a stretch (at, size) for each document and row of a stream."""
 
     def __init__(self, raw, documents, rows, document_of_row, number=0):

@@ -14,7 +14,7 @@ from servers.range_server import RangeServer
 import ragfile
 from ragfile.errors import ChangedError, CorruptError
 from ragfile.file.passages import Passages
-from ragfile.file.row_segment import Segment
+from ragfile.file.row_segment import RowSegment
 from ragfile.records import PARTS, Hit
 
 
@@ -30,13 +30,13 @@ def reads(monkeypatch):
     """The parts of hits that are read, in order."""
     done = []
     for part in PARTS:
-        read = getattr(Segment, part)
+        read = getattr(RowSegment, part)
 
         def noted(self, row, part=part, read=read):
             done.append(part)
             return read(self, row)
 
-        monkeypatch.setattr(Segment, part, noted)
+        monkeypatch.setattr(RowSegment, part, noted)
     return done
 
 

@@ -21,8 +21,8 @@ def pairs(rows, scores):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("least", [-0.2, 0.1, 0.45, 2.0])
-def test_all_rows_that_reach_a_score_are_found(rf, seed, least):
+@pytest.mark.parametrize("min_score", [-0.2, 0.1, 0.45, 2.0])
+def test_all_rows_that_reach_a_score_are_found(rf, seed, min_score):
     rng = np.random.default_rng(seed)
     asked = [question(rng) for _ in range(3)]
     texts, vectors = [t for t, _ in asked], np.array([v for _, v in asked])
@@ -30,16 +30,16 @@ def test_all_rows_that_reach_a_score_are_found(rf, seed, least):
     mask = rf.mask(where)
     live = rf.live_rows() if mask is None else np.flatnonzero(mask)
     near, words = (
-        rf.nearest(vectors, None, least=least, where=where),
-        rf.match(texts, None, least=least * 5, where=where),
+        rf.nearest(vectors, None, min_score=min_score, where=where),
+        rf.match(texts, None, min_score=min_score * 5, where=where),
     )
     for i in range(3):
         scores = rf.score(live, vector=vectors[i])
         assert pairs(near[0][i], near[1][i]) == pairs(
-            live[scores >= np.float32(least)], scores[scores >= np.float32(least)]
+            live[scores >= np.float32(min_score)], scores[scores >= np.float32(min_score)]
         )
         scores = rf.score(live, text=texts[i])
-        kept = (scores >= np.float32(least * 5)) & (scores > 0)
+        kept = (scores >= np.float32(min_score * 5)) & (scores > 0)
         assert pairs(words[0][i], words[1][i]) == pairs(live[kept], scores[kept])
     for rows, scores in (near, words):
         assert (scores[:, 1:] <= scores[:, :-1]).all()
@@ -59,14 +59,14 @@ def test_without_a_score_all_rows_are_found_best_first(rf):
 
 def test_least_cuts_a_list_of_k_as_well(rf):
     rows, scores = rf.match(["waa", "wab"], 5)
-    least = [float(scores[0, 2]), float(scores[1, 4])]
-    cut, of = rf.match(["waa", "wab"], 5, least=least)
-    assert (of[cut >= 0] >= np.repeat(least, (cut >= 0).sum(axis=1)).astype(np.float32)).all()
+    min_score = [float(scores[0, 2]), float(scores[1, 4])]
+    cut, of = rf.match(["waa", "wab"], 5, min_score=min_score)
+    assert (of[cut >= 0] >= np.repeat(min_score, (cut >= 0).sum(axis=1)).astype(np.float32)).all()
     assert cut[0, :3].tolist() == rows[0, :3].tolist()
 
 
 def test_a_least_that_is_no_score_is_refused(rf):
-    with pytest.raises(ValueError, match="least"):
-        rf.nearest(np.ones(DIM, np.float32), None, least=float("nan"))
-    with pytest.raises(ValueError, match="least"):
-        rf.match(["a", "b"], 3, least=[1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="min_score"):
+        rf.nearest(np.ones(DIM, np.float32), None, min_score=float("nan"))
+    with pytest.raises(ValueError, match="min_score"):
+        rf.match(["a", "b"], 3, min_score=[1.0, 2.0, 3.0])

@@ -82,7 +82,7 @@ ROWS = st.lists(
 
 
 class Stored:
-    """filters.Columns of stored columns alone; None where a path is not stored."""
+    """filters.FilterColumns of stored columns alone; None where a path is not stored."""
 
     def __init__(self, stored, rows):
         self.stored, self.rows, self.missed = stored, rows, set()

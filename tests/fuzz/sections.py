@@ -382,7 +382,7 @@ def calls(path):
         yield (
             mode,
             lambda mode=mode: kb.search(
-                "mist d001", 3, mode=mode, vector=QUERY, distinct=True, tags_any=["even"]
+                "mist d001", 3, mode=mode, vector=QUERY, drop_repeats=True, tags_any=["even"]
             ),
         )
     for fusion in ("calibrated", "rrf", "blend"):

@@ -10,7 +10,7 @@ from ragfile import _core
 
 
 def first(path, sections=(), rows=None):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     if rows:
         writer.rows(writer.segment(), *rows)
     for name, data, segment, items in sections:
@@ -19,7 +19,7 @@ def first(path, sections=(), rows=None):
 
 
 def append(path, change, message=""):
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     change(writer)
     writer.commit(created=2, message=message)
 

@@ -9,7 +9,7 @@ from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.document_loader import Limits
 from ragfile.ingest.source_files import find
 from ragfile.write import read_worker
-from ragfile.write.read_worker import Order, Reader
+from ragfile.write.read_worker import Order, SourceReader
 
 
 @pytest.fixture
@@ -63,7 +63,10 @@ def test_a_dataset_goes_on(sources, tmp_path):
 
 def test_a_worker_goes_on(sources):
     order = Order(Limits(), "strict", None, (), {}, Policy(), None, {})
-    found = [Reader(order).read(source) for source in find([sources])]
+    found = [SourceReader(order).read(source) for source in find([sources])]
     events = [event for read in found for event in read.events]
-    check([event for event in events if not isinstance(event, read_worker.Part)])
-    assert [e.document.id for e in events if isinstance(e, read_worker.Part)] == ["a.md", "z.md"]
+    check([event for event in events if not isinstance(event, read_worker.BuildPart)])
+    assert [e.document.id for e in events if isinstance(e, read_worker.BuildPart)] == [
+        "a.md",
+        "z.md",
+    ]

@@ -168,7 +168,7 @@ READS = {
         rf.score([1, 5, 7], text="w3 w70").tobytes()
         + rf.score([9, 1], vector=rf.vector(4)).tobytes()
     ),
-    "distinct": lambda rf: rf.search("w3 w9", mode="bm25", distinct=True),
+    "drop_repeats": lambda rf: rf.search("w3 w9", mode="bm25", drop_repeats=True),
     "stale": lambda rf: rf.stale_records,
     "verify": lambda rf: rf.verify(),
     "raw": lambda rf: [rf.raw(at, 300) for at in (0, 5000, rf.info["size"] - 7)],

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragfile.net.intervals import Spans, joined, merged, without
+from ragfile.net.intervals import ByteRanges, joined, merged, without
 
 stretch = st.tuples(st.integers(0, 60), st.integers(0, 60))
 stretches = st.lists(stretch, max_size=12)
@@ -17,7 +17,7 @@ def _numbers(found):
 
 @given(stretches, stretch)
 def test_a_set_knows_what_it_lacks(added, asked):
-    spans, numbers = Spans(), _numbers(added)
+    spans, numbers = ByteRanges(), _numbers(added)
     for start, end in added:
         spans.add(start, end)
     kept = list(spans)

@@ -114,7 +114,7 @@ def matches(rf, slow, rng, text, where, rows):
     )
     if expected:
         floor = float(rng.choice(expected)[1])
-        all_, scores = rf.match(text, None, where=where, least=floor, **options)
+        all_, scores = rf.match(text, None, where=where, min_score=floor, **options)
         same_rows((all_[0], scores[0]), expected, len(expected), floor)
     some = [row.number for row in rng.sample(slow.file.live, min(5, len(slow.file.live)))]
     wanted = slow.bm25(text, **options)
@@ -129,7 +129,7 @@ def nearest(rf, slow, rng, vector, where, rows):
         same_rows((found[0][i], found[1][i]), expected, min(k, len(rf)))
     if expected:
         floor = float(rng.choice(expected)[1])
-        all_, scores = rf.nearest(vector, None, where=where, least=floor)
+        all_, scores = rf.nearest(vector, None, where=where, min_score=floor)
         same_rows((all_[0], scores[0]), expected, len(expected), floor)
         some_effort(rf, rng, vector, where, k, expected)
     near = slow.near(vector)
@@ -192,17 +192,25 @@ def boosted(rf, slow, rng, question, condition, rows):
     (text, vector), (where, tags) = question, condition
     n, k = len(rf), rng.choice([1, 8])
     depth = max(min(k, n), min(20, n))
-    boost = {"field": "year", "weight": rng.choice([0.5, -0.25]), "origin": 2001, "half": 2}
+    boost = {"field": "year", "weight": rng.choice([0.5, -0.25]), "reference": 2001, "half_life": 2}
     raised = []
     for row, score in slow.fused(text, vector, depth, rows, "rrf", 60):
         year = row.metadata.get("year")
         gain = 0.0 if year is None else boost["weight"] * 0.5 ** (abs(year - 2001) / 2)
         raised.append((row.id, score + gain))
     raised.sort(key=lambda pair: -pair[1])
-    least = rng.choice([None, *(score for _, score in raised)])
-    kept = [pair for pair in raised if least is None or pair[1] >= least][:k]
+    min_score = rng.choice([None, *(score for _, score in raised)])
+    kept = [pair for pair in raised if min_score is None or pair[1] >= min_score][:k]
     hits = rf.search(
-        text, k, vector=vector, where=where, fusion="rrf", pool=20, boost=boost, least=least, **tags
+        text,
+        k,
+        vector=vector,
+        where=where,
+        fusion="rrf",
+        pool=20,
+        boost=boost,
+        min_score=min_score,
+        **tags,
     )
     assert scored(hits) == kept, "boosts"
 
@@ -214,7 +222,7 @@ def alike(rf, slow, rng, question, rows, options):
     left = [other for other in rows if other is not row]
     wanted = slow.fused(row.text, row.vector, pool, left, "rrf", 60)[:5]
     asked = {name: options[name] for name in ("where", "tags_any", "tags_all") if name in options}
-    hits = rf.search("", 5, like=row.id, fusion="rrf", pool=options["pool"], **asked)
+    hits = rf.search("", 5, similar_to=row.id, fusion="rrf", pool=options["pool"], **asked)
     assert scored(hits) == [(r.id, float(s)) for r, s in wanted], "likeness"
 
 
@@ -242,7 +250,7 @@ def signed(rf, slow, rng):
         if (not slow.terms(have) or row.number in holders[0]) and row.number not in holders[1]
     ]  # fmt: skip
     wanted = ranked(slow.bm25(f"{text} {have}"), rows)[:9]
-    hits = rf.search(f"{text} +{have} -{lack}", 9, mode="bm25", operators=True)
+    hits = rf.search(f"{text} +{have} -{lack}", 9, mode="bm25", query_syntax=True)
     assert scored(hits) == [(row.id, float(score)) for row, score in wanted], "signs"
 
 

@@ -45,8 +45,8 @@ def test_a_batch_is_fused_as_slowly_in_python(rf, method, seed):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"mode": "bm25"}, {"mode": "vector"}, {"mode": "keyword"}, {"distinct": True},
-    {"fusion": "rrf"}, {"tags_any": ["red"]}, {"pool": 0}, {"mode": "bm25", "distinct": True},
+    {}, {"mode": "bm25"}, {"mode": "vector"}, {"mode": "keyword"}, {"drop_repeats": True},
+    {"fusion": "rrf"}, {"tags_any": ["red"]}, {"pool": 0}, {"mode": "bm25", "drop_repeats": True},
 ])  # fmt: skip
 def test_a_batch_is_its_questions_one_by_one(rf, options):
     rng = np.random.default_rng(5)

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import ragfile
 from ragfile.search.excerpts import excerpt
-from ragfile.search.highlight_spans import Place
+from ragfile.search.highlight_spans import TermPlace
 
 FILLER = "Nothing of the kind is said in this place. " * 12
 PAGE = f"# Keys\n\n{FILLER}\n\nKeys are rotated every month. Rotation keeps old keys readable.\n\n{FILLER}\n"
@@ -42,7 +42,7 @@ def test_a_passage_without_the_words_begins_at_its_beginning(rf):
 @given(st.text(st.sampled_from("ab .\n日"), max_size=300), st.integers(1, 60), st.data())
 def test_an_excerpt_is_a_part_within_the_size_and_its_marks_are_in_it(text, size, data):
     starts = data.draw(st.lists(st.integers(0, max(len(text) - 1, 0)), max_size=5))
-    places = [Place("t", a, min(a + 2, len(text))) for a in starts if a < len(text)]
+    places = [TermPlace("t", a, min(a + 2, len(text))) for a in starts if a < len(text)]
     found = excerpt(text, places, size)
     assert found.text == text[found.start : found.end]
     assert len(found.text) <= size

@@ -70,8 +70,8 @@ def test_an_answer_is_that_of_a_file_built_with_the_weights(
         rows = np.arange(len(rf))
         scores = rf.score(rows, text=ASKED[0], fields=weights)
         assert scores.tobytes() == built.score(rows, text=ASKED[0]).tobytes()
-        every = rf.match(ASKED[0], None, least=0.5, fields=weights)
-        assert every[0].tolist() == built.match(ASKED[0], None, least=0.5)[0].tolist()
+        every = rf.match(ASKED[0], None, min_score=0.5, fields=weights)
+        assert every[0].tolist() == built.match(ASKED[0], None, min_score=0.5)[0].tolist()
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -79,10 +79,10 @@ def test_signs_wordings_and_filters_go_with_weights(path, tmp_path, weights):
     other = written(tmp_path / "o.ragfile", DOCUMENTS, analysis(weights), embedder="default")
     with ragfile.open(path) as rf, ragfile.open(other) as built:
         for options in (
-            {"operators": True, "mode": "bm25"}, {"variants": ["drum of lions"]},
-            {"where": {"n": {"$lt": 40}}}, {"boost": {"field": "n", "weight": 1, "origin": 3, "half": 9}},
+            {"query_syntax": True, "mode": "bm25"}, {"rewrites": ["drum of lions"]},
+            {"where": {"n": {"$lt": 40}}}, {"boost": {"field": "n", "weight": 1, "reference": 3, "half_life": 9}},
         ):  # fmt: skip
-            text = "zeb* node" if "operators" in options else "zebra node"
+            text = "zeb* node" if "query_syntax" in options else "zebra node"
             one, two = (
                 rf.search(text, 8, fields=weights, **options),
                 built.search(text, 8, **options),
@@ -270,7 +270,7 @@ def test_a_dataset_without_its_shards_has_no_answer_by_weights_either(tmp_path):
         shard.unlink()
         shards.forget()
         for weights in ({"headers": 1}, {"text": 0}):
-            with ragfile.open(kb, on_missing="partial") as many:
+            with ragfile.open(kb, allow_partial=True) as many:
                 hits = many.search("lion key", mode="bm25", fields=weights)
                 assert bool(hits) == bool(left)
                 assert f"{2 - left} of 2 shards could not be asked" in hits.degraded

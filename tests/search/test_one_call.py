@@ -7,7 +7,7 @@ from oracles import search as oracle
 from oracles.search import DIM, question
 
 import ragfile
-from ragfile.search.retriever_fusion import Fusing
+from ragfile.search.retriever_fusion import RetrieverFusion
 
 _PARAMETER = {"calibrated": "w", "rrf": "rrf_k", "blend": "alpha"}
 
@@ -27,7 +27,12 @@ def asked_in(rng):
         options["fusion"] = str(rng.choice(["rrf", "blend", "calibrated"]))
     if rng.random() < 0.5:
         options["where"] = [{"lang": "en"}, None, {"year": {"$gte": 2004}}] * 2
-    for name, value in (("offset", 3), ("distinct", True), ("diversity", 0.4), ("least", 0.2)):
+    for name, value in (
+        ("offset", 3),
+        ("drop_repeats", True),
+        ("diversity", 0.4),
+        ("min_score", 0.2),
+    ):
         if rng.random() < 0.2:
             options[name] = value
     return options
@@ -39,8 +44,10 @@ def test_one_call_gives_what_the_steps_give(tmp_path, monkeypatch, has_bare):
     path = tmp_path / "kb.ragfile"
     written(path, rng, has_bare)
     calls = []
-    at_once = Fusing.at_once
-    monkeypatch.setattr(Fusing, "at_once", lambda *given: calls.append(1) or at_once(*given))
+    at_once = RetrieverFusion.at_once
+    monkeypatch.setattr(
+        RetrieverFusion, "at_once", lambda *given: calls.append(1) or at_once(*given)
+    )
     with ragfile.open(path) as rf:
         for _ in range(40):
             asked = [question(rng) for _ in range(6)]
@@ -49,7 +56,7 @@ def test_one_call_gives_what_the_steps_give(tmp_path, monkeypatch, has_bare):
             ask = {"vectors": vectors, "columns": True, **options}
             fast = rf.search_batch(texts, k, **ask)
             with monkeypatch.context() as patched:
-                patched.setattr(Fusing, "is_at_once", False)
+                patched.setattr(RetrieverFusion, "is_at_once", False)
                 slow = rf.search_batch(texts, k, **ask)
             for name in ("rows", "scores"):
                 assert np.array_equal(getattr(fast, name), getattr(slow, name), equal_nan=True)

@@ -42,24 +42,24 @@ def test_pages_are_cuts_of_one_ranking(asked_file, options, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_least_leaves_out_what_scores_less(asked_file, options, seed):
     whole = candidates(asked_file, seed, **options)
-    least = whole[len(whole) // 2].score
-    found = candidates(asked_file, seed, least=least, **options)
-    assert plain(found) == [(i, s) for i, s in plain(whole) if s >= least] != []
+    min_score = whole[len(whole) // 2].score
+    found = candidates(asked_file, seed, min_score=min_score, **options)
+    assert plain(found) == [(i, s) for i, s in plain(whole) if s >= min_score] != []
 
 
 def gain(metadata, boost):
     value = metadata.get(boost["field"])
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return boost["weight"] * math.pow(0.5, abs(value - boost["origin"]) / boost["half"])
+    return boost["weight"] * math.pow(0.5, abs(value - boost["reference"]) / boost["half_life"])
 
 
 @pytest.mark.parametrize("options", MODES)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_boost_raises_scores_by_its_formula(asked_file, options, seed):
     boosts = [
-        {"field": "year", "weight": 0.5, "origin": 2009, "half": 2},
-        {"field": "absent", "weight": 9.0, "origin": 0, "half": 1},
+        {"field": "year", "weight": 0.5, "reference": 2009, "half_life": 2},
+        {"field": "absent", "weight": 9.0, "reference": 0, "half_life": 1},
     ]
     whole = candidates(asked_file, seed, **options)
     expected = [(h.id, h.score + sum(gain(h.metadata, b) for b in boosts)) for h in whole]
@@ -78,7 +78,7 @@ def test_dates_are_boosted_by_days(tmp_path):
             {"doc_id": f"d{i}", "chunk_index": 0, "content": "same words", "metadata": {"day": day}}
             for i, day in enumerate(days)
         )
-    boost = {"field": "day", "weight": 1.0, "origin": "2026-01-01", "half": 10}
+    boost = {"field": "day", "weight": 1.0, "reference": "2026-01-01", "half_life": 10}
     with ragfile.open(tmp_path / "kb.ragfile") as rf:
         before = rf.search("words", mode="bm25")[0].score
         found = rf.search("words", mode="bm25", boost=boost)
@@ -136,22 +136,22 @@ def test_diversity_keeps_near_copies_apart(asked_file):
     [
         ({"offset": -1}, "offset"),
         ({"diversity": 1.5}, "diversity"),
-        ({"least": float("nan")}, "least"),
+        ({"min_score": float("nan")}, "min_score"),
         ({"boost": {"field": "year"}}, "a boost has"),
-        ({"boost": {"field": "y", "weight": 1, "origin": "soon", "half": 1}}, "origin"),
-        ({"boost": {"field": "y", "weight": 1, "origin": 1, "half": 0}}, "half"),
+        ({"boost": {"field": "y", "weight": 1, "reference": "soon", "half_life": 1}}, "reference"),
+        ({"boost": {"field": "y", "weight": 1, "reference": 1, "half_life": 0}}, "half_life"),
         ({"group": -1}, "group"),
         ({"group": 2, "diversity": 0.5}, "group goes with"),
         ({"group": 2, "mode": "keyword"}, "group goes with"),
-        ({"variants": "one"}, "variants"),
-        ({"variants": ["one"], "operators": True}, "variants"),
-        ({"variants": ["one"], "mode": "keyword"}, "variants"),
+        ({"rewrites": "one"}, "rewrites"),
+        ({"rewrites": ["one"], "query_syntax": True}, "rewrites"),
+        ({"rewrites": ["one"], "mode": "keyword"}, "rewrites"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(asked_file, options, said):
     with pytest.raises((ValueError, TypeError), match=said):
         asked_file.search(
-            "waa", vector=np.ones(DIM, np.float32) if "variants" not in options else None, **options
+            "waa", vector=np.ones(DIM, np.float32) if "rewrites" not in options else None, **options
         )
 
 
@@ -159,9 +159,9 @@ def test_a_batch_is_refined_as_single_questions_are(asked_file):
     texts = [question(np.random.default_rng(seed))[0] for seed in range(5)]
     options = {
         "offset": 2,
-        "least": -1.0,
+        "min_score": -1.0,
         "diversity": 0.3,
-        "boost": {"field": "year", "weight": 1, "origin": 2005, "half": 3},
+        "boost": {"field": "year", "weight": 1, "reference": 2005, "half_life": 3},
     }
     together = asked_file.search_batch(texts, 6, **options)
     assert [plain(hits) for hits in together] == [

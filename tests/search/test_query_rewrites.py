@@ -27,8 +27,8 @@ def ranks_fused(rf, asked, pool, **options):
 def test_wordings_are_fused_by_ranks(asked_file, options, seed):
     asked = texts(seed)
     scores = ranks_fused(asked_file, asked, 30, **options)
-    found = asked_file.search(asked[0], 9, pool=30, variants=asked[1:], **options)
-    again = asked_file.search(asked[0], 9, pool=30, variants=lambda _: iter(asked[1:]), **options)
+    found = asked_file.search(asked[0], 9, pool=30, rewrites=asked[1:], **options)
+    again = asked_file.search(asked[0], 9, pool=30, rewrites=lambda _: iter(asked[1:]), **options)
     assert found == again
     assert [h.score for h in found] == sorted(scores.values(), reverse=True)[:9]
     for hit in found:
@@ -40,14 +40,14 @@ def test_wordings_are_fused_by_ranks(asked_file, options, seed):
 
 
 def test_no_variants_is_the_question_alone(asked_file):
-    assert asked_file.search("waa wab", variants=[]) == asked_file.search("waa wab", cache=False)
+    assert asked_file.search("waa wab", rewrites=[]) == asked_file.search("waa wab", cache=False)
 
 
 def test_vectors_of_several_wordings_are_given_together(asked_file):
     asked, rng = texts(4), np.random.default_rng(4)
     vectors = rng.standard_normal((3, asked_file.dim)).astype(np.float32)
     found = asked_file.search(
-        asked[0], 5, variants=asked[1:], vector=vectors, mode="vector", pool=5
+        asked[0], 5, rewrites=asked[1:], vector=vectors, mode="vector", pool=5
     )
     parts = [
         asked_file.search(t, 5, vector=v, mode="vector", pool=5)
@@ -55,15 +55,15 @@ def test_vectors_of_several_wordings_are_given_together(asked_file):
     ]
     assert {h.id for h in found} <= {h.id for part in parts for h in part}
     with pytest.raises(ValueError, match="vector each"):
-        asked_file.search(asked[0], variants=asked[1:], vector=vectors[:2])
+        asked_file.search(asked[0], rewrites=asked[1:], vector=vectors[:2])
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
 def test_passages_like_one_are_those_of_its_text_and_vector(asked_file, mode):
     for row in asked_file.live_rows()[[0, 17, 101]].tolist():
         hit = asked_file.hit(row)
-        found = asked_file.search("", like=hit.id, k=6, mode=mode)
-        assert found == asked_file.search("", like=row, k=6, mode=mode)
+        found = asked_file.search("", similar_to=hit.id, k=6, mode=mode)
+        assert found == asked_file.search("", similar_to=row, k=6, mode=mode)
         mask = np.ones(asked_file.rows, bool)
         mask[row] = False
         expected = asked_file.search(
@@ -75,6 +75,6 @@ def test_passages_like_one_are_those_of_its_text_and_vector(asked_file, mode):
 
 def test_what_is_like_nothing_is_refused(asked_file):
     with pytest.raises(KeyError, match="no chunk"):
-        asked_file.search("", like="nobody#0")
+        asked_file.search("", similar_to="nobody#0")
     with pytest.raises(IndexError):
-        asked_file.search("", like=10**9)
+        asked_file.search("", similar_to=10**9)

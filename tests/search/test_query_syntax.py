@@ -28,7 +28,7 @@ WORDS = [
 
 @pytest.fixture(scope="module")
 def rf(tmp_path_factory):
-    path, rng = tmp_path_factory.mktemp("operators") / "kb.ragfile", np.random.default_rng(1)
+    path, rng = tmp_path_factory.mktemp("query_syntax") / "kb.ragfile", np.random.default_rng(1)
     texts = [" ".join(rng.choice(WORDS, size=int(rng.integers(1, 9)))) for _ in range(240)]
     texts += [
         "State-of-the-art, they say.",
@@ -78,7 +78,7 @@ def side_by_side(found, wanted):
 
 
 def ids(rf, question, **options):
-    hits = rf.search(question, len(rf), mode="bm25", operators=True, cache=False, **options)
+    hits = rf.search(question, len(rf), mode="bm25", query_syntax=True, cache=False, **options)
     return {hit.id for hit in hits}
 
 
@@ -125,7 +125,7 @@ def test_a_tilde_is_words_spelled_nearly_so(rf):
 
 
 def test_scores_are_those_of_all_the_words_that_are_meant(rf):
-    found = rf.search("kube* key", len(rf), mode="bm25", operators=True)
+    found = rf.search("kube* key", len(rf), mode="bm25", query_syntax=True)
     plain = rf.search("key kube kubelet kubernetes", len(rf), mode="bm25")
     assert {h.id: pytest.approx(h.score, rel=1e-6) for h in found} == {h.id: h.score for h in plain}
 
@@ -147,23 +147,23 @@ def test_without_the_option_signs_are_punctuation(rf):
 
 def test_signs_hold_for_every_mode_and_in_batches(rf):
     asked = ['+key -"rotating key"', "kube* -pod", "plain words key"]
-    one_by_one = [rf.search(text, 7, operators=True, cache=False) for text in asked]
-    assert [list(h) for h in rf.search_batch(asked, 7, operators=True)] == [
+    one_by_one = [rf.search(text, 7, query_syntax=True, cache=False) for text in asked]
+    assert [list(h) for h in rf.search_batch(asked, 7, query_syntax=True)] == [
         list(h) for h in one_by_one
     ]
     where = [{"id": {"$ne": "d1#0"}}, None, ["d1", "d2"]]
-    each = [rf.search(t, 7, operators=True, where=w) for t, w in zip(asked, where, strict=True)]
-    assert [list(h) for h in rf.search_batch(asked, 7, operators=True, where=where)] == [
+    each = [rf.search(t, 7, query_syntax=True, where=w) for t, w in zip(asked, where, strict=True)]
+    assert [list(h) for h in rf.search_batch(asked, 7, query_syntax=True, where=where)] == [
         list(h) for h in each
     ]
 
 
 def test_groups_take_signs_but_not_spellings(rf):
-    found = rf.search("+key rotate -pod", 5, mode="bm25", operators=True, group=1)
-    plain = rf.search("+key rotate -pod", 5, mode="bm25", operators=True)
+    found = rf.search("+key rotate -pod", 5, mode="bm25", query_syntax=True, group=1)
+    plain = rf.search("+key rotate -pod", 5, mode="bm25", query_syntax=True)
     assert [hit.id for hit in found] == [hit.id for hit in plain]
     with pytest.raises(ValueError, match="a star or a tilde"):
-        rf.search("kube*", 5, operators=True, group=1)
+        rf.search("kube*", 5, query_syntax=True, group=1)
 
 
 def distance(a, b):
@@ -201,8 +201,10 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
 
 def test_a_small_file_gives_distinct_answers_to_signs_and_to_filters_of_each_question(rf):
     """Distinct answers want four rows a place, and there are fewer."""
-    found = rf.search("+key", 100, operators=True, distinct=True)
+    found = rf.search("+key", 100, query_syntax=True, drop_repeats=True)
     assert {hit.id for hit in found} <= passing(rf, lambda words: "key" in words)
     assert found
-    batch = rf.search_batch(["key", "art"], 100, where=[None, {"$not": {"a": 1}}], distinct=True)
+    batch = rf.search_batch(
+        ["key", "art"], 100, where=[None, {"$not": {"a": 1}}], drop_repeats=True
+    )
     assert all(batch)

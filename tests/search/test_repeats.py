@@ -87,7 +87,7 @@ def test_answers_are_those_of_the_whole_ranking(rf, mode, seed):
     text, vector = question(np.random.default_rng(seed))
     where = {"year": {"$gte": 2004}} if seed % 2 else None
     expected = walked(ranking(rf, text, vector, mode, where))
-    asked = {"vector": vector, "mode": mode, "where": where, "distinct": True, "cache": False}
+    asked = {"vector": vector, "mode": mode, "where": where, "drop_repeats": True, "cache": False}
     for k, pool in ((5, 5), (12, 50), (30, 30), (50, 50), (300, 7)):
         hits = rf.search(text, k, pool=pool, fusion=("calibrated", {"w": 6.0}), **asked)
         assert said(hits) == tuple(map(list, zip(*expected[:k], strict=True)))
@@ -96,7 +96,7 @@ def test_answers_are_those_of_the_whole_ranking(rf, mode, seed):
 @pytest.mark.parametrize("mode", ["hybrid", "vector"])
 def test_pages_join_without_a_gap_and_repeat_nothing(rf, mode):
     text, vector = question(np.random.default_rng(8))
-    asked = {"vector": vector, "mode": mode, "distinct": True, "pool": 9}
+    asked = {"vector": vector, "mode": mode, "drop_repeats": True, "pool": 9}
     pages = [rf.search(text, 9, offset=first, **asked) for first in range(0, 90, 9)]
     ids = [hit.id for page in pages for hit in page]
     assert ids == [one for one, _ in walked(ranking(rf, text, vector, mode, None))]
@@ -105,16 +105,16 @@ def test_pages_join_without_a_gap_and_repeat_nothing(rf, mode):
 def test_a_least_score_ends_an_answer_before_the_file_does(rf):
     text, vector = question(np.random.default_rng(3))
     expected = walked(ranking(rf, text, vector, "hybrid", None))
-    least = expected[20][1]
-    hits = rf.search(text, 50, vector=vector, distinct=True, least=least, pool=5)
-    assert [hit.id for hit in hits] == [one for one, score in expected if score >= least]
+    min_score = expected[20][1]
+    hits = rf.search(text, 50, vector=vector, drop_repeats=True, min_score=min_score, pool=5)
+    assert [hit.id for hit in hits] == [one for one, score in expected if score >= min_score]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_a_batch_is_its_questions_though_some_look_deeper(rf, mode):
     rng = np.random.default_rng(4)
     texts, vectors = zip(*(question(rng) for _ in range(9)), strict=True)
-    options = {"mode": mode, "distinct": True, "pool": 25}
+    options = {"mode": mode, "drop_repeats": True, "pool": 25}
     together = rf.search_batch(texts, 25, vectors=np.array(vectors), **options)
     alone = [
         rf.search(t, 25, vector=v, cache=False, **options)
@@ -126,19 +126,19 @@ def test_a_batch_is_its_questions_though_some_look_deeper(rf, mode):
 
 
 @pytest.mark.parametrize("options", [
-    {"fusion": "rrf"}, {"fusion": "blend"}, {"variants": ["waa wab", "wba"]},
-    {"boost": {"field": "year", "weight": 0.5, "origin": 2009, "half": 2}}, {"diversity": 0.5},
+    {"fusion": "rrf"}, {"fusion": "blend"}, {"rewrites": ["waa wab", "wba"]},
+    {"boost": {"field": "year", "weight": 0.5, "reference": 2009, "half_life": 2}}, {"diversity": 0.5},
 ])  # fmt: skip
 def test_what_ranks_its_candidates_alone_is_filled_up_too(rf, options):
     everything = walked(ranking(rf, "waa", np.ones(DIM, np.float32), "vector", None))
-    vectors = np.ones((3, DIM), np.float32) if "variants" in options else np.ones(DIM, np.float32)
-    hits = rf.search("waa", 50, vector=vectors, distinct=True, pool=10, **options)
+    vectors = np.ones((3, DIM), np.float32) if "rewrites" in options else np.ones(DIM, np.float32)
+    hits = rf.search("waa", 50, vector=vectors, drop_repeats=True, pool=10, **options)
     assert len(hits) == 50 <= len(everything)
     kept = []
     for hit in hits:
         assert is_new(unit(hit.vector), kept)
         kept.append(unit(hit.vector))
-    hits = rf.search("waa", 500, vector=vectors, distinct=True, pool=10, **options)
+    hits = rf.search("waa", 500, vector=vectors, drop_repeats=True, pool=10, **options)
     assert len(hits) == len(everything)
 
 
@@ -164,7 +164,7 @@ def test_groups_are_filled_up_without_repeats(rf, mode, seed):
     text, vector = question(np.random.default_rng(seed))
     where = {"year": {"$gte": 2004}} if seed % 2 else None
     ranked = ranking(rf, text, vector, mode, where)
-    asked = {"vector": vector, "mode": mode, "where": where, "distinct": True}
+    asked = {"vector": vector, "mode": mode, "where": where, "drop_repeats": True}
     for k, passages, pool, offset in ((5, 2, 5, 0), (3, 1, 1, 2), (200, 9, 10, 0)):
         hits = rf.search(
             text, k, group=passages, pool=pool, offset=offset, fusion=("calibrated", {"w": 6.0}), **asked
@@ -175,7 +175,7 @@ def test_groups_are_filled_up_without_repeats(rf, mode, seed):
 
 def test_groups_of_a_pool_are_filled_up_too(rf):
     text, vector = question(np.random.default_rng(2))
-    asked = {"vector": vector, "fusion": "rrf", "group": 1, "distinct": True}
+    asked = {"vector": vector, "fusion": "rrf", "group": 1, "drop_repeats": True}
     assert len({h.doc_id for h in rf.search(text, 30, pool=5, **asked)}) == 30
 
 
@@ -183,7 +183,7 @@ def test_texts_tell_repeats_where_there_are_no_vectors(tmp_path):
     with ragfile.create(tmp_path / "kb") as w:
         w.add({"doc_id": f"d{i:03}", "chunk_index": 0, "content": f"pods {'abc'[i % 3] * 9} " + "again "} for i in range(200))  # fmt: skip
     with ragfile.open(tmp_path / "kb") as rf:
-        assert [h.id for h in rf.search("pods", 5, mode="bm25", distinct=True, pool=5)] == [
+        assert [h.id for h in rf.search("pods", 5, mode="bm25", drop_repeats=True, pool=5)] == [
             "d000#0", "d001#0", "d002#0"
         ]  # fmt: skip
 

@@ -20,7 +20,7 @@ def texts(seed, count=8):
         {"mode": "vector"},
         {"mode": "keyword"},
         {"fusion": "rrf"},
-        {"distinct": True},
+        {"drop_repeats": True},
     ],
 )
 @pytest.mark.parametrize("k", [0, 1, 9])

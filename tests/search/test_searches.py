@@ -91,7 +91,7 @@ def test_defaults_are_those_of_a_plan(file):
             == (Plan().k, Plan().pool, "hybrid")
             == (12, 50, "hybrid")
         )
-        assert (found["where"], found["tags_any"], found["tags_all"], found["distinct"]) == (
+        assert (found["where"], found["tags_any"], found["tags_all"], found["drop_repeats"]) == (
             None,
             (),
             (),
@@ -227,9 +227,9 @@ def test_distinct_leaves_out_what_nearly_repeats_a_better_passage(tmp_path):
     ]  # fmt: skip
     write(tmp_path / "kb", rows)
     with ragfile.open(tmp_path / "kb") as rf:
-        assert [h.id for h in rf.search("one", vector=first, distinct=True)] == ["a#0", "c#0"]
+        assert [h.id for h in rf.search("one", vector=first, drop_repeats=True)] == ["a#0", "c#0"]
         assert len(rf.search("one", vector=first)) == 3
-        assert [h.id for h in rf.search("one", 1, vector=first, distinct=True)] == ["a#0"]
+        assert [h.id for h in rf.search("one", 1, vector=first, drop_repeats=True)] == ["a#0"]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
@@ -241,7 +241,7 @@ def test_distinct_fills_an_answer_as_long_as_the_pool(tmp_path, mode):
         rows += [oracle.Row(f"d{n}", i, f"one word{n}", vector + 1e-4 * i) for i in range(2)]
     write(tmp_path / "kb", rows)
     with ragfile.open(tmp_path / "kb") as rf:
-        asked = {"mode": mode, "vector": rows[0].vector, "distinct": True}
+        asked = {"mode": mode, "vector": rows[0].vector, "drop_repeats": True}
         hits = rf.search("one", 50, pool=50, **asked)
         assert len(hits) == 50
         assert len({hit.doc_id for hit in hits}) == 50
@@ -410,7 +410,7 @@ def test_a_question_is_embedded_once_and_a_commit_forgets_the_answer(tmp_path):
 def test_an_answer_is_kept_for_the_very_same_question_only(whole):
     asked = [
         {}, {"k": 5}, {"mode": "bm25"}, {"mode": "vector"}, {"pool": 1}, {"fusion": "rrf"}, {"fusion": ("rrf", {"rrf_k": 1})},
-        {"where": {"lang": "en"}}, {"tags_any": ["red"]}, {"tags_all": ["red"]}, {"distinct": True}, {"vector": vector_of("x")},
+        {"where": {"lang": "en"}}, {"tags_any": ["red"]}, {"tags_all": ["red"]}, {"drop_repeats": True}, {"vector": vector_of("x")},
     ]  # fmt: skip
     with ragfile.open(whole[0], embedder=Hashed()) as rf:
         fresh = [found(rf.search("waa wbb", cache=False, **options)) for options in asked]

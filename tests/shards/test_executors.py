@@ -18,7 +18,7 @@ from ragfile.write.builder import PAGES
 QUESTIONS, told = collections.QUESTIONS, collections.told
 OPTIONS = [
     {}, {"fusion": "rrf"}, {"fusion": "blend"}, {"mode": "bm25"}, {"mode": "vector"},
-    {"where": {"year": {"$gte": 2010}}}, {"distinct": True},
+    {"where": {"year": {"$gte": 2010}}}, {"drop_repeats": True},
 ]  # fmt: skip
 
 

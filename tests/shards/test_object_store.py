@@ -172,7 +172,7 @@ def test_the_first_question_brings_each_small_object_in_one_request(bucket, sour
         caplog.clear()
         with ragfile.open(url) as rf:
             assert told(rf.search("pod drain")) == told(one.search("pod drain"))
-            told(rf.search_batch(QUESTIONS, operators=True, distinct=True)[0])
+            told(rf.search_batch(QUESTIONS, query_syntax=True, drop_repeats=True)[0])
         requests = [r.getMessage() for r in caplog.records if "HTTP/1" in r.getMessage()]
     assert len(requests) == 2 + 1 + 3  # a listing, a manifest, statistics, shards
 
@@ -223,7 +223,7 @@ def test_a_missing_shard_in_a_bucket_is_an_error_or_said(bucket, sources):
     stores.place(url).delete(name)
     with ragfile.open(url) as rf, pytest.raises(RemoteError, match="no such object"):
         rf.search("pod")
-    with ragfile.open(url, on_missing="partial") as rf:
+    with ragfile.open(url, allow_partial=True) as rf:
         hits = rf.search("pod")
         assert hits
         assert not hits.complete

@@ -38,21 +38,27 @@ def kb(request, sources, tmp_path_factory):
 def equal(mine, theirs):
     assert [told(hits) for hits in mine] == [told(hits) for hits in theirs]
     assert [hits.degraded for hits in mine] == [hits.degraded for hits in theirs]
-    assert all(hits.complete and not hits.failed for hits in mine)
+    assert all(hits.complete and not hits.missing_shards for hits in mine)
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
 @pytest.mark.parametrize("fusion", [None, "rrf", "blend", ("calibrated", {"w": 3})])
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25", "keyword"])
 def test_every_mode_and_fusion_with_filters_gives_the_bits_of_one_file(one, kb, mode, fusion):
-    for where, distinct in itertools.product(collections.FILTERS, (False, True)):
-        options = {"mode": mode, "fusion": fusion, "where": where, "distinct": distinct, "pool": 9}
+    for where, drop_repeats in itertools.product(collections.FILTERS, (False, True)):
+        options = {
+            "mode": mode,
+            "fusion": fusion,
+            "where": where,
+            "drop_repeats": drop_repeats,
+            "pool": 9,
+        }
         equal(kb.search_batch(QUESTIONS, 5, **options), one.search_batch(QUESTIONS, 5, **options))
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "bm25"])
 def test_answers_without_repeats_are_filled_up_to_the_bits_of_one_file(one, kb, mode):
-    options = {"mode": mode, "distinct": True, "pool": 3}
+    options = {"mode": mode, "drop_repeats": True, "pool": 3}
     equal(kb.search_batch(QUESTIONS, 40, **options), one.search_batch(QUESTIONS, 40, **options))
     for question in QUESTIONS:
         for more in ({"k": 5, "offset": 5}, {"k": 9, "group": 2}):
@@ -129,9 +135,9 @@ def test_the_surface_is_that_of_a_file(one, kb):
 @pytest.mark.parametrize(
     "options",
     [
-        {"offset": 3}, {"least": 0.3}, {"like": "a/d001.md#0"}, {"variants": ("node cluster", "drain")},
-        {"diversity": 0.5}, {"boost": {"field": "year", "weight": 0.3, "origin": 2015, "half": 4}}, {"group": 1},
-        {"operators": True}, {"rerank": True}, {"fields": {"headers": 1}},
+        {"offset": 3}, {"min_score": 0.3}, {"similar_to": "a/d001.md#0"}, {"rewrites": ("node cluster", "drain")},
+        {"diversity": 0.5}, {"boost": {"field": "year", "weight": 0.3, "reference": 2015, "half_life": 4}}, {"group": 1},
+        {"query_syntax": True}, {"rerank": True}, {"fields": {"headers": 1}},
     ],
     ids=lambda options: next(iter(options)),
 )  # fmt: skip
@@ -213,13 +219,13 @@ def test_a_missing_shard_is_an_error_or_said(broken):
     shards.forget()
     with ragfile.open(folder / "kb") as rf, pytest.raises(FileNotFoundError):
         rf.search("pod")
-    with ragfile.open(folder / "kb", on_missing="partial") as rf:
+    with ragfile.open(folder / "kb", allow_partial=True) as rf:
         for question in QUESTIONS:
             hits = rf.search(question, 100, mode="bm25")
             there = [hit for hit in hits if not record.first <= hit.doc_id <= record.last]
             assert there == hits
             assert not hits.complete
-            assert record.sha256 in hits.failed[0]
+            assert record.sha256 in hits.missing_shards[0]
             assert "1 of 4 shards" in hits.degraded
         os.rename(folder / "away.ragfile", folder / "kb" / record.path)
         assert rf.search("pod", 100).complete  # what was incomplete is not remembered
@@ -228,7 +234,7 @@ def test_a_missing_shard_is_an_error_or_said(broken):
 
 def test_partial_answers_keep_the_scores_of_the_whole(broken):
     folder, _record, whole = broken
-    with ragfile.open(folder / "kb", on_missing="partial") as rf:
+    with ragfile.open(folder / "kb", allow_partial=True) as rf:
         hits = rf.search("pod drain", 100, mode="bm25")
         scores = {name: parts["bm25"] for name, _, _, parts, *_ in whole["pod drain"]}
         assert hits
@@ -250,7 +256,7 @@ def test_a_shard_that_is_another_file_is_refused(broken, how):
     shards.forget()
     with ragfile.open(folder / "kb") as rf, pytest.raises((FormatError, OSError)):
         rf.search("pod")
-    with ragfile.open(folder / "kb", on_missing="partial") as rf:
+    with ragfile.open(folder / "kb", allow_partial=True) as rf:
         assert not rf.search("pod").complete
     assert ragfile.verify(folder / "kb")[0]
 

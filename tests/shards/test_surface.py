@@ -74,7 +74,7 @@ SAME = {
     "highlights": lambda rf: rf.highlights("pods drained w7", rf.row(f"{DOC}#0")),
     "excerpt": lambda rf: rf.excerpt("pods drained w7", rf.row(f"{DOC}#0"), 60),
     "match": lambda rf: [names(rf, rf.match("pod", k)[0]) for k in (4, None)],
-    "nearest": lambda rf: rf.nearest(NEAR, None, least=0.02)[1].tobytes(),
+    "nearest": lambda rf: rf.nearest(NEAR, None, min_score=0.02)[1].tobytes(),
     "score": lambda rf: rf.score([rf.row(f"{DOC}#0")], text="pod node").tobytes(),
     "scores_of": lambda rf: rf.scores_of(np.array([rf.row(f"{DOC}#0")]), vector=NEAR).tobytes(),
     "mask": lambda rf: [by_name(rf, rf.mask(w)) for w in collections.FILTERS[1:]],
@@ -170,17 +170,17 @@ def test_what_a_name_says_is_what_one_file_says(one, kb, name):
 
 
 # Values of every option of a question, beside the ordinary ones.
-BOOST = {"field": "year", "weight": 0.3, "origin": 2015, "half": 4}
+BOOST = {"field": "year", "weight": 0.3, "reference": 2015, "half_life": 4}
 OPTIONS = {
     "k": [0, 1, 1000], "mode": ["vector", "bm25", "keyword"], "where": [*collections.FILTERS[1:], [DOC], ["a/d001.md#0", "nobody"]],
     "tags_any": [["t1", "t2"], ["nobody"]], "tags_all": [["t3"], ["t1", "t2"]], "pool": [0, 1, 7],
     "fusion": ["rrf", "blend", "calibrated", ("rrf", {"rrf_k": 5}), ("blend", {"alpha": 0.2})],
     "fields": [{"headers": 1}, {"headers": 0, "text": 2}, {}],
-    "distinct": [True], "offset": [1, 4, 999], "least": [0.3, 5.0], "diversity": [0.3, 1.0],
-    "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "origin": 1}]], "operators": [True],
+    "drop_repeats": [True], "offset": [1, 4, 999], "min_score": [0.3, 5.0], "diversity": [0.3, 1.0],
+    "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "reference": 1}]], "query_syntax": [True],
     "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
     # of search alone
-    "like": [f"{DOC}#0"], "variants": [("node cluster", "drain")], "group": [1, 3], "rerank": [True],
+    "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": [True],
     "vector": [NEAR], "cache": [False],
     # of search_batch alone
     "vectors": [np.tile(NEAR, (len(QUESTIONS), 1))], "columns": [True],
@@ -247,12 +247,14 @@ def test_an_option_of_a_batch_gives_the_bits_of_one_file(one, kb, name):
 )  # fmt: skip
 def test_signs_give_the_bits_of_one_file(one, kb, question):
     for mode, fusion in itertools.product(("hybrid", "bm25", "vector"), (None, "rrf", "blend")):
-        options = {"mode": mode, "fusion": fusion, "operators": True}
+        options = {"mode": mode, "fusion": fusion, "query_syntax": True}
         for where in (None, {"year": {"$gte": 2010}}):
             mine = refused(kb, question, {**options, "where": where})
             assert mine == refused(one, question, {**options, "where": where})
     batch = [question, "pod", question]
-    mine, theirs = (rf.search_batch(batch, 5, operators=True, distinct=True) for rf in (kb, one))
+    mine, theirs = (
+        rf.search_batch(batch, 5, query_syntax=True, drop_repeats=True) for rf in (kb, one)
+    )
     assert [told(hits) for hits in mine] == [told(hits) for hits in theirs]
 
 
@@ -266,8 +268,8 @@ def test_a_word_with_a_star_stands_for_the_commonest_terms_of_the_whole(tmp_path
     dataset.build(tmp_path / "in", tmp_path / "kb", shards=6)
     with ragfile.open(tmp_path / "kb") as rf, ragfile.open(tmp_path / "one.ragfile") as one:
         for question in ("x*", "x1*", "x10~ x0*", "-x199 x*"):
-            mine = rf.search(question, 20, operators=True, mode="bm25")
-            assert told(mine) == told(one.search(question, 20, operators=True, mode="bm25"))
+            mine = rf.search(question, 20, query_syntax=True, mode="bm25")
+            assert told(mine) == told(one.search(question, 20, query_syntax=True, mode="bm25"))
             assert mine
 
 
@@ -276,8 +278,8 @@ def test_rows_are_found_with_a_filter_for_all_or_for_each(one, kb):
     texts, vectors = ["pod drain", "w1 w2", "node"], np.stack([NEAR, -NEAR, NEAR[::-1]])
     each = [{"year": {"$gte": 2010}}, None, {"year": {"$gte": 2010}}]
     for where in (None, {"year": 2003}, [DOC], each, [*each[:2], {"nobody": 1}]):
-        for least in (None, 0.01):
-            more = {"where": where, "least": least}
+        for min_score in (None, 0.01):
+            more = {"where": where, "min_score": min_score}
             for ask in (
                 lambda rf, more=more: rf.match(texts, 5, **more),
                 lambda rf, more=more: rf.match(texts, 5, k1=0.7, b=0.2, fields={"headers": 1}, **more),
@@ -332,9 +334,9 @@ def test_a_question_opens_no_shard_but_where_it_is_asked(kb, monkeypatch):
         monkeypatch.setattr(Dataset, "segments_of", refuse)
         monkeypatch.setattr(Dataset, "_shard", refuse)
         for name in SINGLE:
-            for value in OPTIONS[name] if name != "like" else ():
+            for value in OPTIONS[name] if name != "similar_to" else ():
                 if (name, value) != ("mode", "keyword"):
                     rf.search("pod w*", **{"k": 5, name: value})
-        assert rf.search_batch(QUESTIONS, columns=True, operators=True).ids[0]
+        assert rf.search_batch(QUESTIONS, columns=True, query_syntax=True).ids[0]
         rf.highlights("pod", rf.search("pod")[0])
         assert rf.mask({"year": 2003}).any()

@@ -161,7 +161,7 @@ def test_what_a_dataset_has_of_a_missing_shard_is_said(kb):
         record, vectors = rf.manifest.shards[0], rf.has_vectors
     os.rename(kb / record.path, kb / "away")
     shards.forget()
-    with ragfile.open(kb, on_missing="partial") as rf:
+    with ragfile.open(kb, allow_partial=True) as rf:
         with pytest.raises(IndexError, match="row 0 is in a shard that is missing"):
             rf.hit(0)
         assert rf.hit(record.rows).text

@@ -73,7 +73,7 @@ def test_the_vectors_are_what_their_script_makes():
 
 def test_the_package_writes_the_bytes_of_the_first_vector(tmp_path):
     make = load(FOLDER / "make.py")
-    writer = _core.Writer.create(tmp_path / "kb.ragfile")
+    writer = _core.FileWriter.create(tmp_path / "kb.ragfile")
     writer.parity(2)
     for name, content in (make.FOO, make.BAR):
         writer.add(name, content)
@@ -84,7 +84,7 @@ def test_the_package_writes_the_bytes_of_the_first_vector(tmp_path):
 def test_the_second_reader_repairs_files_that_the_package_made(tmp_path):
     path, rng = tmp_path / "kb.ragfile", random.Random(5)
     for generation in range(3):
-        writer = _core.Writer.edit(path) if generation else _core.Writer.create(path)
+        writer = _core.FileWriter.edit(path) if generation else _core.FileWriter.create(path)
         writer.parity(3)
         writer.add(f"part{generation}", rng.randbytes(rng.randrange(20000)))
         writer.commit(generation, f"commit {generation}")

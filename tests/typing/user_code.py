@@ -123,22 +123,24 @@ def details(rf: ragfile.KnowledgeBase, hit: ragfile.Hit) -> list[str]:
 def every_mode(rf: ragfile.KnowledgeBase, question: str) -> Iterator[tuple[str, int]]:
     modes: list[Mode] = ["hybrid", "vector", "bm25", "keyword"]
     for mode in modes:
-        options: SearchOptions = {"mode": mode, "distinct": True, "pool": 20}
+        options: SearchOptions = {"mode": mode, "drop_repeats": True, "pool": 20}
         yield mode, len(rf.search(question, 3, **options))
 
 
 def asked_in_every_way(rf: ragfile.KnowledgeBase) -> list[str]:
-    newer: Boost = {"field": "year", "weight": 0.1, "origin": 2026, "half": 2}
-    hits = rf.search("pods", 3, boost=newer, offset=1, least=-9.0, diversity=0.2, variants=["pod"])
+    newer: Boost = {"field": "year", "weight": 0.1, "reference": 2026, "half_life": 2}
+    hits = rf.search(
+        "pods", 3, boost=newer, offset=1, min_score=-9.0, diversity=0.2, rewrites=["pod"]
+    )
     grouped = rf.search("pods", 2, group=1).groups()
     found = rf.search_batch(["pods", "keys"], 2, columns=True)
     rows: NDArray[np.int64] = found.rows
     listed: list[ragfile.Hits] = rf.search_batch(["pods"], 2)
-    alike = rf.search("", like=listed[0][0].id)
+    alike = rf.search("", similar_to=listed[0][0].id)
     why = rf.explain("pods", int(rows[0, 0]))
     awaited = asyncio.run(rf.asearch("pods", 2, mode="bm25"))
     schema, call = rf.as_tool(k=2)
-    every, _ = rf.match("pods", None, least=0.1)
+    every, _ = rf.match("pods", None, min_score=0.1)
     said = [str(why), str(schema), str(call("pods")), str(every.shape), str(found.ids), str(alike)]
     return [*said, *(hit.id for hit in [*hits, *awaited, *grouped[0]])]
 

@@ -105,7 +105,7 @@ def test_a_search_for_distinct_passages_that_finds_none_is_empty(tmp_path):
     for mode in ("hybrid", "vector", "bm25"):
         assert (
             ragfile.open(tmp_path / "a").search(
-                "pods", mode=mode, vector=[1.0, 0.0], distinct=True, tags_any=["no"]
+                "pods", mode=mode, vector=[1.0, 0.0], drop_repeats=True, tags_any=["no"]
             )
             == []
         )

@@ -30,19 +30,19 @@ def test_killed_writers_lose_no_commit_and_leave_no_lock(path):
 
 @pytest.mark.parametrize("way", ["create", "edit"])
 def test_lock_of_a_killed_writer_is_free_at_once(path, way):
-    _core.Writer.create(path).commit()
-    code = f"from ragfile import _core; w = _core.Writer.{way}({path!r}); w.add('rag.x', b'x'); print(1, flush=True); input()"
+    _core.FileWriter.create(path).commit()
+    code = f"from ragfile import _core; w = _core.FileWriter.{way}({path!r}); w.add('rag.x', b'x'); print(1, flush=True); input()"
     holder = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     holder.stdout.readline()
     with pytest.raises(OSError, match=f"process {holder.pid}"):
-        getattr(_core.Writer, way)(path)
+        getattr(_core.FileWriter, way)(path)
     if way == "edit":
         assert _core.writer_pid(path) == holder.pid
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
-    writer = getattr(_core.Writer, way)(path)
+    writer = getattr(_core.FileWriter, way)(path)
     writer.add("rag.y", b"y")
     writer.commit()
     reader = _core.Reader(_core.Map(path))
@@ -52,7 +52,7 @@ def test_lock_of_a_killed_writer_is_free_at_once(path, way):
 
 
 def test_reader_of_one_process_outlives_commits_and_compactions_of_another(path):
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     kill.fill(writer, 1)
     writer.commit()
     reader = _core.Reader(_core.Map(path))

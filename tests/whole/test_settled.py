@@ -19,7 +19,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="struct flock is laid
 HOLDER = """
 import sys
 from ragfile import _core
-w = _core.Writer.edit(sys.argv[1])
+w = _core.FileWriter.edit(sys.argv[1])
 w.begin("rag.a"); w.write(bytes(5 << 20)); w.end()
 print(1, flush=True)
 if input() == "commit":
@@ -33,7 +33,7 @@ if input() == "commit":
 def path(tmp_path):
     path = str(tmp_path / "a.ragfile")
     for serial in (1, 2):
-        writer = _core.Writer.create(path) if serial == 1 else _core.Writer.edit(path)
+        writer = _core.FileWriter.create(path) if serial == 1 else _core.FileWriter.edit(path)
         kill.fill(writer, serial)
         writer.commit()
     return path
@@ -98,7 +98,7 @@ def test_what_a_killed_writer_wrote_is_a_tail_again(path, holder):
 
 def test_what_this_process_has_not_committed_is_not_mapped(path):
     before = seen(path)
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     writer.add("rag.a", bytes(1 << 20))
     assert os.path.getsize(path) > before[0]
     for _ in range(3):  # every close of a descriptor costs a process its record locks
@@ -112,7 +112,7 @@ def test_a_damaged_commit_is_told_of_while_the_next_is_written(path):
     raw[-60] ^= 1
     Path(path).write_bytes(raw)
     assert seen(path)[1:] == (1, len(raw) - seen_end(path), 2)
-    writer = _core.Writer.edit(path)
+    writer = _core.FileWriter.edit(path)
     writer.add("rag.a", bytes(1 << 20))
     assert seen(path)[1::2] == (1, 2)
     writer.close()
@@ -127,7 +127,7 @@ def test_the_word_is_taken_back_before_the_footer_is_written(path, tmp_path):
     """For from then on there may be something to find. The footer is made to fail, which leaves its writer as it is there."""
     copy = tmp_path / "copy"
     copy.write_bytes(Path(path).read_bytes())
-    writer = _core.Writer.edit(copy)
+    writer = _core.FileWriter.edit(copy)
     kill.fill(writer, 3)
     writer.commit()
     told, tell = os.pipe()
@@ -136,7 +136,7 @@ def test_the_word_is_taken_back_before_the_footer_is_written(path, tmp_path):
     if child == 0:
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            writer = _core.Writer.edit(path)
+            writer = _core.FileWriter.edit(path)
             kill.fill(writer, 3)
             os.write(tell, b"1")
             os.read(go_on, 1)
@@ -193,7 +193,7 @@ def test_who_may_only_read_a_file_does_not_tell_others_what_to_see(path):
         assert liar.stdout.readline() == "1\n"
         assert seen(path) == (size, 2, 0, 0)
         assert _core.writer_pid(path) == 0
-        writer = _core.Writer.edit(path)
+        writer = _core.FileWriter.edit(path)
         kill.fill(writer, 3)
         writer.commit()
         writer.close()

@@ -18,7 +18,7 @@ CHUNKS = [
     {"doc_id": "b", "chunk_index": 0, "content": "Drain the node.", "metadata": {"year": 2025}},
 ]
 AXES = np.eye(2, 4, dtype=np.float32)
-BOOST = {"field": "year", "weight": 1.0, "origin": 2025, "half": 2}
+BOOST = {"field": "year", "weight": 1.0, "reference": 2025, "half_life": 2}
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,15 @@ def vectors(tmp_path_factory):
 
 SEARCHES = [
     ({"diversity": 2}, ValueError, "diversity lies between 0 and 1, not 2"),
-    ({"least": float("inf")}, ValueError, "least is a score that passages can reach"),
+    ({"min_score": float("inf")}, ValueError, "min_score is a score that passages can reach"),
     ({"offset": -1}, ValueError, "offset must not be negative, not -1"),
-    ({"boost": {"field": "year"}}, ValueError, "a boost has field, weight, origin and half"),
-    ({"boost": BOOST | {"origin": "soon"}}, ValueError, "is a number or a date, not 'soon'"),
-    ({"boost": BOOST | {"origin": None}}, ValueError, "is a number or a date, not None"),
-    ({"boost": BOOST | {"half": 0}}, ValueError, "a finite weight, and half is more than 0"),
+    ({"boost": {"field": "year"}}, ValueError, "a boost has field, weight, reference and half_life"),
+    ({"boost": BOOST | {"reference": "soon"}}, ValueError, "is a number or a date, not 'soon'"),
+    ({"boost": BOOST | {"reference": None}}, ValueError, "is a number or a date, not None"),
+    ({"boost": BOOST | {"half_life": 0}}, ValueError, "a finite weight, and half_life is more than 0"),
     ({"boost": BOOST | {"weight": float("inf")}}, ValueError, "a boost has a finite weight"),
-    ({"variants": "turn the keys"}, TypeError, "variants are a list of texts, not one text"),
-    ({"variants": ["turn"], "operators": True}, ValueError, "neither with operators nor"),
+    ({"rewrites": "turn the keys"}, TypeError, "rewrites are a list of texts, not one text"),
+    ({"rewrites": ["turn"], "query_syntax": True}, ValueError, "neither with query_syntax nor"),
     ({"where": [{"year": 2024}]}, TypeError, "where is one filter for one question"),
     ({"where": {3: 1}}, ValueError, "a filter's keys are strings, not 3"),
     ({"where": {"year": float("nan")}}, ValueError, "NaN is not a JSON value"),
@@ -81,8 +81,10 @@ def test_a_search_says_what_is_wrong_with_an_option(kb, options, error, says):
 def test_what_a_file_does_not_have_is_said(words, vectors):
     with pytest.raises(ValueError, match="has no vectors, which diversity compares"):
         words.search("keys", mode="bm25", diversity=0.5)
-    with pytest.raises(ValueError, match="has no BM25 index, which operators= looks words up in"):
-        vectors.search('"keys"', vector=AXES[0], operators=True)
+    with pytest.raises(
+        ValueError, match="has no BM25 index, which query_syntax= looks words up in"
+    ):
+        vectors.search('"keys"', vector=AXES[0], query_syntax=True)
     assert vectors.highlights("keys", vectors.hit(0)) == []
     with pytest.raises(ValueError, match=r"has no vectors"):
         words.vector(0)

@@ -281,7 +281,7 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
     whole = path.read_bytes()
     for said, damage in damages.items():
         path.write_bytes(whole)
-        writer = _core.Writer.edit(path)
+        writer = _core.FileWriter.edit(path)
         damage(writer)
         writer.commit()
         faults, counts = ragfile.verify(path)

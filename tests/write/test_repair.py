@@ -129,7 +129,7 @@ def test_a_file_of_one_commit_whose_end_is_missing_comes_back(tmp_path):
 
 def test_one_per_cent_of_the_blocks_anywhere_come_back_in_a_large_commit(tmp_path):
     path, rng = tmp_path / "kb.ragfile", random.Random(3)
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.parity(2)
     writer.add("a", rng.randbytes(20 << 20))
     writer.add("b", rng.randbytes(5 << 20))
@@ -194,7 +194,7 @@ def test_every_bit_of_the_ends_and_the_front_comes_back(tmp_path):
 def test_as_many_blocks_come_back_as_shares_are_left_and_not_one_more(tmp_path, parity, size):
     """Any pattern: b shares and a blocks of the group with a + b = m, as long as a quorum is left."""
     path, rng = tmp_path / "kb.ragfile", random.Random(parity)
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.parity(parity)
     writer.add("a", rng.randbytes(size))
     writer.commit()
@@ -221,7 +221,7 @@ def test_as_many_blocks_come_back_as_shares_are_left_and_not_one_more(tmp_path, 
 def test_several_groups_come_back_after_a_burst(tmp_path):
     """A percentage that leaves few blocks to a group makes several groups of a small file."""
     path, rng = tmp_path / "kb.ragfile", random.Random(9)
-    writer = _core.Writer.create(path)
+    writer = _core.FileWriter.create(path)
     writer.parity(100)
     writer.add("a", rng.randbytes(9 << 20))
     writer.commit()
@@ -446,7 +446,7 @@ def test_a_dead_writer_s_commit_is_not_brought_back(kb):
     assert ragfile.open(kb).info["lost_generation"] == 0
     assert not ragfile.repair(kb).is_damaged
     assert kb.read_bytes() == whole + dead
-    writer = _core.Writer.edit(kb)
+    writer = _core.FileWriter.edit(kb)
     writer.add("x", bytes(200000))
     dying = kb.read_bytes()
     writer.close()

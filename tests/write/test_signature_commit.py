@@ -98,7 +98,7 @@ def test_a_reader_keeps_the_signed_commit_when_an_unsigned_one_comes(kb, keys):
 
 def test_an_old_writer_s_commit_makes_signatures_stale(kb, keys):
     ragfile.sign(kb, keys[0])
-    file = _core.Writer.edit(kb)
+    file = _core.FileWriter.edit(kb)
     file.add("my.notes", b"added by a program that knows no signatures")
     file.commit()
     with pytest.raises(ragfile.SignatureError, match="changed after it was signed"):

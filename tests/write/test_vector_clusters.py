@@ -114,26 +114,29 @@ def test_the_same_rows_make_the_same_file(tmp_path, rows):
 def test_a_search_says_whether_its_answer_is_proven(path, rows):
     with ragfile.open(path) as rf:
         exact = rf.search("text", 10, vector=rows[5], mode="vector")
-        assert exact.proven
-        assert exact.recall == 1
+        assert exact.exact
+        assert exact.estimated_recall == 1
         low = rf.search("text", 10, vector=rows[5], mode="vector", effort=0.02)
-        assert low.recall < 1
-        assert not low.proven
-        assert rf.search("text", 10, vector=rows[5], mode="vector").proven  # not the kept one
+        assert low.estimated_recall < 1
+        assert not low.exact
+        assert rf.search("text", 10, vector=rows[5], mode="vector").exact  # not the kept one
         again = rf.search("text", 10, vector=rows[5], mode="vector", effort=0.02)
-        assert (again.recall, [h.id for h in again]) == (low.recall, [h.id for h in low])
+        assert (again.estimated_recall, [h.id for h in again]) == (
+            low.estimated_recall,
+            [h.id for h in low],
+        )
         full = {hit.id: hit.score for hit in rf.search("text", ROWS, vector=rows[5], mode="vector")}
         assert all(full[hit.id] == hit.score for hit in low)
         for options in (
             {"group": 2},
-            {"distinct": True},
+            {"drop_repeats": True},
             {"rerank": True},
             {"where": {"n": 2}},
-            {"variants": ["word"]},
+            {"rewrites": ["word"]},
         ):
-            vector = rows[5:7] if "variants" in options else rows[5]
+            vector = rows[5:7] if "rewrites" in options else rows[5]
             hits = rf.search("text", 5, vector=vector, effort=0.05, **options)
-            assert 0 <= hits.recall <= 1
+            assert 0 <= hits.estimated_recall <= 1
             assert len(hits)
 
 
@@ -142,16 +145,16 @@ def test_a_batch_tells_the_recall_of_each_answer(path, rows):
     with ragfile.open(path) as rf:
         found = rf.search_batch(texts, 8, vectors=vectors, effort=0.04, mode="vector")
         table = rf.search_batch(texts, 8, vectors=vectors, effort=0.04, mode="vector", columns=True)
-        assert [hits.recall for hits in found] == table.recall.tolist()
-        assert table.hits(1).recall == found[1].recall
+        assert [hits.estimated_recall for hits in found] == table.estimated_recall.tolist()
+        assert table.hits(1).estimated_recall == found[1].estimated_recall
         each = [{"n": 1}, None, {"n": 2}]
         apart = rf.search_batch(texts, 8, vectors=vectors, effort=0.04, mode="vector", where=each)
-        assert apart[1].recall == found[1].recall
+        assert apart[1].estimated_recall == found[1].estimated_recall
         for i, where in enumerate(each):
             alone = rf.search(
                 texts[i], 8, vector=vectors[i], effort=0.04, mode="vector", where=where
             )
-            assert apart[i].recall == pytest.approx(alone.recall)
+            assert apart[i].estimated_recall == pytest.approx(alone.estimated_recall)
             assert [h.id for h in apart[i]] == [h.id for h in alone]
 
 
@@ -213,10 +216,10 @@ def test_the_command_line_builds_compacts_and_asks(tmp_path):
         command, ["search", out, "which number", "--mode", "vector", "--effort", "0.05", "--json"]
     )
     told = json.loads(found.stdout)
-    assert told["proven"] is False
-    assert 0 <= told["recall"] < 1
+    assert told["exact"] is False
+    assert 0 <= told["estimated_recall"] < 1
     exact = json.loads(run(command, ["search", out, "which number", "--json"]).stdout)
-    assert exact["proven"] is True
+    assert exact["exact"] is True
     assert run(command, ["compact", out, "--clusters", "no"]).exit_code == 0
     assert clusters_of(out) == [0]
     for wrong in ("0", "many", "70000"):
@@ -237,5 +240,5 @@ def test_a_dataset_passes_effort_to_its_shards(tmp_path, path, rows):
         ds.nearest(queries, 50, effort=0.05, recall=recall)
         assert (recall < 1).any()
         hits = ds.search("text", 10, vector=queries[0], mode="vector", effort=0.05)
-        assert hits.recall == pytest.approx(recall[0])
-        assert ds.search("text", 10, vector=queries[0], mode="vector").proven
+        assert hits.estimated_recall == pytest.approx(recall[0])
+        assert ds.search("text", 10, vector=queries[0], mode="vector").exact

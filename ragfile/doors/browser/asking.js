@@ -20,11 +20,11 @@ const SPARE = 4; // rows that a retriever hands over for each place of a distinc
 const DEEPER = 4;
 const OPTIONS = new Set(
   (
-    "k mode pool fusion vector where tags tagsAny tagsAll offset least boost distinct diversity like" +
-    " variants"
+    "k mode pool fusion vector where tags tagsAny tagsAll offset minScore boost dropRepeats diversity similarTo" +
+    " rewrites"
   ).split(" "),
 );
-const ELSEWHERE = new Set(["effort", "fields", "group", "operators", "rerank"]);
+const ELSEWHERE = new Set(["effort", "fields", "group", "querySyntax", "rerank"]);
 const NOTHING = { scoreType: "none", rows: [], scores: [], parts: [] };
 
 export class Asking {
@@ -48,20 +48,20 @@ export class Asking {
     this.fusion = methodOf(fusion, file.config.fusion ?? {});
     this.takeWishes(options);
     this.wanted = this.offset + this.k;
-    const proposed = this.distinct ? Math.max(pool, SPARE * (k + offset)) : pool;
+    const proposed = this.dropRepeats ? Math.max(pool, SPARE * (k + offset)) : pool;
     this.pool = Math.max(this.k, atMost(proposed, length)); // rows that each retriever proposes
   }
 
-  takeWishes({ least = null, boost = [], distinct = false, diversity = 0, variants = [] }) {
-    if (least !== null && !(typeof least === "number" && least < Infinity))
-      throw new ArgumentError(`least is a score that passages can reach, not ${least}`);
+  takeWishes({ minScore = null, boost = [], dropRepeats = false, diversity = 0, rewrites = [] }) {
+    if (minScore !== null && !(typeof minScore === "number" && minScore < Infinity))
+      throw new ArgumentError(`minScore is a score that passages can reach, not ${minScore}`);
     if (!(diversity >= 0 && diversity <= 1))
       throw new ArgumentError(`diversity lies between 0 and 1, not ${diversity}`);
-    if (!Array.isArray(variants) || variants.some((one) => typeof one !== "string"))
-      throw new ArgumentError("variants are a list of texts");
-    if (variants.length && this.mode === "keyword")
-      throw new ArgumentError("variants do not go with keyword mode");
-    Object.assign(this, { least, boost: checkedBoosts(boost), distinct, diversity, variants });
+    if (!Array.isArray(rewrites) || rewrites.some((one) => typeof one !== "string"))
+      throw new ArgumentError("rewrites are a list of texts");
+    if (rewrites.length && this.mode === "keyword")
+      throw new ArgumentError("rewrites do not go with keyword mode");
+    Object.assign(this, { minScore, boost: checkedBoosts(boost), dropRepeats, diversity, rewrites });
   }
 
   /** {ranked, degraded} */
@@ -70,15 +70,15 @@ export class Asking {
     const without = await this.likeness();
     const mask = await file.filter(this.options, without);
     if (this.mode === "keyword") return { ranked: await this.named(mask), degraded: "" };
-    const texts = [this.text, ...this.variants];
-    const vectors = this.vector && this.variants.length ? [...this.vector] : [this.vector];
+    const texts = [this.text, ...this.rewrites];
+    const vectors = this.vector && this.rewrites.length ? [...this.vector] : [this.vector];
     if (this.vector && vectors.length !== texts.length)
       throw new ArgumentError(`${texts.length} wordings have a vector each, not ${vectors.length}`);
     const legs = [];
     for (const [i, text] of texts.entries()) legs.push(await this.legs(text, vectors[i] ?? null));
     const ask = (depth) =>
-      this.variants.length ? this.widened(legs, depth) : this.candidates(legs[0], depth);
-    const ranked = this.distinct
+      this.rewrites.length ? this.widened(legs, depth) : this.candidates(legs[0], depth);
+    const ranked = this.dropRepeats
       ? await this.unlike(legs[0], ask)
       : await this.refined(await ask(this.pool));
     return { ranked, degraded: legs[0].degraded };
@@ -87,12 +87,12 @@ export class Asking {
   /** Takes the text and vector of a passage that is there; its row, which is left out, or null. */
   async likeness() {
     const { file } = this;
-    const { like = null } = this.options;
-    if (like === null) return null;
-    const row = typeof like === "string" ? await file.rowOf(like) : like;
+    const { similarTo = null } = this.options;
+    if (similarTo === null) return null;
+    const row = typeof similarTo === "string" ? await file.rowOf(similarTo) : similarTo;
     if (row !== null) file.place(row); // a row that there is
     if (row === null)
-      throw new ArgumentError(`${file.name} has no chunk '${like}', which like names`);
+      throw new ArgumentError(`${file.name} has no chunk '${similarTo}', which similarTo names`);
     this.text ||= (await file.textsOf([row]))[0];
     if (!this.vector && (await file.hasVectors())) {
       const [stored] = await file.vectorsOf([row]);
@@ -131,7 +131,7 @@ export class Asking {
 
   /** Whether rows after the best can come into the answer. */
   get looksBeyond() {
-    return this.distinct || this.diversity > 0 || this.boost.length > 0;
+    return this.dropRepeats || this.diversity > 0 || this.boost.length > 0;
   }
 
   // ---------------------------------------------------------------------------------- candidates --
@@ -225,7 +225,7 @@ export class Asking {
   async raised(ranked) {
     if (this.boost.length)
       ranked = boosted(ranked, await this.file.metadataOf(ranked.rows), this.boost);
-    return this.least === null ? ranked : reaching(ranked, this.least);
+    return this.minScore === null ? ranked : reaching(ranked, this.minScore);
   }
 
   /** The page of the question, spread out if it wants that. */

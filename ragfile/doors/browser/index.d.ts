@@ -23,30 +23,30 @@ export interface SearchOptions extends Filter {
   /** How many rows each retriever proposes; 50. */
   pool?: number;
   fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
-  /** The question's own vector, where it is known; with variants, one for each wording. */
+  /** The question's own vector, where it is known; with rewrites, one for each wording. */
   vector?: ArrayLike<number> | ArrayLike<number>[] | null;
   /** How many places to pass over; 0. */
   offset?: number;
   /** Leaves out passages that score less. */
-  least?: number | null;
+  minScore?: number | null;
   /** Leaves out passages that nearly repeat a better one. */
-  distinct?: boolean;
+  dropRepeats?: boolean;
   /** From 0 to 1: prefers passages unlike those before. */
   diversity?: number;
   /** Raises scores by a number or date in the metadata. */
   boost?: Boost | Boost[];
   /** A row or the id of a chunk: passages like that one, without it. */
-  like?: number | string | null;
+  similarTo?: number | string | null;
   /** Other wordings, whose answers are fused by ranks. */
-  variants?: string[];
+  rewrites?: string[];
 }
 
-/** Adds weight * 0.5 ** (|value - origin| / half); dates count in days. */
+/** Adds weight * 0.5 ** (|value - reference| / halfLife); dates count in days. */
 export interface Boost {
   field: string;
   weight: number;
-  origin: number | string;
-  half: number;
+  reference: number | string;
+  halfLife: number;
 }
 
 /** A passage, with the fields of ragfile.Hit in Python. Positions count code points. */

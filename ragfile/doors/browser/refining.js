@@ -39,14 +39,14 @@ export function checkedBoosts(given) {
   const boosts = isObject(given) ? [given] : [...(given ?? [])];
   for (const boost of boosts) {
     const names = isObject(boost) ? Object.keys(boost).sort().join() : "";
-    if (names !== "field,half,origin,weight")
-      throw new ArgumentError("a boost has field, weight, origin and half");
-    if (!numberOf(boost.origin))
+    if (names !== "field,halfLife,reference,weight")
+      throw new ArgumentError("a boost has field, weight, reference and halfLife");
+    if (!numberOf(boost.reference))
       throw new ArgumentError(
-        `the origin of a boost is a number or a date, not ${JSON.stringify(boost.origin)}`,
+        `the reference of a boost is a number or a date, not ${JSON.stringify(boost.reference)}`,
       );
-    if (!(boost.half > 0) || !Number.isFinite(boost.weight))
-      throw new ArgumentError("a boost has a finite weight, and half is more than 0");
+    if (!(boost.halfLife > 0) || !Number.isFinite(boost.weight))
+      throw new ArgumentError("a boost has a finite weight, and halfLife is more than 0");
   }
   return boosts;
 }
@@ -61,9 +61,9 @@ export function boosted(ranked, metadata, boosts) {
 }
 
 function gain(boost, metadata) {
-  const [value, origin] = [numberOf(at(metadata, boost.field)), numberOf(boost.origin)];
-  if (!value || value.isDate !== origin.isDate) return 0;
-  return boost.weight * 0.5 ** (Math.abs(value.number - origin.number) / boost.half);
+  const [value, reference] = [numberOf(at(metadata, boost.field)), numberOf(boost.reference)];
+  if (!value || value.isDate !== reference.isDate) return 0;
+  return boost.weight * 0.5 ** (Math.abs(value.number - reference.number) / boost.halfLife);
 }
 
 /** The value under a name, or under names that dots join. */

@@ -33,9 +33,9 @@ from ragfile.doors.cli.report_lines import emit, passages, printable
     help="Only passages with this tag; can be repeated to accept several.",
 )
 @click.option("--embedder", help="The embedder for the question, if the file does not record one.")
-@click.option("--distinct", is_flag=True, help="Skip passages that nearly repeat a better one.")
+@click.option("--drop-repeats", is_flag=True, help="Skip passages that nearly repeat a better one.")
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Pass over so many places.")
-@click.option("--least", type=float, help="Leave out passages that score less.")
+@click.option("--min-score", type=float, help="Leave out passages that score less.")
 @click.option(
     "--group", type=click.IntRange(min=1), metavar="N",
     help="The best documents, with the N best passages of each.",
@@ -49,7 +49,7 @@ from ragfile.doors.cli.report_lines import emit, passages, printable
     help="Look at this share of the vectors only, the most promising clusters first; 1 is exact.",
 )  # fmt: skip
 @click.option(
-    "--operators", is_flag=True,
+    "--query-syntax", is_flag=True,
     help='Read "phrases", +word, -word, begin* and speling~ in the question.',
 )  # fmt: skip
 @click.option(
@@ -73,13 +73,13 @@ def search(
     where,
     tags,
     embedder,
-    distinct,
+    drop_repeats,
     offset,
-    least,
+    min_score,
     group,
     diversity,
     effort,
-    operators,
+    query_syntax,
     fields,
     explain,
     embedding_cache,
@@ -100,8 +100,8 @@ def search(
         file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
     ) as rf:
         hits = passages(rf).search(
-            question, k, mode=mode, where=chosen, tags_any=tags, distinct=distinct, offset=offset,
-            least=least, group=group or 0, diversity=diversity, operators=operators, fields=weights,
+            question, k, mode=mode, where=chosen, tags_any=tags, drop_repeats=drop_repeats, offset=offset,
+            min_score=min_score, group=group or 0, diversity=diversity, query_syntax=query_syntax, fields=weights,
             effort=effort,
         )  # fmt: skip
         reasons = [None] * len(hits)
@@ -117,16 +117,18 @@ def search(
                 "hits": [asdict(hit) for hit in hits],
                 "degraded": hits.degraded,
                 "complete": hits.complete,
-                "proven": hits.proven,
-                "recall": hits.recall,
+                "exact": hits.exact,
+                "estimated_recall": hits.estimated_recall,
                 "timings": hits.timings,
                 **explained,
             }
         )
     if hits.degraded:
         click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
-    if not hits.proven:
-        click.echo(f"ragfile: about {hits.recall:.0%} of the best by vector are here", err=True)
+    if not hits.exact:
+        click.echo(
+            f"ragfile: about {hits.estimated_recall:.0%} of the best by vector are here", err=True
+        )
     if lost:
         what = "its newest commit is damaged, and this answers from the one before"
         click.echo(f"ragfile: {file}: {what}: see `ragfile info`", err=True)

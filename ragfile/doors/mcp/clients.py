@@ -34,7 +34,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """One file before and after; None for a file that is not there."""
 
     path: str
@@ -61,7 +61,9 @@ class Change:
             file.write(self.after.encode())
 
 
-def added(client: str, name: str, command: Sequence[str], *, in_project: bool = False) -> Change:
+def added(
+    client: str, name: str, command: Sequence[str], *, in_project: bool = False
+) -> ConfigChange:
     """The change that puts a server with this command into a client's list."""
     entry = {"command": command[0], "args": list(command[1:])}
     if client == "codex":
@@ -76,7 +78,7 @@ def added(client: str, name: str, command: Sequence[str], *, in_project: bool = 
     return _changed(_place(client, in_project), lambda text: _with_json(text, key, put))
 
 
-def removed(client: str, name: str, *, in_project: bool = False) -> Change:
+def removed(client: str, name: str, *, in_project: bool = False) -> ConfigChange:
     """The change that takes it out again; ValueError where it is not."""
     path = _place(client, in_project)
     if client == "codex":
@@ -110,14 +112,14 @@ def _vscode():
     return os.path.join(home, "Code/User/mcp.json")
 
 
-def _changed(path: str, change: Callable[[str | None], str | None]) -> Change:
+def _changed(path: str, change: Callable[[str | None], str | None]) -> ConfigChange:
     try:
         with open(path, encoding="utf-8") as file:
             before = file.read()
     except FileNotFoundError:
         before = None
     try:
-        return Change(path, before, change(before))
+        return ConfigChange(path, before, change(before))
     except _UnreadableError as error:
         raise ValueError(f"{path} is not changed: {error}; add the server by hand") from None
 

@@ -29,7 +29,7 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 JSON = {"content-type": "application/json"}
 
 
-class Exchange(NamedTuple):
+class HttpResponse(NamedTuple):
     """A response to send."""
 
     status: int
@@ -40,7 +40,7 @@ class Exchange(NamedTuple):
 def exchange(
     server: Server, method: str, headers: Mapping[str, str], body: bytes, *,
     hosts: Collection[str] = LOCAL, origins: Collection[str] = (),
-) -> Exchange:  # fmt: skip
+) -> HttpResponse:  # fmt: skip
     """The response to a request at the server's one address.
 
     hosts are the names that it answers to, without ports. origins are pages that may ask it,
@@ -50,7 +50,7 @@ def exchange(
     if (reason := _foreign(named, hosts, origins)) is not None:
         return _refused(403, reason)
     if method != "POST":
-        return Exchange(405, {"allow": "POST"}, b"")
+        return HttpResponse(405, {"allow": "POST"}, b"")
     if named.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return _refused(415, "the body of a message is application/json")
     version = named.get("mcp-protocol-version")
@@ -86,11 +86,11 @@ def without_port(host: str) -> str:
     return (name if colon and port.isdecimal() else host).lower()
 
 
-def _refused(status: int, reason: str) -> Exchange:
+def _refused(status: int, reason: str) -> HttpResponse:
     return _shown(status, refusal(INVALID_REQUEST, reason))
 
 
-def _shown(status: int, response: dict[str, Any] | None) -> Exchange:
+def _shown(status: int, response: dict[str, Any] | None) -> HttpResponse:
     if response is None:
-        return Exchange(status, {}, b"")
-    return Exchange(status, dict(JSON), json.dumps(response).encode())
+        return HttpResponse(status, {}, b"")
+    return HttpResponse(status, dict(JSON), json.dumps(response).encode())

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.mcp.http import LOCAL, without_port
-from ragfile.doors.server.failures import AGAIN, Failure, failure_of
+from ragfile.doors.server.failures import AGAIN, HttpFailure, failure_of
 from ragfile.doors.server.opentelemetry import spans
 from ragfile.doors.server.operations import OPEN_TO_ALL, Raw
 from ragfile.doors.server.request import encoded, send_whole
@@ -59,7 +59,7 @@ class Visit:
     def require(self, scope: str) -> None:
         """Failure 403, unless the key of this request allows it."""
         if scope != OPEN_TO_ALL and scope not in self.scopes:
-            raise Failure(403, f"this key is not for this: it takes one with the scope {scope}")
+            raise HttpFailure(403, f"this key is not for this: it takes one with the scope {scope}")
 
 
 def _trace(header):
@@ -112,18 +112,20 @@ class Gate:
         self._check_place(visit)
         self._service.keys.admit(visit, is_open=_is_open(scope["path"]))
         if self._service.inside > self._service.settings.at_once and scope["path"] not in OPEN:
-            raise Failure(503, "too many requests are under way; come again", AGAIN)
+            raise HttpFailure(503, "too many requests are under way; come again", AGAIN)
 
     def _check_place(self, visit):
         """A page from elsewhere says so in Origin; a name that was bent to this address, in Host."""
         host = visit.headers.get("host", "")
         if not self._is_any_host and without_port(host) not in self._hosts:
-            raise Failure(403, "this server does not answer to that Host: see --allow-host")
+            raise HttpFailure(403, "this server does not answer to that Host: see --allow-host")
         origin = visit.headers.get("origin")
         if origin is None or origin.partition("://")[2].lower() == host.lower() != "":
             return
         if origin not in self._origins:
-            raise Failure(403, "a page of that Origin may not ask this server: see --allow-origin")
+            raise HttpFailure(
+                403, "a page of that Origin may not ask this server: see --allow-origin"
+            )
         visit.origin = origin
 
     async def _socket(self, visit, scope, receive, send):

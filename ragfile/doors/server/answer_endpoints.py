@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.answer.pipeline import Unreadable
 from ragfile.answer.pipeline import ask as answers
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.native import options_of
-from ragfile.doors.server.operations import Stream
+from ragfile.doors.server.operations import EventStream
 from ragfile.doors.server.request import encoded
 from ragfile.errors import FormatError
 
@@ -27,7 +27,7 @@ NOTE = (
 )
 
 
-def ask(service: Service, call: Call) -> dict[str, Any] | Stream:
+def ask(service: Service, call: Call) -> dict[str, Any] | EventStream:
     """An answer; a stream of events if the body says so, or the client accepts nothing else."""
     body = dict(call.body)
     is_streamed = body.pop("stream", "text/event-stream" in call.headers.get("accept", ""))
@@ -49,8 +49,8 @@ def _opened(service, name, body):
     generation = body.pop("generation", 0)
     try:
         return service.collections.at_commit(name, generation)
-    except (FormatError, OSError, Failure) as error:
-        is_gone = isinstance(error, Failure) and error.status != 503
+    except (FormatError, OSError, HttpFailure) as error:
+        is_gone = isinstance(error, HttpFailure) and error.status != 503
         if is_gone or not body.get("allow_ungrounded") or service.model is None:
             raise
         return Unreadable(OSError(service.discreet(str(error))))
@@ -63,7 +63,7 @@ def model_of(service: Service, body: dict[str, Any]) -> Any:
         return None
     if name is not None and name != service.model_name:
         known = " and ".join(filter(None, (service.model_name, NO_MODEL)))
-        raise Failure(422, f"there is no model {name!r:.80}; there is {known}", param="model")
+        raise HttpFailure(422, f"there is no model {name!r:.80}; there is {known}", param="model")
     return service.model
 
 
@@ -78,14 +78,14 @@ def last_of(call: Call, events: Events) -> Answer:
     return found
 
 
-def streamed(events: Events, encode: Callable[[Any], bytes], last: bytes = b"") -> Stream:
+def streamed(events: Events, encode: Callable[[Any], bytes], last: bytes = b"") -> EventStream:
     """The events, the first of which is there: what goes wrong before it has a status."""
-    return Stream(chain([next(events)], events), events.close, encode, last)
+    return EventStream(chain([next(events)], events), events.close, encode, last)
 
 
-def shown(service: Service, call: Call, event: Event | Failure) -> dict[str, Any]:
+def shown(service: Service, call: Call, event: Event | HttpFailure) -> dict[str, Any]:
     """An event ready for JSON; one in the place of an answer that broke off inside the server."""
-    if isinstance(event, Failure):
+    if isinstance(event, HttpFailure):
         return {"event": "error", "degraded": str(event), "request_id": call.request_id}
     if event.kind in ("done", "error"):
         return {"event": event.kind, **shown_answer(service, call, event.data)}

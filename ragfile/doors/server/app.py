@@ -9,8 +9,8 @@ from ragfile.doors.server.access import Gate
 from ragfile.doors.server.endpoints import operations
 from ragfile.doors.server.mcp import Mcp
 from ragfile.doors.server.metrics import Board
-from ragfile.doors.server.page_files import Page
-from ragfile.doors.server.request import Exchange
+from ragfile.doors.server.page_files import WebPage
+from ragfile.doors.server.request import OperationApp
 from ragfile.doors.server.shared_state import Service
 from ragfile.doors.server.sockets import ROUTE, Socket
 from ragfile.ground.extras import optional
@@ -27,7 +27,7 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
     asked = operations(settings)
     service = Service(settings, board or Board(routes_of(asked)))
     routes = [
-        routing.Route(path, Exchange(service, group)) for path, group in _by_path(asked).items()
+        routing.Route(path, OperationApp(service, group)) for path, group in _by_path(asked).items()
     ]
     routes.append(routing.Route("/mcp", Mcp(service)))
     routes.append(routing.WebSocketRoute(ROUTE, Socket(service)))
@@ -39,7 +39,7 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
         yield
         service.close()
 
-    app = routing.Router(routes, redirect_slashes=False, default=Page(), lifespan=lifespan)
+    app = routing.Router(routes, redirect_slashes=False, default=WebPage(), lifespan=lifespan)
     return Gate(app, service)
 
 

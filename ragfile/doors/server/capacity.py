@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragfile.doors.server.failures import AGAIN, Failure
+from ragfile.doors.server.failures import AGAIN, HttpFailure
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -20,7 +20,7 @@ class Room:
     def __enter__(self) -> Room:
         """Looks whether there is room; `keep` takes it."""
         if self.inside >= self._most:
-            raise Failure(503, f"{self._most} {self._what} are under way; come again", AGAIN)
+            raise HttpFailure(503, f"{self._most} {self._what} are under way; come again", AGAIN)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.files import Files
-from ragfile.doors.server.failures import AGAIN, Failure
+from ragfile.doors.server.failures import AGAIN, HttpFailure
 from ragfile.errors import ChangedError
 from ragfile.ground.urls import is_dataset, is_remote
 
@@ -67,16 +67,16 @@ class Collections(Files):
     def at_commit(self, name: str, generation: int = 0) -> KnowledgeBase:
         """The newest commit of a collection, or an older one, as an object that stays as it is."""
         if name not in self._paths and name not in self.names:
-            raise Failure(404, f"there is no collection {name!r:.80}")
+            raise HttpFailure(404, f"there is no collection {name!r:.80}")
         try:
             return self.open(name, generation).at_commit()
         except ChangedError:  # between the look and the use
             return self.open(name, generation).at_commit()
         except FileNotFoundError:
             if name not in self.names:
-                raise Failure(404, f"there is no collection {name!r:.80}") from None
+                raise HttpFailure(404, f"there is no collection {name!r:.80}") from None
             said = f"the file of the collection {name} is not there at the moment"
-            raise Failure(503, said, AGAIN) from None
+            raise HttpFailure(503, said, AGAIN) from None
 
     @property
     def editing(self) -> dict[str, Any]:

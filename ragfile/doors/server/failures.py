@@ -41,7 +41,7 @@ _URL = re.compile(r"\b(?:https?|s3)://\S+?(?=[:,;]?(?:\s|$))")
 _PATH = re.compile(r"(?<![\w./<])/(?:[\w.+@~-]+/)+[\w.+@~-]*")
 
 
-class Failure(Exception):
+class HttpFailure(Exception):
     """An answer that is none."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None,
@@ -64,25 +64,25 @@ def discreet(text: str, files: Files) -> str:
     return _PATH.sub("(a path)", _URL.sub("(an address)", text))
 
 
-def failure_of(error: BaseException, files: Files) -> Failure:
+def failure_of(error: BaseException, files: Files) -> HttpFailure:
     """The failure that an error of the library is. What is not one of ours is logged, and says
     nothing.
     """
-    if isinstance(error, Failure):
+    if isinstance(error, HttpFailure):
         return error
     said = discreet(_sentence(error), files)
     for kinds, status in STATUSES:
         if isinstance(error, kinds):
-            return Failure(status, said, AGAIN if status == 503 else None)
+            return HttpFailure(status, said, AGAIN if status == 503 else None)
     if isinstance(error, TimeoutError):
-        return Failure(503, "this took too long and was given up", AGAIN)
+        return HttpFailure(503, "this took too long and was given up", AGAIN)
     if isinstance(error, OSError):
         log.warning("a file cannot be read: %s", error)
-        return Failure(503, "the file cannot be read at the moment", AGAIN)
+        return HttpFailure(503, "the file cannot be read at the moment", AGAIN)
     if isinstance(error, MemoryError):
-        return Failure(503, "there is not enough memory for this at the moment", AGAIN)
+        return HttpFailure(503, "there is not enough memory for this at the moment", AGAIN)
     log.error("a request could not be answered", exc_info=error)
-    return Failure(500, "this failed inside the server; its log says how")
+    return HttpFailure(500, "this failed inside the server; its log says how")
 
 
 # The first kind that fits; the order is that of the tree of errors, from the leaves.

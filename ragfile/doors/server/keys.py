@@ -21,7 +21,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ def _hash(secret):
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-class Keys:
+class ApiKeys:
     """The keys that a server takes: those of its file, and one of the environment, for everything."""
 
     def __init__(self, path: str | None, secret: str | None):
@@ -159,7 +159,7 @@ class Keys:
             visit.user, visit.scopes = found[0], allowed_by(found[1])
         elif not is_open:
             said = "this server wants a key: send Authorization: Bearer rag_…"
-            raise Failure(401, said, {"www-authenticate": 'Bearer realm="ragfile"'})
+            raise HttpFailure(401, said, {"www-authenticate": 'Bearer realm="ragfile"'})
 
     def _of(self, header):
         """The key of a header. All are compared, each in constant time."""

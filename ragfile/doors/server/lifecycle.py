@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragfile.doors.server import workers
 from ragfile.doors.server.app import make_app, routes_of
 from ragfile.doors.server.endpoints import operations
-from ragfile.doors.server.keys import VARIABLE, Keys
+from ragfile.doors.server.keys import VARIABLE, ApiKeys
 from ragfile.doors.server.metrics import Board
 from ragfile.ground.extras import optional
 
@@ -43,7 +43,7 @@ def check(settings: Settings) -> None:
     """Refuses an address that others can reach, unless they need a key."""
     import os
 
-    if not settings.is_local and not Keys(settings.keys, os.environ.get(VARIABLE)):
+    if not settings.is_local and not ApiKeys(settings.keys, os.environ.get(VARIABLE)):
         raise ValueError(
             f"{settings.host} can be reached from elsewhere, and there is no key: "
             f"make one with `ragfile keys add NAME`, or set {VARIABLE}"

@@ -21,7 +21,7 @@ NAMES = ("ragfile.serve", "ragfile.mcp", "uvicorn", "py.warnings")
 
 def log_to_stderr(level: int) -> None:
     """Sends what the server logs to stderr; of the rest warnings and worse."""
-    handler = _Lines()
+    handler = _LogLines()
     logging.captureWarnings(True)
     for name in NAMES:
         logger = logging.getLogger(name)
@@ -29,7 +29,7 @@ def log_to_stderr(level: int) -> None:
         logger.setLevel(level if name == NAMES[0] else max(level, logging.WARNING))
 
 
-class _Lines(logging.Handler):
+class _LogLines(logging.Handler):
     """Hands records to the thread, which begins with the first: so each forked worker has one."""
 
     def __init__(self):

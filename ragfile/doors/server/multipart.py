@@ -10,7 +10,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.request import parsed
 from ragfile.ground.extras import optional
 
@@ -42,7 +42,7 @@ async def receive_files(service: Service, scope: Any, receive: Any, collection: 
         found.discard()
         if isinstance(error, TimeoutError):
             said = f"nothing came for {IDLE:g} seconds"
-            raise Failure(408, said, {"connection": "close"}) from None
+            raise HttpFailure(408, said, {"connection": "close"}) from None
         raise
 
 
@@ -52,16 +52,16 @@ def _fed(feed, data):
     try:
         feed(data)
     except parsing.FormParserError as error:
-        raise Failure(400, f"the body is not multipart/form-data: {error}") from None
+        raise HttpFailure(400, f"the body is not multipart/form-data: {error}") from None
 
 
 def _parser(header, found):
     parsing = optional("python_multipart.multipart", "uploads")
     kind, options = parsing.parse_options_header(header)
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise Failure(415, "files come as multipart/form-data with a boundary")
+        raise HttpFailure(415, "files come as multipart/form-data with a boundary")
     if len(options[b"boundary"]) > 200:
-        raise Failure(400, "the boundary is too long")
+        raise HttpFailure(400, "the boundary is too long")
     taking = _Taking(found, parsing.parse_options_header)
     parser = parsing.MultipartParser(options[b"boundary"], taking.callbacks())
     return parser.write, taking.finished(parser)
@@ -83,7 +83,7 @@ class Received:
         """A file follows."""
         most = self._service.settings.max_files
         if len(self.uploads) >= most:
-            raise Failure(413, f"at most {most} files at once")
+            raise HttpFailure(413, f"at most {most} files at once")
         upload = self._service.uploads.begun(name, self._collection, self._user)
         self._open = self._service.uploads.create(upload)
         self.uploads.append(upload)
@@ -94,7 +94,7 @@ class Received:
         upload, most = self.uploads[-1], self._service.settings.max_upload
         upload.size += len(data)
         if upload.size > most:
-            raise Failure(413, f"{upload.name} is over the limit of {most:,} bytes")
+            raise HttpFailure(413, f"{upload.name} is over the limit of {most:,} bytes")
         self._hash.update(data)
         view = memoryview(data)
         while view:
@@ -109,7 +109,7 @@ class Received:
     def checked(self) -> Received:
         """Itself, if there is a file and the fields make sense."""
         if not self.uploads:
-            raise Failure(422, "there is no file: send parts with a file name", param="file")
+            raise HttpFailure(422, "there is no file: send parts with a file name", param="file")
         tags = [tag.strip() for tag in self.fields.pop("tags", "").split(",") if tag.strip()]
         metadata = _object(self.fields.pop("metadata", "{}"))
         keeps = self._flag("keep", self._service.settings.keep_originals)
@@ -117,7 +117,7 @@ class Received:
             upload.tags, upload.metadata, upload.kept = tags, metadata, keeps
         self.dedupe = self._flag("dedupe", False)
         if self.fields:
-            raise Failure(422, f"the field {next(iter(self.fields)):.60} is not known; there are "
+            raise HttpFailure(422, f"the field {next(iter(self.fields)):.60} is not known; there are "
                                "dedupe, keep, metadata and tags")  # fmt: skip
         return self
 
@@ -126,7 +126,7 @@ class Received:
         if said is None:
             return default
         if said.lower() not in (*YES, *NO):
-            raise Failure(422, f"{name} is true or false, not {said!r:.40}", param=name)
+            raise HttpFailure(422, f"{name} is true or false, not {said!r:.40}", param=name)
         return said.lower() in YES
 
     def discard(self) -> None:
@@ -141,10 +141,10 @@ def _object(text):
     """The JSON object of a field."""
     try:
         found = parsed(text.encode())
-    except Failure:
+    except HttpFailure:
         found = None
     if not isinstance(found, dict):
-        raise Failure(422, "metadata is a JSON object", param="metadata")
+        raise HttpFailure(422, "metadata is a JSON object", param="metadata")
     return found
 
 
@@ -170,7 +170,7 @@ class _Taking:
         def finish():
             parser.finalize()
             if not self._ended:
-                raise Failure(400, "the body broke off before its end")
+                raise HttpFailure(400, "the body broke off before its end")
 
         return finish
 
@@ -197,14 +197,14 @@ class _Taking:
             self._is_file = True
             self._found.begin_file(options[b"filename"].decode("utf-8", "replace"))
         elif len(self._found.fields) >= MOST_FIELDS or not self._key:
-            raise Failure(422, "a part has a name, and there are not so many fields")
+            raise HttpFailure(422, "a part has a name, and there are not so many fields")
 
     def _data(self, data, start, end):
         if self._is_file:
             return self._found.write(data[start:end])
         self._field += data[start:end]
         if len(self._field) > LONGEST_FIELD:
-            raise Failure(413, f"a field has at most {LONGEST_FIELD:,} bytes")
+            raise HttpFailure(413, f"a field has at most {LONGEST_FIELD:,} bytes")
         return None
 
     def _end(self):

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from ragfile import __version__
-from ragfile.doors.server.failures import Failure, failure_of
+from ragfile.doors.server.failures import HttpFailure, failure_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -61,7 +61,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     """The hits of rf.search, or of rf.search_batch for a list of questions."""
     body = dict(call.body)
     if ("query" in body) == ("queries" in body):
-        raise Failure(422, "give query, or queries for a batch", param="query")
+        raise HttpFailure(422, "give query, or queries for a batch", param="query")
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
     options: Any = options_of(body) | {"request_id": call.request_id}
     if "query" in body:
@@ -69,7 +69,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
         found = rf.search(options.pop("query"), **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
         return shown(service, rf, found)
-    for name in ("vector", "cache", "like", "variants", "group", "rerank"):
+    for name in ("vector", "cache", "similar_to", "rewrites", "group", "rerank"):
         _refuse(name, options)
     results = rf.search_batch(options.pop("queries"), **options)
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}
@@ -80,7 +80,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
 
 def _refuse(name, options):
     if name in options:
-        raise Failure(422, f"{name} does not go with this form of a search", param=name)
+        raise HttpFailure(422, f"{name} does not go with this form of a search", param=name)
 
 
 def options_of(body: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def options_of(body: dict[str, Any]) -> dict[str, Any]:
     fusion = body.get("fusion")
     if isinstance(fusion, list):
         if not isinstance(fusion[0], str) or not isinstance(fusion[1], dict):
-            raise Failure(422, "fusion is a name, or [name, {parameters}]", param="fusion")
+            raise HttpFailure(422, "fusion is a name, or [name, {parameters}]", param="fusion")
         return body | {"fusion": tuple(fusion)}
     return body
 
@@ -99,7 +99,7 @@ def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
         "hits": [fields_of(hit) for hit in found],
         "degraded": service.discreet(found.degraded), "timings": found.timings,
         "request_id": found.request_id, "generation": rf.generation,
-        "proven": found.proven, "recall": found.recall,
+        "exact": found.exact, "estimated_recall": found.estimated_recall,
     }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def document(service: Service, call: Call) -> dict[str, Any]:
     rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
     found = rf.document(call.path["id"])
     if found is None:
-        raise Failure(404, f"there is no document {call.path['id']!r:.120}")
+        raise HttpFailure(404, f"there is no document {call.path['id']!r:.120}")
     text, size = found.text, len(found.text)
     start, end = _span(call.query.get("span"), size)
     context = call.query.get("context", 0)
@@ -164,10 +164,10 @@ def _span(span, size):
         return 0, size
     first, dash, last = span.partition("-")
     if not (dash and _is_number(first) and _is_number(last)):
-        raise Failure(422, "span is START-END, two numbers of characters", param="span")
+        raise HttpFailure(422, "span is START-END, two numbers of characters", param="span")
     start, end = int(first), int(last)
     if not start <= end <= size:
-        raise Failure(
+        raise HttpFailure(
             422, f"the span {span:.40} is not in the document, which has {size:,} characters",
             param="span",
         )  # fmt: skip
@@ -184,11 +184,11 @@ def chunk(service: Service, call: Call) -> dict[str, Any]:
     name = call.path["row"]
     row = int(name) if _is_number(name) else rf.row(name)
     if row is None:
-        raise Failure(404, f"there is no chunk {name!r:.120}")
+        raise HttpFailure(404, f"there is no chunk {name!r:.120}")
     try:
         hit = fields_of(rf.hit(row))
     except IndexError as error:
-        raise Failure(404, str(error)) from None
+        raise HttpFailure(404, str(error)) from None
     for score in ("score", "score_type", "scores"):
         del hit[score]
     return {"row": row, **hit, "generation": rf.generation}

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from ragfile.doors.server.access import Visit
 
 
-def spans() -> Spans | None:
+def spans() -> RequestSpans | None:
     """What makes spans; None where the API is not installed.
 
     A package of its family leaves a folder `opentelemetry` behind without the API in it.
     """
     try:
-        return Spans()
+        return RequestSpans()
     except ImportError:
         return None
 
 
-class Spans:
+class RequestSpans:
     """Begins and ends the span of each request."""
 
     def __init__(self):

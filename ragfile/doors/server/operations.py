@@ -59,7 +59,7 @@ class Call:
         return self.waiter.has_left
 
 
-class Stream(NamedTuple):
+class EventStream(NamedTuple):
     """An answer that comes in steps, each ready for JSON. `close` ends them early."""
 
     events: Iterable[Any]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.request import send_whole
 
@@ -28,7 +28,7 @@ FIRST = "index.html"
 NONE = b"This is ragfile. /openapi.json says what it answers; it has no web page installed.\n"
 
 
-class Page:
+class WebPage:
     """An ASGI application for whatever no other route is for."""
 
     def __init__(self):
@@ -41,9 +41,9 @@ class Page:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         found = self._files.get(scope["path"])
         if found is None:
-            raise Failure(404, "there is nothing at this address")
+            raise HttpFailure(404, "there is nothing at this address")
         if scope["method"] not in ("GET", "HEAD"):
-            raise Failure(405, "a page is read", {"allow": "GET, HEAD"})
+            raise HttpFailure(405, "a page is read", {"allow": "GET, HEAD"})
         visit = scope["ragfile"]
         visit.route = "page"
         if visit.headers.get("if-none-match") == found.headers.get("etag", ""):

@@ -11,8 +11,8 @@ import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from ragfile.doors.server.failures import Failure
-from ragfile.doors.server.operations import Call, Operation, Raw, Stream
+from ragfile.doors.server.failures import HttpFailure
+from ragfile.doors.server.operations import Call, EventStream, Operation, Raw
 from ragfile.doors.server.streams import send_stream, until_gone
 from ragfile.doors.server.validation import checked, of_query
 from ragfile.ground.cancellation import waiting
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.shared_state import Service
 
 
-class Exchange:
+class OperationApp:
     """An ASGI application for one path."""
 
     def __init__(self, service: Service, operations: Sequence[Operation]):
@@ -38,7 +38,7 @@ class Exchange:
         operation = self._operations.get(scope["method"])
         if operation is None:
             said = f"{scope['method']:.20} is not served here; {self._allowed} is"
-            raise Failure(405, said, {"allow": self._allowed})
+            raise HttpFailure(405, said, {"allow": self._allowed})
         visit = scope["ragfile"]
         visit.route = operation.path
         visit.require(operation.scope)
@@ -69,7 +69,7 @@ class Exchange:
                 found = await room.keep(
                     loop.run_in_executor(service.asks, answered, service, operation, call)
                 )
-            if isinstance(found, Stream):
+            if isinstance(found, EventStream):
                 return await send_stream(service, found, call, send)
             return await send_whole(send, found)
         finally:
@@ -82,7 +82,7 @@ class Exchange:
             return await self._files(scope, receive)
         kind = scope["ragfile"].headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
-            raise Failure(415, "the body is JSON: say Content-Type: application/json")
+            raise HttpFailure(415, "the body is JSON: say Content-Type: application/json")
         body = await read_in_time(scope, receive, self._service.settings)
         return checked(operation.body, parsed(body))
 
@@ -91,7 +91,7 @@ class Exchange:
 
         name = scope["path_params"]["c"]
         if name not in self._service.collections.names:
-            raise Failure(404, f"there is no collection {name!r:.80}")
+            raise HttpFailure(404, f"there is no collection {name!r:.80}")
         return await receive_files(self._service, scope, receive, name)
 
 
@@ -102,7 +102,7 @@ async def read_in_time(scope: Any, receive: Any, settings: Settings) -> bytes:
             return await read_body(scope, receive, settings.max_body)
     except TimeoutError:
         said = f"the body did not come within {settings.body_seconds:g} seconds"
-        raise Failure(408, said, {"connection": "close"}) from None
+        raise HttpFailure(408, said, {"connection": "close"}) from None
 
 
 async def read_body(scope: Any, receive: Any, most: int) -> bytes:
@@ -125,7 +125,7 @@ async def read_body(scope: Any, receive: Any, most: int) -> bytes:
 
 
 def _too_large(most):
-    return Failure(413, f"a body has at most {most:,} bytes", {"connection": "close"})
+    return HttpFailure(413, f"a body has at most {most:,} bytes", {"connection": "close"})
 
 
 def parsed(body: bytes) -> Any:
@@ -133,11 +133,11 @@ def parsed(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=_refuse, parse_float=_number)
     except RecursionError:
-        raise Failure(400, "the body is nested too deeply") from None
+        raise HttpFailure(400, "the body is nested too deeply") from None
     except UnicodeDecodeError:
-        raise Failure(400, "the body is not UTF-8") from None
+        raise HttpFailure(400, "the body is not UTF-8") from None
     except ValueError as error:
-        raise Failure(400, f"the body is not JSON: {error}") from None
+        raise HttpFailure(400, f"the body is not JSON: {error}") from None
 
 
 def _refuse(word):
@@ -159,17 +159,17 @@ def _parameters(scope):
         return parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict",
                          max_num_fields=100)  # fmt: skip
     except ValueError:
-        raise Failure(400, "the parameters of the address are not UTF-8") from None
+        raise HttpFailure(400, "the parameters of the address are not UTF-8") from None
 
 
 # ------------------------------------------------------------------------------ in the thread ---
 
 
-def answered(service: Service, operation: Operation, call: Call) -> Raw | Stream:
+def answered(service: Service, operation: Operation, call: Call) -> Raw | EventStream:
     """What an endpoint gives, ready to be sent."""
     with waiting(call.waiter):
         found = operation.answer(service, call)
-    if isinstance(found, Raw | Stream):
+    if isinstance(found, Raw | EventStream):
         return found
     return Raw(encoded(found), "application/json", operation.status)
 

@@ -43,8 +43,8 @@ def shown(**properties: Schema) -> Schema:
 
 
 BOOST = record(
-    ("field", "weight", "origin", "half"),
-    field=TEXT, weight=NUMBER, origin={"anyOf": [NUMBER, TEXT]}, half=NUMBER,
+    ("field", "weight", "reference", "half_life"),
+    field=TEXT, weight=NUMBER, reference={"anyOf": [NUMBER, TEXT]}, half_life=NUMBER,
 )  # fmt: skip
 PAGES = 10  # of the largest k that a client can go on
 
@@ -56,11 +56,11 @@ def search_options(settings: Settings) -> dict[str, Schema]:
         "k": most, "mode": {"type": "string", "enum": list(MODES)}, "where": WHERE,
         "tags_any": many(TEXT), "tags_all": many(TEXT), "pool": most,
         "fusion": {"anyOf": [FUSIONS, {"type": "array", "minItems": 2, "maxItems": 2}]},
-        "vector": {"anyOf": [VECTOR, many(VECTOR)]}, "distinct": YES, "cache": YES, "generation": GENERATION,
+        "vector": {"anyOf": [VECTOR, many(VECTOR)]}, "drop_repeats": YES, "cache": YES, "generation": GENERATION,
         "threads": {"type": "integer", "minimum": 1, "maximum": 256},
         "offset": {"type": "integer", "minimum": 0, "maximum": PAGES * settings.max_k},
-        "least": NUMBER, "like": {"anyOf": [TEXT, COUNT]}, "group": most, "operators": YES, "rerank": YES,
-        "variants": many(TEXT, maxItems=settings.max_questions),
+        "min_score": NUMBER, "similar_to": {"anyOf": [TEXT, COUNT]}, "group": most, "query_syntax": YES, "rerank": YES,
+        "rewrites": many(TEXT, maxItems=settings.max_questions),
         "diversity": {"type": "number", "minimum": 0, "maximum": 1},
         "effort": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         "boost": {"anyOf": [BOOST, many(BOOST, maxItems=16)]},
@@ -99,8 +99,8 @@ HIT = shown(
     source=TEXT, start=WHOLE, end=WHOLE,
 )  # fmt: skip
 HITS = shown(
-    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, proven=YES,
-    recall=NUMBER,
+    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES,
+    estimated_recall=NUMBER,
 )  # fmt: skip
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(

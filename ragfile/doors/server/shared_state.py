@@ -11,10 +11,10 @@ from ragfile.doors.server.capacity import Room
 from ragfile.doors.server.collections import Collections
 from ragfile.doors.server.failures import discreet
 from ragfile.doors.server.keys import VARIABLE as KEY_VARIABLE
-from ragfile.doors.server.keys import Keys
+from ragfile.doors.server.keys import ApiKeys
 from ragfile.doors.server.uploads import Uploads
 from ragfile.doors.server.write_queue import Queue, index
-from ragfile.ground.lru import Recent
+from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.ingest.document_loader import Limits
 
@@ -41,13 +41,13 @@ class Service:
         self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
         self.asks = ThreadPoolExecutor(settings.asks_at_once, "ragfile-ask")
         self.asking = Room(settings.asks_at_once, "answers by a model")
-        self.keys = Keys(settings.keys, os.environ.get(KEY_VARIABLE))
+        self.keys = ApiKeys(settings.keys, os.environ.get(KEY_VARIABLE))
         self.inside = 0  # requests under way
         self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one at a time, in their order
         self.writing = Room(WRITES, "changes")
         self.uploads, self.queue = Uploads(_root(settings)), Queue()
         self.limits = Limits(max_bytes=settings.max_upload)
-        self._kept = Recent(KEPT)
+        self._kept = Lru(KEPT)
         self._embedding_calls = 0  # those that are counted
 
     @property

@@ -18,7 +18,7 @@ from ragfile.ground.cancellation import waiting
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from ragfile.doors.server.operations import Call, Stream
+    from ragfile.doors.server.operations import Call, EventStream
     from ragfile.doors.server.shared_state import Service
 
 SSE = [
@@ -35,7 +35,7 @@ async def until_gone(receive: Any, call: Call) -> None:
     call.waiter.leave()
 
 
-async def steps(service: Service, stream: Stream, call: Call) -> AsyncGenerator[Any]:
+async def steps(service: Service, stream: EventStream, call: Call) -> AsyncGenerator[Any]:
     """The steps of an answer; None where there is none for a while."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue()
     end = object()
@@ -71,7 +71,7 @@ async def _next(queue, seconds):
         return None
 
 
-async def send_stream(service: Service, stream: Stream, call: Call, send: Any) -> None:
+async def send_stream(service: Service, stream: EventStream, call: Call, send: Any) -> None:
     """Sends an answer step by step, as server-sent events."""
     await send({"type": "http.response.start", "status": 200, "headers": [*SSE]})
     async with contextlib.aclosing(steps(service, stream, call)) as events:

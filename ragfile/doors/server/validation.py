@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 
 Schema = dict[str, Any]
 KINDS = {
@@ -21,7 +21,7 @@ def checked(schema: Schema, value: Any, at: str = "") -> Any:
     """The value, if the schema takes it; Failure 422 with what it would take else."""
     wrong = fault(schema, value, at)
     if wrong is not None:
-        raise Failure(422, wrong[1], param=wrong[0] or None)
+        raise HttpFailure(422, wrong[1], param=wrong[0] or None)
     return value
 
 
@@ -33,7 +33,7 @@ def of_query(schemas: dict[str, Schema], given: list[tuple[str, str]]) -> dict[s
             what = (
                 "is given twice" if name in found else f"is not known; there are {_listed(schemas)}"
             )
-            raise Failure(422, f"the parameter {name} {what}", param=name)
+            raise HttpFailure(422, f"the parameter {name} {what}", param=name)
         found[name] = checked(schemas[name], _read(schemas[name], text), name)
     return found
 

@@ -10,12 +10,12 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ragfile.doors.server.failures import Failure, failure_of
+from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import split
 from ragfile.ingest.document_loader import Loading
 from ragfile.ingest.loaders import LimitError, LoadError
-from ragfile.ingest.source_files import Source
+from ragfile.ingest.source_files import SourceFile
 from ragfile.write.editor import edit
 
 if TYPE_CHECKING:
@@ -50,10 +50,12 @@ class Queue:
 def editing(service: Service, name: str, message: str) -> Editor:
     """The next commit of a collection; it waits for other writers."""
     if name not in service.collections.names:
-        raise Failure(404, f"there is no collection {name!r:.80}")
+        raise HttpFailure(404, f"there is no collection {name!r:.80}")
     path = service.collections.path(name)
     if is_remote(path):
-        raise Failure(409, f"the collection {name} is behind a URL: it is changed where it is kept")
+        raise HttpFailure(
+            409, f"the collection {name} is behind a URL: it is changed where it is kept"
+        )
     return edit(path, message=message, **service.collections.editing)
 
 
@@ -90,7 +92,7 @@ def delete_document(service: Service, call: Call) -> dict[str, Any]:
     with editing(service, name, f"delete {doc_id}") as writer:
         there = writer.take(doc_id)
         if there is None:
-            raise Failure(404, f"there is no document {doc_id!r:.120}")
+            raise HttpFailure(404, f"there is no document {doc_id!r:.120}")
         mark = _mark(there)
         writer.delete([doc_id])
     _let_go(service, name, mark, doc_id)
@@ -119,9 +121,9 @@ def sync(service: Service, call: Call) -> dict[str, Any]:
     name = call.path["c"]
     sources = [folder for c, folder in service.settings.sources if c == name]
     if name not in service.collections.names:
-        raise Failure(404, f"there is no collection {name!r:.80}")
+        raise HttpFailure(404, f"there is no collection {name!r:.80}")
     if not sources:
-        raise Failure(409, f"the server knows no folder for {name}: start it with --source")
+        raise HttpFailure(409, f"the server knows no folder for {name}: start it with --source")
     report = sync_file(service.collections.path(name), sources, dedupe=call.body.get("dedupe", False),
                        dry_run=call.body.get("dry_run", False))  # fmt: skip
     said = asdict(report)
@@ -203,7 +205,7 @@ def delete_file(service: Service, call: Call) -> dict[str, Any]:
 def _known(service, call):
     upload = service.uploads.get(call.path["id"])
     if upload is None or upload.collection != call.path["c"]:
-        raise Failure(404, f"there is no file {call.path['id']!r:.80}")
+        raise HttpFailure(404, f"there is no file {call.path['id']!r:.80}")
     return upload
 
 
@@ -243,7 +245,7 @@ def _index_one(service, writer, upload):
     name = _free(writer, upload.name)
     loading = Loading([], limits=service.limits)
     try:
-        documents = list(loading.file(Source(service.uploads.path(upload), name, named=True)))
+        documents = list(loading.file(SourceFile(service.uploads.path(upload), name, named=True)))
         if not documents:
             raise LoadError(loading.failures[0].reason if loading.failures else "it has no text")
         upload.mime = documents[0].metadata["mime"]

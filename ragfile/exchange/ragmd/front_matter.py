@@ -20,7 +20,7 @@ _LINE = re.compile(
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
-class _Loader(yaml.SafeLoader):
+class _PlainLoader(yaml.SafeLoader):
     """safe_load less what a frontmatter has no use for: aliases, deep nesting, and turning dates
     into objects.
     """
@@ -106,7 +106,7 @@ def parse(data):
 
 def _parse_text(text):
     try:
-        loader = _Loader(text)
+        loader = _PlainLoader(text)
         return _from_node(loader, loader.get_single_node(), text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

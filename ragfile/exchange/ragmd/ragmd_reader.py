@@ -54,7 +54,7 @@ class NotARagmd(FormatError):
     """A markdown file without the keys that make it a .ragmd file."""
 
 
-class _Section(NamedTuple):
+class _RagmdSection(NamedTuple):
     title: str
     at: int  # its heading line
     start: int  # its text
@@ -91,12 +91,12 @@ def load(path, *, allow_large=True):
 
 def parse(data):
     """The collection in the bytes of a .ragmd file."""
-    return _Reader(
+    return _RagmdReader(
         np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
     ).collection()
 
 
-class _Reader:
+class _RagmdReader:
     def __init__(self, data):
         self.data = data
         self.front, self.body_at = frontmatter.parse(data)
@@ -180,7 +180,7 @@ class _Reader:
         marks = _core.markdown_marks(self.data, self.body_at, MAX_MARKS)
         if marks is None:
             raise FormatError(f"line 1: more than {MAX_MARKS} headings and fences", at=0)
-        found = [_Section("", self.body_at, self.body_at, len(self.data), [])]
+        found = [_RagmdSection("", self.body_at, self.body_at, len(self.data), [])]
         opened: Any = None
         for kind, at, end, after in marks:
             if kind == "#":
@@ -188,7 +188,7 @@ class _Reader:
                 if any(KNOWN.get(s.title, s.title) == KNOWN.get(title, title) for s in found[1:]):
                     raise self.fault(at, f"section '## {title}' occurs twice")
                 found[-1] = found[-1]._replace(end=at)
-                found.append(_Section(title, at, after, len(self.data), []))
+                found.append(_RagmdSection(title, at, after, len(self.data), []))
             elif kind == "(":
                 opened = at, after
             else:

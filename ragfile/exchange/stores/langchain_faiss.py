@@ -13,7 +13,7 @@ from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.rows import Passage, gathered
 
 
-class _Held:
+class _PickledObject:
     """Stands for a document or a document store: whatever state was pickled, as attributes."""
 
     def __setstate__(self, state):
@@ -26,7 +26,7 @@ class _Plain(pickle.Unpickler):
             "Document",
             "InMemoryDocstore",
         ):
-            return _Held
+            return _PickledObject
         raise FormatError(
             f"index.pkl asks for {module}.{name}, which a document store has no use for"
         )

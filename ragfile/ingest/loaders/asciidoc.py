@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
 
 _TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]++(\S.*)$")
@@ -26,7 +26,7 @@ _INDEX = re.compile(r"\(\(\([^()\n]{0,200}\)\)\)")
 
 def parse(raw, limits, errors="strict"):
     """`=` is the document's title, `==` a section below it."""
-    out = Lines()
+    out = MarkdownLines()
     lines = iter(decode(raw, errors).splitlines())
     language = ""
     for line in lines:

@@ -48,7 +48,7 @@ def shell(text):
 
 
 @dataclass(slots=True)
-class _Piece:
+class _DefinitionPiece:
     """A span with the scopes around it and the definitions that begin in it."""
 
     start: int
@@ -62,15 +62,15 @@ def _pieces(scope, above=()):
     at = scope.start
     for inner in scope.inner:
         if inner.start > at:
-            yield _Piece(at, inner.start, above)
+            yield _DefinitionPiece(at, inner.start, above)
         path = (*above, inner.name)
         if inner.end - inner.start > TOGETHER and inner.inner and len(path) < DEPTH:
             yield from _pieces(inner, path)
         else:
-            yield _Piece(inner.start, inner.end, above, [inner.name])
+            yield _DefinitionPiece(inner.start, inner.end, above, [inner.name])
         at = inner.end
     if scope.end > at:
-        yield _Piece(at, scope.end, above)
+        yield _DefinitionPiece(at, scope.end, above)
 
 
 def _merged(text, pieces):

@@ -56,7 +56,7 @@ _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})"""
 
 
 def parse(raw, limits, errors="strict"):
-    out = _Text()
+    out = _HtmlText()
     for data, tag, closing in _tokens(_decoded(raw, errors)):
         out.data(data)
         if tag:
@@ -106,7 +106,7 @@ def _after(source, mark, at):
     return len(source) if found < 0 else found + len(mark)
 
 
-class _Text:
+class _HtmlText:
     """Lines of text as blocks open and close."""
 
     def __init__(self):

@@ -13,7 +13,7 @@ from email.message import Message
 
 from ragfile.ingest.loaders import html
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 
 HEADER = 2000  # characters of one header
 PARTS = 1000
@@ -23,7 +23,7 @@ DEPTH = 50
 def parse(raw, limits):
     """A message; one that is attached to it follows it."""
     message = email.message_from_bytes(_shallow(raw))
-    out, metadata = Lines(), {}
+    out, metadata = MarkdownLines(), {}
     subject = _header(message, "subject")
     out.header(1, subject)
     for name in ("from", "to", "cc", "date"):

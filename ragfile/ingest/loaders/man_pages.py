@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode, text
 
 _IS_MANUAL = re.compile(
@@ -85,16 +85,16 @@ def parse(raw, limits, errors="strict"):
     if not _IS_MANUAL.match(source):
         yield from text(raw, limits, errors)
         return
-    page = _Page()
+    page = _ManPage()
     for line in source.replace("\\\n", "").splitlines():
         page.take(line)
     page.end()
     yield Extracted(page.out.text(), metadata=page.out.metadata())
 
 
-class _Page:
+class _ManPage:
     def __init__(self):
-        self.out, self.name, self.awaits = Lines(), "", ""
+        self.out, self.name, self.awaits = MarkdownLines(), "", ""
         self.example, self.paragraph, self.skips = None, [], ""
 
     def take(self, line):

@@ -14,7 +14,7 @@ _RULE = re.compile(r" {0,3}(?:={2,}|-{2,})[ \t]*$")
 _FENCE = re.compile(r"[`~]{3,}+")
 
 
-class Lines:
+class MarkdownLines:
     """Lines of Markdown. What only looks like a header is marked as text."""
 
     def __init__(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ragfile.ingest.loaders.contract import Extracted, LoadError
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
 from ragfile.ingest.titles import markdown_title
 
@@ -78,6 +78,6 @@ def _printed(cell):
 def _fenced(text, language):
     if not text.strip():
         return ""
-    out = Lines()
+    out = MarkdownLines()
     out.code(text.splitlines(), language)
     return out.text()

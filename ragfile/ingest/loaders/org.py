@@ -6,7 +6,7 @@ import re
 
 from ragfile.ingest.loaders.contract import Extracted
 from ragfile.ingest.loaders.front_matter import tags_of
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
 
 _HEADING = re.compile(
@@ -24,7 +24,7 @@ _LINK = re.compile(r"\[\[([^\[\]\n]{1,500}+)\](?:\[([^\[\]\n]{1,500}+)\])?\]")
 
 def parse(raw, limits, errors="strict"):
     """`#+TITLE:` is the title and `#+FILETAGS:` are tags."""
-    out, said = Lines(), {}
+    out, said = MarkdownLines(), {}
     lines = iter(decode(raw, errors).splitlines())
     for line in lines:
         if m := _HEADING.match(line):

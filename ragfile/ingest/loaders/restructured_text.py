@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.markup import Lines, indentation
+from ragfile.ingest.loaders.markup import MarkdownLines, indentation
 from ragfile.ingest.loaders.plain import decode
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}+$")
@@ -35,12 +35,12 @@ _TITLE = 500
 
 def parse(raw, limits, errors="strict"):
     """Sections become headers by the order in which their underlines appear."""
-    out = Lines()
-    _Reading(decode(raw, errors).expandtabs(8).splitlines(), out).all()
+    out = MarkdownLines()
+    _RstReading(decode(raw, errors).expandtabs(8).splitlines(), out).all()
     yield Extracted(out.text(), metadata=out.metadata())
 
 
-class _Reading:
+class _RstReading:
     """The lines of a source, from the first to the last."""
 
     def __init__(self, lines, out):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragfile.ingest.loaders.contract import Extracted
-from ragfile.ingest.loaders.markup import Lines
+from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
 
 _LEVELS = {
@@ -44,7 +44,7 @@ _MATH = re.compile(r"(\$[^$\n]{1,500}\$)")
 
 def parse(raw, limits, errors="strict"):
     """The body of a document; a file without one, such as a chapter, is body from its first line."""
-    source, out = decode(raw, errors), Lines()
+    source, out = decode(raw, errors), MarkdownLines()
     if title := _TITLE.search(source):
         out.title = " ".join(_inline(title[1]).split())
     _, begun, body = source.partition("\\begin{document}")

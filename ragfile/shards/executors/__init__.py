@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from ragfile.shards.messages import Failure, Leg, Task
+    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 
 class Executor(Protocol):
     """What a dataset needs of an engine."""
 
-    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]: ...
+    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]: ...
     def map(
         self, function: Callable[[Any], Any], items: Sequence[Any]
     ) -> Iterator[tuple[int, Any]]: ...

@@ -14,7 +14,7 @@ from ragfile.shards.task_runner import attempt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragfile.shards.messages import Failure, Leg, Task
+    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 RETRIES = 4
 
@@ -43,7 +43,7 @@ class OnDask:
                 )
         return self._own
 
-    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
         found = dict(self.map(attempt, tasks))
         return [found[number] for number in range(len(tasks))]
 

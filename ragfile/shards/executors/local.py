@@ -12,7 +12,7 @@ from ragfile.shards.task_runner import attempt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragfile.shards.messages import Failure, Leg, Task
+    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 THREADS = 16  # that wait for bytes
 
@@ -23,7 +23,7 @@ class Here:
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or THREADS
 
-    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
         if len(tasks) < 2 or not is_remote(tasks[0].url):
             return [attempt(task) for task in tasks]
         with ThreadPoolExecutor(min(self._workers, len(tasks)), "ragfile-shards") as pool:

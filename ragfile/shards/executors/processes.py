@@ -17,7 +17,7 @@ from ragfile.shards.task_runner import attempt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragfile.shards.messages import Failure, Leg, Task
+    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 ATTEMPTS = 4
 
@@ -36,7 +36,7 @@ class Processes:
             self._pool = ProcessPoolExecutor(self._workers, mp_context=context)
         return self._pool
 
-    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
         found = dict(self.map(attempt, tasks))
         return [found[number] for number in range(len(tasks))]
 

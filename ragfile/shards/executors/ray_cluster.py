@@ -19,7 +19,7 @@ from ragfile.shards.task_runner import attempt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragfile.shards.messages import Failure, Leg, Task
+    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
 MEMORY = 512 << 20
@@ -37,7 +37,7 @@ def environment() -> dict[str, str]:
 class Actor:
     """A worker. Shards stay open in its process."""
 
-    def run(self, task: Task) -> Leg | Failure:
+    def run(self, task: Task) -> ShardLeg | ShardFailure:
         return attempt(task)
 
     def call(self, function: Callable[[Any], Any], item: Any) -> Any:
@@ -84,7 +84,7 @@ class OnRay:
             self._actors = [kind.remote() for _ in range(count)]
         return self._actors
 
-    def run(self, tasks: Sequence[Task]) -> list[Leg | Failure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
         found: list[Any] = [None] * len(tasks)
         places = [task.shard for task in tasks]
         for number, value in self._answers(

@@ -40,7 +40,7 @@ for (const [i, name] of names.entries()) {
     await attempt(name, () => file.nearest(vector, { k: 3 }));
     for (let n = 0; n < 12; n++)
       await attempt(name, () => file.document(`d${String(n).padStart(3, "0")}`));
-    await attempt(name, () => file.search("pods", { distinct: true, vector, diversity: 0.5, k: 4 }));
+    await attempt(name, () => file.search("pods", { dropRepeats: true, vector, diversity: 0.5, k: 4 }));
     await attempt(name, () => file.verify());
     await attempt(name, () => file.close());
   }

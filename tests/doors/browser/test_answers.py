@@ -101,7 +101,14 @@ FILTERS = [
 
 
 def camel(options):
-    names = {"tags_any": "tagsAny", "tags_all": "tagsAll"}
+    names = {
+        "tags_any": "tagsAny",
+        "tags_all": "tagsAll",
+        "min_score": "minScore",
+        "drop_repeats": "dropRepeats",
+        "similar_to": "similarTo",
+        "query_syntax": "querySyntax",
+    }
     return {names.get(name, name): value for name, value in options.items()}
 
 
@@ -164,11 +171,11 @@ def test_raw_searches_give_the_same_rows_and_bits(files, name):
 
 
 OPTIONS = [
-    {"offset": 3}, {"offset": 40, "pool": 20}, {"least": 0.6}, {"least": 1e9}, {"distinct": True},
-    {"distinct": True, "offset": 4}, {"diversity": 0.4}, {"distinct": True, "diversity": 0.3, "least": 0.2},
-    {"like": 7}, {"variants": ["drain the pod", "rotate keys"]},
-    {"variants": ["taint"], "distinct": True, "offset": 2}, {"k": 9, "like": "d", "fusion": "rrf"},
-    {"fusion": "blend", "distinct": True, "least": 0.1}, {"distinct": True, "fusion": "rrf"},
+    {"offset": 3}, {"offset": 40, "pool": 20}, {"min_score": 0.6}, {"min_score": 1e9}, {"drop_repeats": True},
+    {"drop_repeats": True, "offset": 4}, {"diversity": 0.4}, {"drop_repeats": True, "diversity": 0.3, "min_score": 0.2},
+    {"similar_to": 7}, {"rewrites": ["drain the pod", "rotate keys"]},
+    {"rewrites": ["taint"], "drop_repeats": True, "offset": 2}, {"k": 9, "similar_to": "d", "fusion": "rrf"},
+    {"fusion": "blend", "drop_repeats": True, "min_score": 0.1}, {"drop_repeats": True, "fusion": "rrf"},
 ]  # fmt: skip
 
 
@@ -181,9 +188,9 @@ def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, nam
             text, options = question(rng), dict(OPTIONS[i % len(OPTIONS)])
             options |= {"mode": rng.choice(["hybrid", "hybrid", "bm25", "vector"])}
             options["k"] = rng.choice([1, 5, 12])
-            if "like" in options:
+            if "similar_to" in options:
                 row = int(rng.choice(rf.live_rows()))
-                options["like"] = rf.hit(row).id if options["like"] == "d" else row
+                options["similar_to"] = rf.hit(row).id if options["similar_to"] == "d" else row
                 text = rng.choice(["", text])
             if not rf.has_vectors:
                 options.pop("diversity", None)
@@ -194,11 +201,11 @@ def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, nam
 def test_boosts_raise_scores_as_they_do_in_python(files):
     """But for the last bit: powers are the machine's there, and the browser's here."""
     boosts = [
-        {"field": "year", "weight": 0.5, "origin": 2024, "half": 2},
-        {"field": "nested.n", "weight": -0.2, "origin": 0.5, "half": 0.1},
+        {"field": "year", "weight": 0.5, "reference": 2024, "half_life": 2},
+        {"field": "nested.n", "weight": -0.2, "reference": 0.5, "half_life": 0.1},
         [
-            {"field": "day", "weight": 1, "origin": "2026-01-01", "half": 30},
-            {"field": "year", "weight": 0.1, "origin": 2020, "half": 1},
+            {"field": "day", "weight": 1, "reference": "2026-01-01", "half_life": 30},
+            {"field": "year", "weight": 0.1, "reference": 2020, "half_life": 1},
         ],
     ]
     days = ["2025-12-24", "2026-02-01T10:30:00+02:00", "20251101", "2026-13-01", "soon", 5]
@@ -249,18 +256,18 @@ def test_an_option_that_is_not_read_here_is_refused_by_name(files):
     with Reader(files["words"]) as there:
         there("open")
         for options, said in (
-            ({"operators": True}, "operators is an option of ragfile in Python"),
+            ({"querySyntax": True}, "querySyntax is an option of ragfile in Python"),
             ({"group": 2}, "group is an option"),
             ({"rerank": True}, "rerank is an option"),
             ({"fields": {"text": 2}}, "fields is an option"),
             ({"ofset": 3}, "no option 'ofset'"),
             ({"diversity": 2}, "between 0 and 1"),
             ({"diversity": 0.5}, "no vectors"),
-            ({"like": "nobody#1"}, "no chunk"),
-            ({"like": 3.5}, "row 3.5 of"),
-            ({"least": "3"}, "least is a score"),
+            ({"similarTo": "nobody#1"}, "no chunk"),
+            ({"similarTo": 3.5}, "row 3.5 of"),
+            ({"minScore": "3"}, "minScore is a score"),
             ({"offset": -1}, "whole numbers"),
-            ({"variants": "one"}, "list of texts"),
+            ({"rewrites": "one"}, "list of texts"),
         ):
             answer = there.answer("search", "drain", options)
             assert (answer["error"], said in answer["message"]) == ("ArgumentError", True), answer

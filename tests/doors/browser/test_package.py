@@ -22,8 +22,8 @@ import "ragfile/element";
 
 const file: RagFile = await open(new URL("https://example.org/kb.ragfile"), { memory: 1 << 20 });
 const { hits, degraded } = await file.search("keys", {
-  k: 5, mode: "bm25", offset: 5, distinct: true, least: 0.5, like: "a.md#0", variants: ["key"],
-  where: { year: { $gte: 2020 } }, boost: { field: "year", weight: 1, origin: 2026, half: 2 },
+  k: 5, mode: "bm25", offset: 5, dropRepeats: true, minScore: 0.5, similarTo: "a.md#0", rewrites: ["key"],
+  where: { year: { $gte: 2020 } }, boost: { field: "year", weight: 1, reference: 2026, halfLife: 2 },
 });
 const first: Hit | undefined = hits[0];
 const spans: [number, number][] = await file.highlights("keys", first?.text ?? "");

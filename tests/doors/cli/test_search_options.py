@@ -45,14 +45,14 @@ def test_flags_are_the_options_of_a_search(kb):
         for flags, options in (
             (["--offset", "1"], {"offset": 1}),
             (["--group", "1"], {"group": 1}),
-            (["--least", "0.3"], {"least": 0.3}),
+            (["--min-score", "0.3"], {"min_score": 0.3}),
         ):
             expected = [hit.id for hit in rf.search("rotate keys", 5, mode="bm25", **options)]
             assert ids(kb, "rotate keys", *flags) == expected
         expected = [
-            hit.id for hit in rf.search('"rotate the keys"', 5, mode="bm25", operators=True)
+            hit.id for hit in rf.search('"rotate the keys"', 5, mode="bm25", query_syntax=True)
         ]
-    assert ids(kb, '"rotate the keys"', "--operators") == expected == ["d0#0"]
+    assert ids(kb, '"rotate the keys"', "--query-syntax") == expected == ["d0#0"]
 
 
 def test_fields_are_weighed_by_name(tmp_path):

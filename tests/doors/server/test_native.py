@@ -46,9 +46,9 @@ OPTIONS = [
     {"k": 2}, {"mode": "bm25"}, {"mode": "vector", "k": 3}, {"mode": "keyword"},
     {"where": {"year": {"$gte": 2024}}}, {"where": ["pods.md", "keys.md#0"]}, {"where": [0, 2]},
     {"tags_any": ["security"]}, {"tags_all": ["security", "x"]}, {"fusion": "rrf"},
-    {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"distinct": True}, {"cache": False},
-    {"offset": 1}, {"least": 0.2}, {"group": 1}, {"operators": True}, {"variants": ["keys"]}, {"diversity": 0.4}, {"rerank": True},
-    {"like": 0}, {"boost": {"field": "year", "weight": 0.5, "origin": 2024, "half": 1}},
+    {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"drop_repeats": True}, {"cache": False},
+    {"offset": 1}, {"min_score": 0.2}, {"group": 1}, {"query_syntax": True}, {"rewrites": ["keys"]}, {"diversity": 0.4}, {"rerank": True},
+    {"similar_to": 0}, {"boost": {"field": "year", "weight": 0.5, "reference": 2024, "half_life": 1}},
     {"fields": {"headers": 2}}, {"fields": {"text": 0}},
     {"threads": 2}, {"vector": [0.5] * 256}, {"k": 0},
 ]  # fmt: skip
@@ -187,7 +187,7 @@ def test_the_events_of_an_answer_come_in_their_order(server):
 
 
 def test_what_a_question_names_and_the_file_lacks_is_the_clients_mistake(server):
-    assert server.search({"query": "", "like": "nobody#0"}).status in (404, 422)
-    assert server.search({"query": "", "like": 10**6}).status in (404, 422)
+    assert server.search({"query": "", "similar_to": "nobody#0"}).status in (404, 422)
+    assert server.search({"query": "", "similar_to": 10**6}).status in (404, 422)
     assert server.search({"query": "keys", "group": 2, "diversity": 0.5}).status == 422
-    assert server.search({"query": "key*", "group": 2, "operators": True}).status == 422
+    assert server.search({"query": "key*", "group": 2, "query_syntax": True}).status == 422

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from ragfile.doors.server import answer_endpoints
 from ragfile.doors.server import schemas as s
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.openai.models import collection_of
 from ragfile.doors.server.request import encoded
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ragfile.answer.answers import Answer, Event
     from ragfile.answer.citations import Citation, Source
-    from ragfile.doors.server.operations import Call, Stream
+    from ragfile.doors.server.operations import Call, EventStream
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
     from ragfile.doors.server.validation import Schema
@@ -52,11 +52,11 @@ def completion_body(settings: Settings) -> Schema:
     return {"type": "object", "properties": known, "required": ["messages"]}
 
 
-def completions(service: Service, call: Call) -> dict[str, Any] | Stream:
+def completions(service: Service, call: Call) -> dict[str, Any] | EventStream:
     """An answer from a collection, whole or in chunks."""
     body = {name: value for name, value in call.body.items() if value is not None}
     if body.get("n", 1) != 1:
-        raise Failure(422, "there is one answer: n is 1", param="n")
+        raise HttpFailure(422, "there is one answer: n is 1", param="n")
     call.path["c"] = name = collection_of(service, call)
     events = answer_endpoints.begun(service, call, _question(body) | _settings(body))
     telling = _Telling(service, call, name)
@@ -80,7 +80,7 @@ def _question(body):
     """The last message, and those before it as history and system texts."""
     *before, last = ((m["role"], _text(m.get("content"))) for m in body["messages"])
     if last[0] != "user":
-        raise Failure(422, "the last message is the user's question", param="messages")
+        raise HttpFailure(422, "the last message is the user's question", param="messages")
     history = [{"role": r, "content": t} for r, t in before if r in ("user", "assistant") and t]
     return {
         "question": last[1], "history": history, "system": [t for r, t in before if r in SYSTEM]
@@ -92,7 +92,7 @@ def _text(content):
     if content is None or isinstance(content, str):
         return content or ""
     if any(part["type"] != "text" or "text" not in part for part in content):
-        raise Failure(422, "only text can be asked", param="messages")
+        raise HttpFailure(422, "only text can be asked", param="messages")
     return "\n".join(part["text"] for part in content)
 
 
@@ -112,7 +112,7 @@ class _Telling:
         """The completion."""
         answer_endpoints.note(self._call, answer)
         if answer.finish == "error":
-            raise Failure(502, self._service.discreet(answer.degraded))
+            raise HttpFailure(502, self._service.discreet(answer.degraded))
         self._sources = answer.sources
         notes = [note for c in answer.citations for note in self._annotations(c)]
         message = {
@@ -125,9 +125,9 @@ class _Telling:
             "ragfile": self._facts(answer),
         }  # fmt: skip
 
-    def chunks(self, event: Event | Failure, has_usage: bool) -> Iterator[dict[str, Any]]:
+    def chunks(self, event: Event | HttpFailure, has_usage: bool) -> Iterator[dict[str, Any]]:
         """What a client is sent for an event."""
-        if isinstance(event, Failure):
+        if isinstance(event, HttpFailure):
             yield event.to_dict(self._call.request_id)
         elif event.kind == "sources":
             yield from self._begun(event.data)
@@ -151,7 +151,7 @@ class _Telling:
         answer = event.data
         answer_endpoints.note(self._call, answer)
         if event.kind == "error":
-            failure = Failure(502, self._service.discreet(answer.degraded))
+            failure = HttpFailure(502, self._service.discreet(answer.degraded))
             yield failure.to_dict(self._call.request_id)
             return
         if said := self._listed(answer):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragfile.answer.passage_budget import estimate_tokens
 from ragfile.doors.server import schemas as s
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 
 if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call
@@ -43,7 +43,7 @@ def collection_of(service: Service, call: Call) -> str:
         return names[0]
     if name not in names:
         known = ", ".join(names) or "none"
-        raise Failure(404, f"there is no model {name!r:.80}; there are {known}", param="model")
+        raise HttpFailure(404, f"there is no model {name!r:.80}; there are {known}", param="model")
     return name
 
 
@@ -56,7 +56,7 @@ def model(service: Service, call: Call) -> dict[str, Any]:
     """One of them."""
     name = call.path["model"]
     if name not in service.collections.names:
-        raise Failure(404, f"there is no model {name!r:.80}", param="model")
+        raise HttpFailure(404, f"there is no model {name!r:.80}", param="model")
     return _model(name)
 
 
@@ -71,9 +71,9 @@ def embeddings(service: Service, call: Call) -> dict[str, Any]:
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     embedder = rf.embedder
     if embedder is None:
-        raise Failure(422, f"the model of {name} cannot be opened here", param="model")
+        raise HttpFailure(422, f"the model of {name} cannot be opened here", param="model")
     if body.get("dimensions", embedder.model.dims) != embedder.model.dims:
-        raise Failure(422, f"vectors have {embedder.model.dims} dimensions", param="dimensions")
+        raise HttpFailure(422, f"vectors have {embedder.model.dims} dimensions", param="dimensions")
     vectors = np.asarray(embedder.embed(texts, body.get("input_type", ROLES[0])), np.float32)
     shown = _base64 if body.get("encoding_format") == "base64" else np.ndarray.tolist
     count = sum(map(estimate_tokens, texts))

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.server import schemas as s
-from ragfile.doors.server.failures import Failure
+from ragfile.doors.server.failures import HttpFailure
 
 if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call
@@ -119,13 +119,13 @@ def where_of(given: Any, depth: int = 0) -> dict[str, Any]:
         return {given["key"]: {COMPARED[kind]: given["value"]}}
     kinds = ", ".join((*COMPARED, *JOINED))
     said = "a filter is {type, key, value}, or {type, filters} for and and or; types are"
-    raise Failure(422, f"{said} {kinds}", param="filters")
+    raise HttpFailure(422, f"{said} {kinds}", param="filters")
 
 
 def _refuse_others(given, known):
     other = [name for name in given if name not in known]
     if other:
-        raise Failure(422, f"a filter does not have {other[0]!r:.60}", param="filters")
+        raise HttpFailure(422, f"a filter does not have {other[0]!r:.60}", param="filters")
 
 
 # -------------------------------------------------------------------------------------- files ---
@@ -159,7 +159,7 @@ def _chosen(ids, asked):
 def _file(rf, name, doc_id):
     there = rf.find(doc_id)
     if there is None:
-        raise Failure(404, f"there is no file {doc_id!r:.120}")
+        raise HttpFailure(404, f"there is no file {doc_id!r:.120}")
     return {
         "id": doc_id, "object": "vector_store.file", "vector_store_id": name, "status": "completed",
         "created_at": rf.info["created"] // 10**9, "usage_bytes": there.record.text_size,
@@ -178,7 +178,7 @@ def content(service: Service, call: Call) -> dict[str, Any]:
     """The text of a document."""
     found = service.collections.at_commit(call.path["c"]).document(call.path["id"])
     if found is None:
-        raise Failure(404, f"there is no file {call.path['id']!r:.120}")
+        raise HttpFailure(404, f"there is no file {call.path['id']!r:.120}")
     return {
         "object": "vector_store.file_content.page", "has_more": False, "next_page": None,
         "data": [{"type": "text", "text": found.text}],
