@@ -16,8 +16,8 @@ setup:                ## a virtual environment with everything the tests need
 build:                ## compile again after a change in csrc/ or a .pyx
 	$(PY) -m pip install -q -e .
 
-test:                 ## the whole suite, under five minutes
-	$(PY) -m pytest -q
+test:                 ## the whole suite, under five minutes; ROOM=search for one folder of tests/
+	$(PY) -m pytest -q $(if $(ROOM),tests/$(ROOM))
 
 stress:               ## the tests that take longer than half a minute, which `make test` leaves out
 	$(PY) -m pytest -q -m stress
