@@ -2,7 +2,7 @@
 
     sources ─ tasks of a few files ─ worker 1, worker 2, … ─ what they read, in order ─ Loading.take
 
-Each worker is a Python of its own (reading_worker), started for this build, so it works from
+Each worker is a Python of its own (read_worker), started for this build, so it works from
 scripts, notebooks and threads alike, and ends with the build, however that ends. Two tasks a worker
 are on their way at a time, which bounds memory; a file of more than LARGE bytes is read here, piece
 by piece. A worker that dies takes nothing with it but the file that killed it: its task's files are
@@ -36,7 +36,7 @@ AHEAD = 2  # tasks a worker
 # An interrupt is the parent's business from the first import on.
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import sys; sys.path[:] = {path!r}; "
-    "from ragfile.write import read_worker; reading_worker.main()"
+    "from ragfile.write import read_worker; read_worker.main()"
 )
 
 

@@ -1,6 +1,6 @@
 """The process that reads sources for a build: it loads, cuts and, with the embedded model, embeds.
 
-    python -c "…; reading_worker.main()"     pickles of Task on stdin, of list[Read] on stdout
+    python -c "…; read_worker.main()"     pickles of Task on stdin, of list[SourceRead] on stdout
 
 It is a plain Python that imports this module: it runs nothing of the program that started it. An
 interrupt is its parent's business: it ends when its input does.

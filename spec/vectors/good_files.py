@@ -318,15 +318,15 @@ def written_several():
     """The same by the package's writer."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "made.ragfile")
-        writer = _core.Writer.create(path)
+        writer = _core.FileWriter.create(path)
         writer.add("foo", b"hello", items=1)
         writer.add("bar", b"x" * 100)
         writer.commit(1_700_000_000_000_000_000)
-        writer = _core.Writer.edit(path)
+        writer = _core.FileWriter.edit(path)
         writer.add("foo", b"hello again", items=2)
         writer.add("baz", b"")
         writer.commit(1_800_000_000_000_000_000, "größer")
-        writer = _core.Writer.edit(path)
+        writer = _core.FileWriter.edit(path)
         writer.drop("bar")
         writer.commit(0, "drop")
         with open(path, "rb") as file:

@@ -517,7 +517,7 @@ def check_lookups(seed, rounds):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_lookup_finds_what_a_walk_finds_on_every_target_of_this_machine(target):
-    code = "from store import test_pairs; test_pairs.check_lookups(11, 250); print(test_pairs._core.target())"
+    code = "from file import test_pairs; test_pairs.check_lookups(11, 250); print(test_pairs._core.target())"
     assert on(target, code).strip() == target
 
 

@@ -189,6 +189,3 @@ def test_wrong_options_are_refused(sources, tmp_path):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=told):
             dataset.build(sources, tmp_path / "kb", **options)
-    (tmp_path / "manifests").mkdir()
-    with pytest.raises(ValueError, match="on_missing"):
-        ragfile.open(tmp_path, on_missing="shrug")

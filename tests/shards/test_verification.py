@@ -169,8 +169,6 @@ def test_what_a_dataset_has_of_a_missing_shard_is_said(kb):
         assert rf.vector_mask()[record.rows :].all() == vectors
         names = {entry["segment"] for entry in rf.entries}
         assert names == {2, 3}
-    with pytest.raises(ValueError, match="on_missing is 'error' or 'partial', not 'ignore'"):
-        ragfile.open(kb, on_missing="ignore")
 
 
 def test_an_older_generation_stays_where_it_is(kb):

@@ -87,7 +87,7 @@ def test_tasks_of_one_file_and_large_files_make_no_difference(tmp_path, folder):
 
 def children():
     listed = subprocess.run(["ps", "-ww", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=True)  # fmt: skip
-    return [line for line in listed.stdout.splitlines() if "reading_worker" in line]
+    return [line for line in listed.stdout.splitlines() if "read_worker" in line]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
@@ -108,12 +108,12 @@ def test_a_build_that_is_interrupted_leaves_no_process_and_no_file(tmp_path, fol
 
 DYING = """import os
 from ragfile.write import read_worker
-read = reading_worker.Reader.read
+read = read_worker.SourceReader.read
 def deadly(self, source):
     if source.path.endswith(("page07.md", "page30.md")):
         os._exit(9)
     return read(self, source)
-reading_worker.Reader.read = deadly
+read_worker.SourceReader.read = deadly
 """
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.mcp.http import LOCAL, without_port
 from ragfile.doors.server.failures import AGAIN, HttpFailure, failure_of
-from ragfile.doors.server.opentelemetry import spans
 from ragfile.doors.server.operations import OPEN_TO_ALL, Raw
 from ragfile.doors.server.request import encoded, send_whole
+from ragfile.doors.server.trace_spans import spans
 from ragfile.ground import request_id as tracing
 
 if TYPE_CHECKING:

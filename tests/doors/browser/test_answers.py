@@ -108,8 +108,16 @@ def camel(options):
         "drop_repeats": "dropRepeats",
         "similar_to": "similarTo",
         "query_syntax": "querySyntax",
+        "half_life": "halfLife",
     }
-    return {names.get(name, name): value for name, value in options.items()}
+    if isinstance(options, list):
+        return [camel(one) for one in options]
+    if not isinstance(options, dict):
+        return options
+    return {
+        names.get(name, name): camel(value) if name == "boost" else value
+        for name, value in options.items()
+    }
 
 
 def question(rng):
@@ -195,7 +203,7 @@ def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, nam
             if not rf.has_vectors:
                 options.pop("diversity", None)
             found = rf.search(text, **options, cache=False)
-            assert there("search", text, options)["hits"] == expected(found), (text, options)
+            assert there("search", text, camel(options))["hits"] == expected(found), (text, options)
 
 
 def test_boosts_raise_scores_as_they_do_in_python(files):
@@ -220,7 +228,7 @@ def test_boosts_raise_scores_as_they_do_in_python(files):
         there("open")
         for boost in boosts:
             ours = rf.search("drain the node", k=20, boost=boost)
-            theirs = there("search", "drain the node", {"k": 20, "boost": boost})["hits"]
+            theirs = there("search", "drain the node", camel({"k": 20, "boost": boost}))["hits"]
             assert [h["id"] for h in theirs] == [h.id for h in ours]
             assert [h["score"] for h in theirs] == pytest.approx([h.score for h in ours], rel=1e-14)
         answer = there.answer("search", "drain", {"boost": {"field": "year"}})

@@ -37,7 +37,7 @@ def test_files_with_good_checksums_and_lying_sections(folder):
 
 
 def test_the_corpus_of_the_containers_fuzzer(folder):
-    corpus = HERE.parent / "fuzz/corpus"
+    corpus = HERE.parents[1] / "fuzz/corpus"
     for seed in corpus.iterdir():
         shutil.copy(seed, folder)
         data = seed.read_bytes()

@@ -373,7 +373,7 @@ def test_a_server_starts_beside_a_package_that_only_bears_the_name_of_openteleme
 ):
     import sys
 
-    from ragfile.doors.server.opentelemetry import spans
+    from ragfile.doors.server.trace_spans import spans
 
     (tmp_path / "opentelemetry").mkdir()
     (tmp_path / "opentelemetry" / "__init__.py").write_text("")

@@ -87,11 +87,11 @@ def test_refusals_need_little_memory():
     code = f"""
         import resource, sys
         sys.path.insert(0, {str(TESTS)!r})
-        from exchange.ragmd.test_hostile import UNSAFE, reading, FormatError
+        from exchange.ragmd.test_hostile import UNSAFE, ragmd_reader, FormatError
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
         for data in UNSAFE.values():
             try:
-                reading.parse(data)
+                ragmd_reader.parse(data)
             except FormatError:
                 continue
             sys.exit("it was read")
