@@ -212,7 +212,7 @@ page:                 ## the web page in a real Chromium, and axe-core's judgeme
 	npm install --silent --prefix build/page axe-core
 	$(PY) -m pytest -q tests/doors/page
 
-screenshots:          ## the pictures of docs/page.md
+screenshots:          ## the pictures of docs/guides/web-page.md
 	$(PY) -m pip install -q playwright pillow
 	$(PY) tools/screenshots.py docs/images
 

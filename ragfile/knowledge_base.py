@@ -130,7 +130,7 @@ class KnowledgeBase(Retrieval):
         passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
         best documents with their n best passages each. query_syntax=True reads "phrases", +word, -word, begin* and
         speling~ in the question. fields gives fields of the BM25 index other weights than the file's, such as
-        {"headers": 3}. docs/searching.md explains all of them.
+        {"headers": 3}. docs/reference/search-options.md explains all of them.
 
         effort below 1 looks at that share of the vectors only, the most promising clusters first: hits.estimated_recall then
         estimates what share of the best was found, and hits.exact says whether bounds prove that it is all.

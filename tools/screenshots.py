@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md: the page itself in Chromium, over this project's own documents.
+"""The pictures of docs/guides/web-page.md: the page itself in Chromium, over this project's own documents.
 
 python tools/screenshots.py docs/images          needs playwright, pillow, chromium, ragfile[server]
 

@@ -21,7 +21,7 @@ class Answer:
     next, or "". `unknown` are numbers that the model cited and no passage has. `used` is False,
     with the reason in `degraded`, where the file could not be read and the caller allowed an answer
     without it. `supported` is False where no passage has enough of the question's words or is near
-    to it (see docs/ask.md). `finish` is "stop", "length", "extract" (no model), "error" or the model's own word.
+    to it (see docs/concepts/checked-answers.md). `finish` is "stop", "length", "extract" (no model), "error" or the model's own word.
     `timings` are milliseconds.
     """
 

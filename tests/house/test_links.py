@@ -5,8 +5,9 @@ import re
 import pytest
 from places import ROOT
 
-DOCUMENTS = [p for folder in ("", "docs", "bench") for p in (ROOT / folder).glob("*.md")] + [
-    *(ROOT / "spec").rglob("*.md")
+DOCUMENTS = [
+    *(p for folder in (ROOT, ROOT / "bench") for p in folder.glob("*.md")),
+    *(p for folder in ("docs", "spec") for p in (ROOT / folder).rglob("*.md")),
 ]
 
 
@@ -27,3 +28,10 @@ def test_links_lead_somewhere(path):
             assert anchor in {
                 slug(h) for h in re.findall(r"^#+ (.*)$", there.read_text(), re.MULTILINE)
             }, target
+
+
+def test_pages_that_the_package_names_exist():
+    for folder in ("ragfile", "tools"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for page in re.findall(r"\b(?:see|in|of) (docs/[\w/-]+\.md)", path.read_text()):
+                assert (ROOT / page).exists(), (path, page)

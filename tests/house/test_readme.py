@@ -1,30 +1,40 @@
 """The README and the pages of docs/ are true: their code blocks are run."""
 
+import contextlib
 import linecache
+import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from places import ROOT
+from servers.model_servers import Server as ModelServer
 from servers.range_server import RangeServer
 
 README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCREENS = 120  # lines: two screens
+PORT, OTHER_PORT = "7433", "7434"  # in the pages; tests use free ones
+CHANGES = r"\d\d\d\d-\d\d-\d\dT[\d:]+Z|[\d.,]+(?= (?:KB|MB|s|ms|chunks/s)\b)"  # from run to run
 
 
 def blocks(language, text=README):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
+def name(page):
+    return str(page.relative_to(ROOT).with_suffix(""))
+
+
 def examples(language):
     """A parameter for each block of each page."""
     return [
-        pytest.param(page, block, id=f"{page.stem}-{number}")
+        pytest.param(page, block, id=f"{name(page)}-{number}")
         for page in PAGES
         for number, block in enumerate(blocks(language, page.read_text()))
     ]
@@ -32,19 +42,24 @@ def examples(language):
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """A folder such as the pages imagine."""
-    for name in ("docs", "notes", "docs/old"):
-        (tmp_path / name).mkdir()
+    """A folder such as the pages imagine, and the servers of models that they name."""
+    for folder in ("docs", "notes", "docs/old"):
+        (tmp_path / folder).mkdir()
     (tmp_path / "docs/keys.md").write_text("# Keys\n\nTo rotate the keys, run the rotation job.\n")
     (tmp_path / "docs/old/page.md").write_text("# Old\n\nNothing here is true any more.\n")
     (tmp_path / "notes/a.md").write_text("# A note\n\nRestart a pod by deleting it.\n")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with ModelServer() as models:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", models.url + "/v1")
+        monkeypatch.setenv("OLLAMA_HOST", models.url)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+        yield tmp_path
 
 
 @pytest.fixture
 def far(desk):
-    """The address of a server that has what example.org is said to have."""
+    """The URL of a server that has the file that pages expect at example.org."""
     import ragfile
 
     ragfile.build("docs/", "far.ragfile")
@@ -69,33 +84,82 @@ def test_the_python_examples_run(far, page, block):
         pytest.importorskip(
             package, reason=f"{package}, which this example is about, is not installed"
         )
-    source, name = block.replace("https://example.org", far), f"<{page.name}>"
+    source, file = block.replace("https://example.org", far), f"<{page.name}>"
     lines = source.splitlines(keepends=True)
-    linecache.cache[name] = (
-        len(source),
-        None,
-        lines,
-        name,
-    )  # for those that read a function's source
-    exec(compile(source, name, "exec"), {"__name__": "example"})
+    linecache.cache[file] = (len(source), None, lines, file)  # for libraries that read it
+    exec(compile(source, file, "exec"), {"__name__": "example"})
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks("console", p.read_text())], ids=lambda p: p.stem
-)
-def test_the_commands_run(desk, page):
-    command = {"ragfile": [sys.executable, "-m", "ragfile"]}
-    for line in "".join(blocks("console", page.read_text())).splitlines():
-        words = [
-            w
-            for part in shlex.split(line.removeprefix("$ "))
-            for w in (sorted(map(str, Path().glob(part))) if "*" in part else [part])
-        ]
-        done = subprocess.run(
-            command[words[0]] + words[1:], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (line, done.stderr)
-        assert done.stdout
+def commands(page):
+    """(command, lines of its output that the page shows) for each line after a prompt."""
+    found = []
+    for line in "".join(blocks("console", page.read_text())).replace("\\\n", "").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif line.strip():
+            found[-1][1].append(line)
+    return found
+
+
+@pytest.fixture
+def terminal(desk, monkeypatch):
+    """Runs a command in a shell whose `ragfile` is this tree's, and returns its output."""
+    (desk / "bin").mkdir()
+    (desk / "bin/ragfile").write_text(f'#!/bin/sh\nexec {sys.executable} -m ragfile "$@"\n')
+    (desk / "bin/ragfile").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{desk / 'bin'}:{os.environ['PATH']}")
+    ports = {PORT: str(free_port()), OTHER_PORT: str(free_port())}
+    monkeypatch.setenv("RAGFILE_PORT", ports[PORT])
+    with contextlib.ExitStack() as running:
+
+        def run(line):
+            for port, free in ports.items():
+                line = line.replace(port, free)
+            line = line.replace("0.0.0.0", "127.0.0.1")
+            if line.endswith(" &"):
+                return running.enter_context(server(line.removesuffix(" &")))
+            done = subprocess.run(
+                ["sh", "-c", line], capture_output=True, text=True, check=False, timeout=120
+            )
+            assert done.returncode == 0, (line, done.stderr)
+            return done.stdout
+
+        yield run
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server(line):
+    """A command that runs until the block ends, after the first line that it prints."""
+    with subprocess.Popen(
+        ["sh", "-c", f"exec {line} 2>server.log"], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process.stdout.readline()
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=name)
+def test_the_commands_run(terminal, page):
+    lines = commands(page)
+    if any(line.startswith("curl") for line, _ in lines):
+        pytest.importorskip("uvicorn", reason="the extra server is not installed")
+        if not shutil.which("curl"):
+            pytest.skip("curl is not installed")
+    for line, shown in lines:
+        output = terminal(line)
+        if line.startswith("ragfile") and ">" not in line:
+            assert output, line
+        if line.startswith("curl"):
+            assert '"error": {' not in output.replace('":{', '": {'), (line, output)
+        printed = [re.sub(CHANGES, "N", text).strip() for text in output.splitlines()]
+        for text in shown:
+            assert re.sub(CHANGES, "N", text).strip() in printed, (line, text, output)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +245,7 @@ def test_the_numbers_of_the_first_table_are_those_of_the_benchmarks():
 
 
 def test_the_numbers_of_the_performance_page_are_those_of_the_benchmarks():
-    text = (ROOT / "docs/performance.md").read_text()
+    text = (ROOT / "docs/reference/performance.md").read_text()
     numbers = cells(re.findall(r"^\| (?!task|---).*$", text, re.MULTILINE))
     numbers += re.findall(r"(?<!\w)\.\d{4}", text)
     assert len(numbers) > 15
@@ -189,21 +253,30 @@ def test_the_numbers_of_the_performance_page_are_those_of_the_benchmarks():
         assert measured(number), number
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_is_short(page):
     assert len(page.read_text().splitlines()) <= SCREENS
 
 
-def test_the_website_has_every_page():
+def test_the_website_and_the_index_have_every_page():
     nav = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    docs = ROOT / "docs"
+    indexes = {
+        page: page.read_text() for page in (docs / "index.md", docs / "reference/api/index.md")
+    }
     for page in PAGES:
         assert f" {page.relative_to(ROOT)}\n" in nav, page
-        assert page.parent == ROOT or f"]({page.relative_to(ROOT)})" in README, page
+        assert page.name in ("README.md", "index.md") or any(
+            f"]({page.relative_to(index.parent)})" in text
+            for index, text in indexes.items()
+            if page.is_relative_to(index.parent)
+        ), page
 
 
 def test_the_website_can_be_built(tmp_path):
     """Strictly: a link that leads nowhere fails it. And nothing in it is fetched from elsewhere."""
-    pytest.importorskip("material", reason="the extra docs is not installed")
+    for package in ("material", "mkdocstrings"):
+        pytest.importorskip(package, reason="the extra docs is not installed")
     for name in ("Makefile", "mkdocs.yml"):
         shutil.copy(ROOT / name, tmp_path)
     for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", *(ROOT / "bench").glob("*.[mp][dy]")]:
@@ -219,7 +292,7 @@ def test_the_website_can_be_built(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "build/site/docs/python.html").exists()
+    assert "ragfile.build" in (tmp_path / "build/site/docs/reference/api/files.html").read_text()
     assert (tmp_path / "build/site/ask/docs.ragfile").exists()
 
 

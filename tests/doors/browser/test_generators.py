@@ -1,4 +1,4 @@
-"""<ragfile-search> in sites that MkDocs, Sphinx and Docusaurus make, set up as docs/site-search.md says: in Chromium, one
+"""<ragfile-search> in sites that MkDocs, Sphinx and Docusaurus make, set up as docs/guides/site-search.md describes: in Chromium, one
 question whose first answer leads to a page that is there."""
 
 import os
@@ -30,7 +30,7 @@ def pages(folder, ending=".md", heading=lambda line: line):
 
 
 def made(docs, out):
-    """What docs/site-search.md has a person do: a file of the folder, and a site of the file in another."""
+    """Follow docs/guides/site-search.md: build a file of the folder, and a site of it in another."""
     ragfile.build([docs], docs.parent / "kb.ragfile", layout="web", exclude=["search/"])
     ragfile.site(docs.parent / "kb.ragfile", out, meaning=False)
 

@@ -1,0 +1,65 @@
+"""The tables of the reference pages have every option, command and operator of the package."""
+
+import inspect
+import re
+
+import pytest
+from places import ROOT
+
+import ragfile
+from ragfile import types
+from ragfile.doors.cli.main import Doors
+
+REFERENCE = ROOT / "docs/reference"
+
+
+def first_cells(page):
+    """The names in backquotes in the first column of a page's tables."""
+    rows = re.findall(r"^\| (.*?) \|", (REFERENCE / page).read_text(), re.MULTILINE)
+    return {name for cell in rows for name in re.findall(r"`([^`\s]+)`", cell)} | {
+        name for cell in rows for name in re.findall(r"\(batch: `(\w+)`\)", cell)
+    }
+
+
+def parameters(function):
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return {
+        name
+        for name, p in inspect.signature(function).parameters.items()
+        if name not in ("self", "query", "queries", "question") and p.kind not in kinds
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        lambda: parameters(ragfile.KnowledgeBase.search),
+        lambda: parameters(ragfile.KnowledgeBase.search_batch),
+        lambda: set(types.SearchOptions.__annotations__),
+        lambda: set(types.BatchOptions.__annotations__),
+    ],
+    ids=["search", "search_batch", "SearchOptions", "BatchOptions"],
+)
+def test_every_search_option_is_in_the_table(options):
+    assert options() <= first_cells("search-options.md")
+
+
+def test_every_answer_option_is_in_the_table():
+    page = (REFERENCE / "answer-options.md").read_text()
+    known = first_cells("answer-options.md") | first_cells("search-options.md")
+    assert parameters(ragfile.KnowledgeBase.ask) <= known, page
+
+
+def test_every_command_is_in_the_table():
+    assert set(Doors.PLACES) <= first_cells("command-line.md")
+
+
+def test_every_operator_is_in_the_table():
+    operators = {*types.Operators.__annotations__, *types.Logic.__annotations__}
+    text = (REFERENCE / "filters.md").read_text()
+    assert operators <= set(re.findall(r"\$\w+", text))
+
+
+def test_every_mode_and_fusion_is_in_the_table():
+    names = {*types.Mode.__args__, *types.Fusion.__args__}
+    assert names <= first_cells("search-options.md")
