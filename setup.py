@@ -14,11 +14,11 @@ from glob import glob
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import PlatformError
 
 GENERATED = "ragfile/_core.c"
+BROWSER_CORE = "ragfile/doors/browser/ragfile.wasm.gz"
 FROM_SDIST = os.path.exists("PKG-INFO") and os.path.exists(GENERATED)
 MAC = sys.platform == "darwin"
 # A free-threaded Python has no limited API, and gets a wheel for its version alone.
@@ -160,21 +160,12 @@ def tell(line, last):
         print(line, flush=True)
 
 
-class Package(build_py):
-    """The modules, and the vectors that `python -m ragfile.conformance` reads."""
-
-    def run(self):
-        super().run()
-        if not self.editable_mode:
-            kept = shutil.ignore_patterns("*.py", "__pycache__")
-            there = os.path.join(self.build_lib, "ragfile", "data", "vectors")
-            shutil.copytree("spec/vectors", there, ignore=kept, dirs_exist_ok=True)
-
-
 class Distribution(sdist):
-    """A source distribution with the C that Cython makes."""
+    """Add the C that Cython makes, and refuse to leave out the generated files for browsers."""
 
     def run(self):
+        if not os.path.exists(BROWSER_CORE):
+            raise PlatformError(f"{BROWSER_CORE} is missing: `python tools/build_web.py` builds it")
         if not FROM_SDIST:
             generate()
         super().run()
@@ -195,6 +186,6 @@ core = Extension(
 
 setup(
     ext_modules=[core],
-    cmdclass={"build_ext": Build, "build_py": Package, "sdist": Distribution},
+    cmdclass={"build_ext": Build, "sdist": Distribution},
     options={} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

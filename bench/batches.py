@@ -1,12 +1,15 @@
-"""How many questions a second does one file answer, and does an event loop go on meanwhile?
+"""Measure batches, and the delay that searches cause in an event loop.
 
     python bench/batches.py kb.ragfile questions.txt [more.txt …] [--k 12] [--json OUT]
 
-Rows: search one by one, search_batch with hits, with hits whose texts are read, and with columns, each on one thread and on
-two. Times are CPU time a question (best of several rounds) and, where two threads share the work, the clock. The vectors of the
-questions are made before. The last lines are how long an event loop was kept from its own work: a clock that ticks every 0.2 ms,
-while the loop awaits asearch, 8 questions at a time, or the events of aask, 2 streams at a time. Of each such window the latest
-tick is taken. A machine has delays of its own: the quietest windows, and a loop that waits for nothing, tell them apart.
+The rows are single searches, search_batch with hits, with hits and their texts, and with columns,
+each on one thread and on two. Times are CPU time per question, the best of several rounds; if two
+threads share the work, also wall time. Vectors are embedded beforehand.
+
+The last lines show how late an event loop runs: a clock ticks every 0.2 ms while the loop awaits
+asearch, 8 questions at a time, or the events of aask, 2 streams at a time. The latest tick of each
+such window counts. The machine has delays of its own: compare with the quietest windows, and with a
+loop that awaits nothing.
 """
 
 import argparse
@@ -28,7 +31,7 @@ def read(path):
 
 
 def best(ask, count):
-    """(CPU µs, clock µs) a question, each the best of several rounds."""
+    """Return (CPU µs, wall µs) per question, each the best of several rounds."""
     cpu = clock = float("inf")
     for _ in range(ROUNDS):
         began, watch = time.process_time(), time.perf_counter()
@@ -39,7 +42,7 @@ def best(ask, count):
 
 
 def ways(rf, texts, vectors, k):
-    """(name, threads, what to time)"""
+    """Yield (name, threads, call to time)."""
     yield (
         "one by one",
         1,
@@ -66,7 +69,7 @@ def ways(rf, texts, vectors, k):
 
 
 async def delays(window):
-    """The latest tick of each window, in milliseconds, of a loop that awaits window(n) until that is false."""
+    """Return the latest tick of each window in ms, while window(n) is awaited and true."""
     most, late, is_over = [], [], False
 
     async def tick():
@@ -86,7 +89,7 @@ async def delays(window):
 
 
 def situations(rf, texts, k):
-    """(what goes on meanwhile, a window of it)"""
+    """Yield (load beside the clock, window)."""
 
     async def nothing(number):
         await asyncio.sleep(0.02)

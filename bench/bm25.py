@@ -1,4 +1,4 @@
-"""How fast is BM25, and how large, against other engines on the same passages and questions?
+"""Compare the speed and size of BM25 with other engines on the same passages and questions.
 
     python bench/bm25.py build   --passages passages.jsonl.xz --work DIR [--only ragfile,tantivy]
     python bench/bm25.py query   --work DIR --short short.txt --long long.txt
@@ -7,10 +7,11 @@
     python bench/bm25.py synthesize --rows 1000000 > passages.jsonl
     python bench/bm25.py synthesize --rows 512 --words 3 > short.txt
 
-`build` indexes from raw text, each engine in a process of its own, one core, and says seconds and bytes. `query` opens all
-in one process and asks in turn, so that noise hits all alike: CPU microseconds a query, the best of several rounds, and
-wall time on two threads. `first` starts a process for each engine: open and first answer beyond its imports, and anonymous
-memory afterwards. Output is JSON. Engines that are not installed are left out, and said so.
+`build` indexes raw text, each engine in its own process on one core, and reports seconds and bytes.
+`query` opens all engines in one process and takes turns, so that noise affects all alike: CPU
+microseconds per query, the best of several rounds, and wall time on two threads. `first` starts a
+process per engine: opening and first answer beyond its imports, and anonymous memory afterwards.
+The output is JSON. Engines that are not installed are listed and left out.
 """
 
 import argparse
@@ -33,7 +34,7 @@ def words(text):
 
 
 class Ragfile:
-    """The sections as files, mapped."""
+    """The sections as mapped files."""
 
     def build(self, texts, folder):
         from ragfile import _core
@@ -261,7 +262,7 @@ class Pisa:
 
 
 class Lucene:
-    """A process of its own, started with the jar that the environment's LUCENE_JAR names; it reports its own CPU time."""
+    """A process started with the jar in LUCENE_JAR; it reports its own CPU time."""
 
     def start(self, task, folder):
         jar = os.environ.get("LUCENE_JAR")
@@ -295,7 +296,7 @@ class Lucene:
         return self.java.stdout.readline().split()
 
     def prepare(self, folder):
-        """What an import is elsewhere."""
+        """Do the work that other engines' imports do."""
         self.start("ask", folder)
         self.version = self.java.stdout.readline().strip()
         if not self.version:
@@ -331,8 +332,8 @@ ENGINES = {
 OWN_THREADS = {
     "pisa",
     "duckdb",
-}  # work elsewhere than on the calling thread even when told to use one
-THREADED = ("ragfile", "bm25s-numba", "pisa")  # take a number of threads
+}  # these use another thread even when limited to one
+THREADED = ("ragfile", "bm25s-numba", "pisa")  # these take a number of threads
 SLOW = {"sqlite-fts5": 16, "duckdb": 8, "rank-bm25": 4, "bm25s": 64}  # queries a round
 
 
@@ -357,7 +358,7 @@ def build_one(name, passages, work):
     engine = ENGINES[name]()
     before, wall = os.times(), time.perf_counter()
     engine.build(texts, folder)
-    seconds = sum(os.times()[:4]) - sum(before[:4])  # of this process and of those that it started
+    seconds = sum(os.times()[:4]) - sum(before[:4])  # with child processes
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     text = sum(len(text.encode()) for text in texts)
     return {
@@ -403,7 +404,7 @@ def first_one(name, work, short):
 
 
 def in_process(arguments):
-    """Runs one engine's part in a process of its own."""
+    """Run one engine's part in a process of its own."""
     done = subprocess.run(
         [sys.executable, __file__, *arguments], capture_output=True, text=True, check=False
     )
@@ -414,7 +415,7 @@ def in_process(arguments):
 
 
 def cpu_seconds(name, engine, asked, k):
-    """The better of two passes, the second of which finds its data in the caches that the engine before it filled."""
+    """Return the better of two passes; the second has warm caches."""
     if name == "lucene":
         return min(engine.seconds(asked, k)[0] for _ in range(2))
     clock, took = time.process_time if name in OWN_THREADS else time.thread_time, []
@@ -426,7 +427,7 @@ def cpu_seconds(name, engine, asked, k):
 
 
 def best_first(arguments):
-    """The best of seven processes; a compiler at work needs no second look."""
+    """Return the best of seven processes, or a single run for engines that compile first."""
     best = in_process(arguments)
     for _ in range(6 if best.get("first_ms", math.inf) < 1000 else 0):
         best = min(
@@ -502,7 +503,7 @@ def ndcg(ranked, judged, k=10):
 
 
 def quality(folder):
-    """nDCG@10 of ragfile's BM25 on a judged collection in BEIR layout, title and text joined."""
+    """Return the nDCG@10 of ragfile's BM25 on a BEIR collection, title and text joined."""
     from ragfile import _core
     from ragfile.ingest.analysis import Analysis
 
@@ -529,13 +530,13 @@ def quality(folder):
 
 
 def zipf(vocabulary=300_000, exponent=1.07):
-    """The cumulative distribution of words that passages and questions are drawn from."""
+    """Return the cumulative distribution of words in passages and questions."""
     weights = 1 / np.arange(2, vocabulary + 2) ** exponent
     return np.cumsum(weights / weights.sum())
 
 
 def synthesize_questions(count, words_each, skip=50, seed=2):
-    """Questions of such words without the commonest, which would be stop words."""
+    """Generate questions without the most common words, which would be stop words."""
     random, cumulative = np.random.default_rng(seed), zipf()
     low = cumulative[skip - 1]
     for row in np.searchsorted(cumulative, low + (1 - low) * random.random((count, words_each))):
@@ -543,7 +544,7 @@ def synthesize_questions(count, words_each, skip=50, seed=2):
 
 
 def synthesize(rows, words_a_row=100, seed=1):
-    """Passages of Zipf-distributed words, one JSON line each."""
+    """Generate passages of Zipf-distributed words, one JSON line each."""
     random, cumulative = np.random.default_rng(seed), zipf()
     for _ in range(0, rows, 1000):
         drawn = np.searchsorted(cumulative, random.random((1000, words_a_row)))
@@ -565,9 +566,9 @@ def main():
     parser.add_argument("--only", default=",".join(ENGINES))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--json", help="write the numbers here too: some engines print")
+    parser.add_argument("--json", help="also write the numbers here: some engines print to stdout")
     parser.add_argument(
-        "--words", type=int, help="synthesize questions of so many words, not passages"
+        "--words", type=int, help="synthesize questions of this many words instead of passages"
     )
     given = parser.parse_args()
     names = given.only.split(",")

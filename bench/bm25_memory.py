@@ -1,12 +1,12 @@
-"""Does the memory of building BM25 postings grow with the text?
+"""Measure whether the memory of building BM25 postings grows with the text.
 
     python bench/bm25_memory.py [--gigabytes 4] [--limit-mb 1024]
 
-Passages are made on the fly, so no corpus lies on the disk: 1,100 characters from anywhere in 8 MB of Zipf-distributed
-words, eight drawn from two million rarer ones, and one that no other passage has, so that the vocabulary grows all the way.
-The sections go to a temporary folder and are opened and asked at the end. The whole process runs under a limit of its
-address space; what is printed is its anonymous memory: while building, the most so far at every eighth of the text, and
-the most while runs are merged.
+Passages are generated, so that no corpus is on the disk: 1,100 characters from 8 MB of
+Zipf-distributed words, eight of two million rarer words, and one unique word, so that the
+vocabulary grows all the way. The sections are written to a temporary folder, opened and searched at
+the end. The whole process has a limited address space. It prints its anonymous memory: the peak at
+every eighth of the text, and the peak while runs are merged.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def anonymous_mb():
 
 
 class Peak:
-    """The most anonymous memory seen, looked at every 20 ms: the builder holds no lock while it works."""
+    """The peak of anonymous memory, sampled every 20 ms; the builder holds no lock."""
 
     def __init__(self):
         self.mb, self.open = 0.0, True
@@ -49,7 +49,7 @@ class Peak:
         self.thread.join()
 
     def taken(self):
-        """The peak since it was last asked."""
+        """Return the peak since the last call."""
         mb, self.mb = max(self.mb, anonymous_mb()), 0.0
         return round(mb, 1)
 
@@ -64,7 +64,7 @@ def pool_of_words(chance):
 
 
 def passages(size, chance):
-    """Passages of about `size` bytes in all."""
+    """Generate passages of about `size` bytes in all."""
     pool, made = pool_of_words(chance), 0
     for row in itertools.count():
         if made >= size:

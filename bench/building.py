@@ -1,12 +1,12 @@
-"""How fast does the engine build, and in how much memory?
+"""Measure the speed and memory of a build without embedding.
 
     python bench/building.py passages.jsonl [--chunks 100000] [--cap MB | --half] [--json]
 
-Cutting, indexing, writing: all of a build but embedding, whose vectors are random. Documents are the pages that passages were cut from, again and again
-under new names until there are enough chunks; they come from the disk one by one and nothing of them is kept here. --cap limits the memory of
-the building process, by a control group where this user may make one (anonymous memory and cached pages of files alike), else by
-the limit of its own data (anonymous memory); --half builds once to learn the size, then again under half of it. The two files must be
-equal, byte for byte.
+The build cuts, indexes and writes; vectors are random. Documents are the pages of the passages,
+repeated under new names until there are enough chunks, and read from the disk one by one. --cap
+limits the memory of the process: by a control group if this user may create one (anonymous memory
+and cached pages), otherwise by RLIMIT_DATA (anonymous memory). --half builds once to learn the size
+and again within half of it; both files must have the same bytes.
 """
 
 import argparse
@@ -26,7 +26,7 @@ DIM, BATCH = 256, 512
 
 
 def documents(path):
-    """The passages of a page as one document, without end."""
+    """Yield the passages of each page as one document, without end."""
     from ragfile.records import Document
 
     for again in itertools.count():
@@ -52,7 +52,7 @@ CONTROL_GROUPS = (
 
 
 def capped(limit):
-    """Limits this process; says by what. The group is left to the parent to remove."""
+    """Limit this process; return the kind of limit. The parent removes the group."""
     for root, knob in CONTROL_GROUPS:
         with contextlib.suppress(OSError):
             group = group_of(root, os.getpid())
@@ -70,7 +70,7 @@ def group_of(root, pid):
 
 
 def build(arguments):
-    """One build in this process, under its cap."""
+    """Build once in this process, within its limit."""
     how = capped(arguments.cap << 20) if arguments.cap else "no limit"
     import numpy as np
 
@@ -110,7 +110,7 @@ def digest(path):
 
 
 def built(arguments, out, cap):
-    """What a build in a new process took, and the file's digest."""
+    """Return the cost of a build in a new process, and the file's digest."""
     command = [
         sys.executable,
         __file__,
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--cap", type=int, default=0, help="Megabytes.")
     parser.add_argument(
-        "--half", action="store_true", help="Again, under half the size of the file."
+        "--half", action="store_true", help="Build again within half the size of the file."
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--out", help=argparse.SUPPRESS)

@@ -1,10 +1,11 @@
-"""What does each kind of question cost, beside a plain search?
+"""Measure each kind of question beside a plain search.
 
     python bench/calls.py kb.ragfile questions.txt [more.txt …] [--questions 200] [--json OUT]
 
-A row for each: CPU time a question on one thread, the median over the questions, each question's best of several rounds in
-which all kinds take turns; and how many times a plain hybrid search that is. The questions' vectors are made before, answers are
-not kept, hits are not read but where the row says so. Fields and phrases take words of the questions themselves.
+Each row has the CPU time on one thread, the median over the questions, and its ratio to a plain
+hybrid search. A question counts with its best of several rounds in which all kinds take turns.
+Vectors are embedded beforehand, answers are not cached, and texts are read only where the row's
+name includes it. Fields and phrases use words of the questions themselves.
 """
 
 import argparse
@@ -22,7 +23,7 @@ ROUNDS, K = 5, 12
 
 
 def read(paths, count):
-    """As many questions of each file, in turn."""
+    """Return the same number of questions from each file, alternating."""
     found = []
     for path in paths:
         with open(path) as file:
@@ -31,13 +32,13 @@ def read(paths, count):
 
 
 def asked(rf, date):
-    """{name: a function of (text, vector, its number)}: what is timed."""
+    """Return {name: function of (text, vector, number)}."""
 
     def search(**options):
         return lambda text, vector, i: rf.search(text, K, vector=vector, cache=False, **options)
 
     def words(sign):
-        """The first words of a question, under signs."""
+        """Ask with operators at the first words of a question."""
         return lambda text, vector, i: rf.search(
             sign(text.split()), K, vector=vector, cache=False, query_syntax=True
         )
@@ -45,7 +46,7 @@ def asked(rf, date):
     hits = {}
 
     def shown(show):
-        """Something of the best hit, which is found before."""
+        """Apply `show` to the best hit, which is found beforehand."""
 
         def one(text, vector, i):
             if i not in hits:
@@ -93,7 +94,7 @@ def asked(rf, date):
 
 
 def timed(kinds, texts, vectors):
-    """{name: CPU µs of each question, its best}; the kinds take turns."""
+    """Return {name: best CPU µs of each question}; the kinds take turns."""
     best = {name: np.full(len(texts), np.inf) for name in kinds}
     for _ in range(ROUNDS):
         for i, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
@@ -105,7 +106,7 @@ def timed(kinds, texts, vectors):
 
 
 def batches(rf, texts, vectors):
-    """{name: CPU µs a question} of batches, on one thread."""
+    """Return {name: CPU µs per question} of batches on one thread."""
     asked = {"vectors": vectors, "threads": 1}
     kinds = {
         "search_batch, hits": lambda: rf.search_batch(texts, K, **asked),
@@ -127,7 +128,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("questions", nargs="+")
     parser.add_argument("--questions", dest="count", type=int, default=200)
-    parser.add_argument("--date", default="n", help="a number in the metadata, for boost=")
+    parser.add_argument("--date", default="n", help="a numeric metadata field, for boost=")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -1,9 +1,10 @@
-"""What do the first filter and the first hybrid question of a process cost, with what a file stores for them and without?
+"""Measure the first filter and first hybrid question of a process, with and without stored columns.
 
     python bench/columns.py [--rows 1000000] [--dim 32] [--file kb.ragfile]
 
-Builds a file whose rows all say different things (or takes --file, which an earlier run made), and asks in new processes: CPU
-milliseconds, best of five. "without" takes the way of files that lack rag.columns and rag.sample.
+Builds a file in which all rows have different metadata (or takes --file from an earlier run) and
+asks in new processes: CPU milliseconds, best of five. "without" behaves like files that lack
+rag.columns and rag.sample.
 """
 
 import argparse

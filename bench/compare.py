@@ -1,4 +1,4 @@
-"""How do two runs of a benchmark differ? Every number that both JSON files have, and what became of it.
+"""List the numbers that differ between two JSON files of a benchmark.
 
 python bench/compare.py before.json after.json [--more-than 5]
 """
@@ -8,7 +8,7 @@ import json
 
 
 def numbers(value, path=""):
-    """(path, number) for each number in a JSON value."""
+    """Yield (path, number) for each number in a JSON value."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from numbers(inner, f"{path} / {key}" if path else key)
@@ -26,7 +26,7 @@ def main():
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument(
-        "--more-than", type=float, default=5, help="per cent; smaller changes are left out"
+        "--more-than", type=float, default=5, help="leave out smaller changes, in per cent"
     )
     options = parser.parse_args()
     with open(options.before) as first, open(options.after) as second:

@@ -1,10 +1,10 @@
-"""From how many chunks on is a .ragfile faster than a .ragmd, or FAISS + JSON, of the same collection?
+"""Find the number of chunks from which a .ragfile is faster than a .ragmd or FAISS + JSON.
 
-python bench/crossover.py [chunks …]
+    python bench/crossover.py [chunks …]
 
-Two things that programs do, each in CPU milliseconds, the best of several, interleaved: open the
-collection and answer one question; add one document and have it on the disk. All three are read and
-written by ragfile, with the built-in model. The answers are the same passages.
+Two tasks, each in CPU milliseconds, the best of several interleaved rounds: open the collection and
+answer one question; add one document and write it to the disk. ragfile reads and writes all three,
+with the built-in model. The answers are the same passages.
 """
 
 import os
@@ -27,7 +27,7 @@ STORES = ("kb.ragfile", "kb.ragmd", "vectors-potion-base-8M-1.faiss")
 
 
 def collection(folder, chunks, seed=1):
-    """The same chunks in three stores: documents of ten chunks, each of the length of one."""
+    """Write the same chunks to three stores, in documents of ten chunks of equal length."""
     random = np.random.default_rng(seed)
     words = [f"word{i}" for i in range(5000)] + QUESTION.split()
     texts = [
@@ -45,7 +45,7 @@ def opened(folder, store):
 
 
 def added(folder, store, number):
-    """One more document, written."""
+    """Write one more document."""
     text = f"Document {number} says how often keys are rotated."
     if store.endswith(".ragfile"):
         with ragfile.edit(os.path.join(folder, store)) as w:
@@ -71,7 +71,7 @@ def _note(least, name, run, *words):
 
 
 def measured(folder):
-    """{(task, store): the least milliseconds}."""
+    """Return {(task, store): best milliseconds}."""
     least = {}
     for round_ in range(ROUNDS):
         for store in STORES:

@@ -1,12 +1,13 @@
-"""What do shards cost: planning and merging beside the shards' own search, workers, a build, a million questions on Ray?
+"""Measure the cost of shards: queries, pools of processes, builds, and a million questions on Ray.
 
-    python bench/dataset.py --passages passages.jsonl --questions questions.txt [--shards 12] [--rows 100000]
-    python bench/dataset.py --passages passages.jsonl --builds                  two builders beside one, alone
-    python bench/dataset.py --passages passages.jsonl --ray 1000000             questions through Ray Data
+    python bench/dataset.py --passages P.jsonl --questions Q.txt [--shards 12] [--rows 100000]
+    python bench/dataset.py --passages P.jsonl --builds        one builder and two
+    python bench/dataset.py --passages P.jsonl --ray 1000000   questions through Ray Data
 
-Builds a dataset of the passages with the embedded model, and one file of the same. Prints CPU or wall seconds, the best of
-several rounds that take turns: the sum of what each shard takes to answer by itself, the dataset in this process, one and two
-processes of a pool; a build by one and two processes. Answers are compared with those of the one file.
+Builds a dataset of the passages with the built-in model, and one file of the same. Prints CPU or
+wall seconds, the best of several rounds in turns: the sum over the shards when each answers alone,
+the dataset in this process, a pool of one and two processes, and a build by one and two. Answers
+are compared with those of the one file.
 """
 
 import argparse
@@ -32,7 +33,7 @@ ROUNDS, K = 5, 12
 
 
 def sources(passages, rows, folder):
-    """A file of JSON lines for every thousand passages, so that ranges have something to divide."""
+    """Write a file of JSON lines per thousand passages, so that they can be divided."""
     with open(passages, encoding="utf-8") as lines:
         wanted = itertools.islice(lines, rows)
         for number, part in enumerate(iter(lambda: list(itertools.islice(wanted, 1000)), [])):
@@ -43,7 +44,7 @@ def sources(passages, rows, folder):
 
 
 def best(calls, rounds=ROUNDS, clock=time.perf_counter):
-    """{name: the least time} of calls that take turns."""
+    """Return {name: best time} of calls in turns."""
     found = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for name, call in calls.items():
@@ -66,7 +67,7 @@ def told(hits):
 
 
 def compare(one, rf, questions, path):
-    """The dataset's answers are those of the file; then what they cost."""
+    """Check the dataset's answers against the file's, then measure both."""
     files = [ragfile.open(shard) for shard in sorted((path / "shards").iterdir())]
     for mode in ("bm25", "vector", "hybrid"):
         mine, theirs = (x.search_batch(questions, K, mode=mode) for x in (rf, one))
@@ -88,7 +89,7 @@ def compare(one, rf, questions, path):
 
 
 def pools(path, questions):
-    """One and two processes on the same questions, in wall time: what a second process brings."""
+    """Measure the wall time of one and two processes on the same questions."""
     print("\n| pool, hybrid batch | ms a question |\n|---|---|")
     spent = {}
     engines = {count: Processes(count) for count in (1, 2)}
@@ -105,14 +106,14 @@ def pools(path, questions):
 
 
 def builds(folder, work, shards, rounds=3):
-    """Seconds of the clock and CPU seconds, the best of several rounds that take turns: on a busy machine only CPU tells."""
+    """Measure wall and CPU seconds in turns; on a busy machine only CPU time is reliable."""
     walls, spent = {1: float("inf"), 2: float("inf")}, {1: float("inf"), 2: float("inf")}
     for turn, count in itertools.product(range(rounds), (1, 2)):
         before, own, began = _spent_by_children(), time.process_time(), time.perf_counter()
         out = work / f"built-{turn}-{count}"
         dataset.build(folder, out, shards=shards, executor="process", workers=count)
         walls[count] = min(walls[count], time.perf_counter() - began)
-        alone = time.process_time() - own  # of this process, while the workers wait
+        alone = time.process_time() - own  # CPU of this process; the workers are idle
         spent[count] = min(spent[count], alone + (_spent_by_children() - before) / count)
         shutil.rmtree(out)
     print("\n| build by | seconds | CPU seconds one after the other |\n|---|---|---|")
@@ -127,7 +128,7 @@ def _spent_by_children():
 
 
 def invented(passages, count, seed=1):
-    """Questions of two to six words that stand in the passages."""
+    """Generate questions of two to six words of the passages."""
     rng, words = random.Random(seed), set()
     with open(passages, encoding="utf-8") as lines:
         for line in itertools.islice(lines, 2000):
@@ -138,7 +139,7 @@ def invented(passages, count, seed=1):
 
 
 class Timed(BatchSearcher):
-    """An actor that says how long it searched, and how long its process has worked since it was there."""
+    """An actor that reports its time in searches and the CPU time of its process."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -154,7 +155,7 @@ class Timed(BatchSearcher):
 
 
 def million(passages, path, count, workers):
-    """Questions through Ray Data over actors that keep the shards open; answers are ids and scores."""
+    """Ask through Ray Data on actors that keep the shards open; answers are ids and scores."""
     import ray
 
     ray.init(num_cpus=workers + 1, object_store_memory=400 << 20, include_dashboard=False)

@@ -1,12 +1,13 @@
-"""What does a search with less effort find, and how long does it take, beside other engines?
+"""Measure recall and time of searches with less effort, beside other engines.
 
-    python bench/effort.py --passages passages.jsonl.xz --questions short.txt long.txt --rows 1000000 --json out.json
+    python bench/effort.py --passages P.jsonl.xz --questions short.txt long.txt --rows 1000000
 
-The passages (one JSON object with a `text` a line, plain or .xz) grow to as many rows as are asked for: each row is a
-stretch of one passage followed by a stretch of one near it. Rows and questions are embedded by the model that is part
-of the package. Everybody searches the same vectors with one thread, and recall is counted against our own exact
-answer. The others are faiss IVF and HNSW, hnswlib, usearch, svs, turbovec and zvec, those of them that are installed.
-CPU milliseconds a question, one by one, the best of some rounds in turns; builds are CPU seconds.
+The passages (one JSON object with a `text` per line, plain or .xz) are grown to the number of rows:
+each row is part of one passage followed by part of a similar one. The built-in model embeds rows
+and questions. All engines search the same vectors on one thread; recall is relative to our exact
+answer. The others are faiss IVF and HNSW, hnswlib, usearch, svs, turbovec and zvec, if installed.
+CPU milliseconds per question, one at a time, the best of several rounds in turns; builds are CPU
+seconds.
 """
 
 import argparse
@@ -28,7 +29,7 @@ GOALS = (0.9, 0.95, 0.99)
 
 
 def passages_of(path):
-    """The words of each passage; a word that comes again is the same object."""
+    """Return the words of each passage; equal words are the same object."""
     opener = lzma.open if path.endswith(".xz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         return [[sys.intern(word) for word in json.loads(line)["text"].split()] for line in file]
@@ -41,7 +42,7 @@ def stretch(words, least, most, rng):
 
 
 def grown(passages, first, count, rng, words=(30, 100, 20, 60)):
-    """Texts that no page has, from words that stand near one another: so many of a passage, so many of one near it."""
+    """Generate new texts: words of one passage, then words of a similar one."""
     for i in range(first, first + count):
         one = passages[i % len(passages)]
         near = min(len(passages) - 1, max(0, i % len(passages) + int(rng.integers(-4, 5))))
@@ -49,7 +50,7 @@ def grown(passages, first, count, rng, words=(30, 100, 20, 60)):
 
 
 def embedded(args):
-    """(rows, questions)"""
+    """Return (rows, questions)."""
     model, rng = StaticEmbedder(threads=1), np.random.default_rng(1)
     passages = passages_of(args.passages)
     rows = np.empty((args.rows, 256), np.float32)
@@ -63,7 +64,7 @@ def embedded(args):
 
 
 class Ours:
-    """Rows, shadow and clusters mapped from files. A setting is an effort; None is exact."""
+    """Rows, shadow and clusters in mapped files. A setting is an effort; None is exact."""
 
     name, settings = "ragfile", EFFORTS
 
@@ -95,7 +96,7 @@ class Ours:
 
 
 class Plain:
-    """The exact search of a file without clusters."""
+    """Exact search of a file without clusters."""
 
     name, settings = "ragfile, without clusters", ()
 
@@ -179,7 +180,7 @@ class Hnswlib:
 
 
 class SvsVamana:
-    """Intel's Scalable Vector Search: a graph over the vectors as they are."""
+    """Intel's Scalable Vector Search: a graph over the original vectors."""
 
     name, settings = "svs Vamana 32", (10, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -195,7 +196,7 @@ class SvsVamana:
 
 
 class Turbovec:
-    """Each row in so many bits a component, all of them read; the setting is the bits."""
+    """Rows quantised to the bits of the setting; every row is read."""
 
     name, settings = "turbovec", (2, 3, 4)
 
@@ -213,7 +214,7 @@ class Turbovec:
 
 
 class Zvec:
-    """Its graph in a collection on disk, mapped."""
+    """A graph in a mapped collection on disk."""
 
     name, settings = "zvec HNSW 32", (16, 32, 64, 128, 256, 512, 1024, 2048)
 
@@ -245,7 +246,7 @@ PEERS = {
 
 
 def built(kind, rows, folder):
-    """(the contestant, CPU seconds), or None where its package is missing."""
+    """Return (contestant, CPU seconds), or None if its package is missing."""
     began = time.process_time()
     try:
         return kind(rows, folder), time.process_time() - began
@@ -262,7 +263,7 @@ def once(one, asked, k, setting):
 
 
 def curve(one, asked, k, truth, rounds):
-    """[{setting, recall, ms}] of a contestant."""
+    """Return [{setting, recall, ms}] of a contestant."""
     found = []
     for setting in one.settings:
         answers = [one.search(query, k, setting) for query in asked]
@@ -277,7 +278,7 @@ def curve(one, asked, k, truth, rounds):
 
 
 def at(goal, points):
-    """The time at a recall, between the settings around it; None where none reaches it."""
+    """Return the time at a recall, interpolated between settings; None if it is not reached."""
     points = sorted(points, key=lambda point: point["recall"])
     for low, high in zip([points[0], *points], points, strict=False):
         if high["recall"] >= goal:
@@ -348,7 +349,7 @@ def main():
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--folder", help="where the files go for the time")
+    parser.add_argument("--folder", help="a folder for temporary files")
     parser.add_argument("--json", help="write the numbers here")
     args = parser.parse_args()
     found = report(args, *embedded(args))

@@ -1,12 +1,13 @@
-"""How many passages a second does the embedded model embed on one core, beside model2vec and wordllama?
+"""Measure how many passages per second the built-in model embeds, beside model2vec and wordllama.
 
     pip install model2vec wordllama
     export RAYON_NUM_THREADS=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
     python bench/embed.py PASSAGES.jsonl[.xz] --potion FOLDER [--count 4000] [--rounds 5]
 
-PASSAGES has one JSON object with a "text" a line; FOLDER is potion-base-8M as published (model.safetensors,
-tokenizer.json, config.json), which model2vec reads. The contestants take turns; each one's best round counts, in CPU
-time of the whole process, so that a hidden thread does not count as speed. Texts are cut for nobody.
+PASSAGES has one JSON object with a "text" per line. FOLDER is potion-base-8M as published
+(model.safetensors, tokenizer.json, config.json), for model2vec. Contestants take turns on one core,
+and the best round of each counts, in CPU time of the process, so that hidden threads do not help.
+No contestant truncates texts.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def read_passages(path, count):
 
 
 def contestants(folder):
-    """name -> function of a list of texts; those that are not installed are left out, and said so."""
+    """Return {name: function of a list of texts}; list those that are not installed."""
     found = {"ragfile": StaticEmbedder(threads=1).embed}
     try:
         from model2vec import StaticModel
@@ -46,7 +47,7 @@ def contestants(folder):
 
         packaged = os.path.dirname(
             wordllama.__file__
-        )  # its own search looks beside the package, where nothing is
+        )  # it would search beside the package, where they are missing
         llama = wordllama.WordLlama.load(cache_dir=packaged, disable_download=True)
         found["wordllama"] = lambda texts: llama.embed(texts, norm=True)
     except (ImportError, FileNotFoundError) as error:
@@ -55,7 +56,7 @@ def contestants(folder):
 
 
 def measure(function, argument):
-    """(CPU seconds, wall seconds) of one call."""
+    """Return (CPU seconds, wall seconds) of one call."""
     cpu, wall = time.process_time(), time.perf_counter()
     function(argument)
     return time.process_time() - cpu, time.perf_counter() - wall

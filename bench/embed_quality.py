@@ -1,9 +1,10 @@
-"""What do four bits and the weights of the pieces do to retrieval? nDCG@10 of the embedded model, dense alone.
+"""Measure the nDCG@10 that four bits and the weights of word pieces cost, by vectors alone.
 
     python bench/embed_quality.py FOLDER_OF_COLLECTIONS --potion FOLDER
 
-Each collection has the BEIR layout (corpus.jsonl, queries.jsonl, qrels/test.tsv); the other FOLDER is potion-base-8M as
-published. Compared are the published matrix with plain means, the same with the shipped weights, and what ships.
+Each collection has the BEIR layout (corpus.jsonl, queries.jsonl, qrels/test.tsv); FOLDER is
+potion-base-8M as published. Compares the published matrix with plain means, the same with the
+shipped weights, and the shipped model.
 """
 
 import argparse
@@ -23,7 +24,7 @@ embedder = StaticEmbedder()
 
 
 def read_collection(folder):
-    """(document ids, texts, query texts, relevance of each query)."""
+    """Return (document ids, texts, query texts, relevance of each query)."""
     documents = [json.loads(line) for line in (folder / "corpus.jsonl").open(encoding="utf-8")]
     queries = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
     judged = defaultdict(dict)
@@ -40,7 +41,7 @@ def read_collection(folder):
 
 
 def read_matrix(folder):
-    """The published rows."""
+    """Return the published rows."""
     data = (folder / "model.safetensors").read_bytes()
     size = int.from_bytes(data[:8], "little")
     shape = json.loads(data[8 : 8 + size])["embeddings"]["shape"]
@@ -48,7 +49,7 @@ def read_matrix(folder):
 
 
 def pooled(texts, rows, weights):
-    """Weighted means of rows, of length 1, in binary64."""
+    """Return weighted means of rows, normalised, in binary64."""
     out = np.zeros((len(texts), rows.shape[1]))
     for i, text in enumerate(texts):
         ids = embedder.tokens(text)
@@ -57,7 +58,7 @@ def pooled(texts, rows, weights):
 
 
 def ndcg(names, documents, queries, judged):
-    """The mean nDCG@10 of ranking documents by inner product, ties by place."""
+    """Return the mean nDCG@10 of documents ranked by inner product, ties by position."""
     discounts, values = 1 / np.log2(np.arange(2, 12)), []
     for scores, relevance in zip(queries @ documents.T, judged, strict=True):
         best = np.argsort(-scores, kind="stable")[:10]
@@ -68,7 +69,7 @@ def ndcg(names, documents, queries, judged):
 
 
 def shipped_weights(rows):
-    """The weight that the model file gives each published row: its stored row, scaled, in that row's direction."""
+    """Return the weight of each published row: its stored row, scaled, in its direction."""
     stored = ModelReader(DEFAULT_MODEL.read_bytes())
     scaled = stored.rows * stored.coefficients[:, None]
     return (scaled * rows).sum(axis=1) / np.maximum(

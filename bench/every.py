@@ -1,8 +1,10 @@
-"""Every table by one command: python bench/every.py --passages P --questions Q … --out build/bench
+"""Run every benchmark that needs only passages and questions.
 
-Runs the benchmarks that need nothing but passages and questions, one after the other, each as a process of its own; keeps what
-each prints (NAME.txt) and its numbers (NAME.json), and draws plots.py's pictures into OUT/plots. Peers that are not installed are
-left out by the benchmarks themselves, which say so. A benchmark that fails is named at the end, and the others run.
+    python bench/every.py --passages P --questions Q … --out build/bench
+
+Each runs in a process of its own. Its output is kept as NAME.txt and its numbers as NAME.json, and
+plots.py draws its pictures into OUT/plots. Benchmarks list peers that are not installed and leave
+them out. If one fails, the others still run, and its name is printed at the end.
 """
 
 import argparse
@@ -20,7 +22,7 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS":
 
 
 def steps(args, kb):
-    """(name, words) of each benchmark; those with JSON write it to NAME.json."""
+    """Return (name, arguments) of each benchmark; those with JSON write it to NAME.json."""
     data = ["--passages", args.passages, "--questions", *args.questions]
     yield "vectors_own", ["vectors_own.py", *data, "--json"]
     yield "filters", ["filters.py", *data, "--json"]
@@ -35,7 +37,7 @@ def steps(args, kb):
 
 
 def run(name, words, out):
-    """Whether it ended well."""
+    """Return whether it succeeded."""
     if words[-1] == "--json":
         words = [*words, str(out / f"{name}.json")]
     print(f"== {name}: python bench/{' '.join(words)}", flush=True)
@@ -51,7 +53,7 @@ def run(name, words, out):
 
 
 def built(args, out):
-    """A file of the passages with the embedded model's vectors."""
+    """Return a file of the passages with the built-in model's vectors."""
     path = out / "passages.ragfile"
     if not path.exists():
         opener = lzma.open if args.passages.endswith(".xz") else open
@@ -70,7 +72,7 @@ def main():
     parser.add_argument("--passages", required=True)
     parser.add_argument("--questions", required=True, nargs="+")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
-    parser.add_argument("--only", nargs="+", help="these benchmarks alone")
+    parser.add_argument("--only", nargs="+", help="run only these benchmarks")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     chosen = [

@@ -1,11 +1,11 @@
-"""What does a filter cost, by how many rows pass it, beside numpy gathering those rows?
+"""Measure filters by their share of rows, beside numpy gathering those rows.
 
-    python bench/filters.py --passages passages.jsonl.xz --questions short.txt long.txt --rows 400000 --json out.json
+    python bench/filters.py --passages P.jsonl.xz --questions short.txt long.txt --rows 400000
 
-Own-model vectors, mapped from a file. More rows than passages are copies with noise. A filter is at hand as each side likes it:
-bits for ragfile, row numbers for numpy, which multiplies the rows that they name and takes the ten best. One process, turn by
-turn, CPU milliseconds a question, the best of several rounds. The last table asks many questions with a filter for each, at once
-and one by one.
+The built-in model's vectors in a mapped file; beyond the passages, rows are copies with noise. Each
+side gets the filter in the form it prefers: bits for ragfile, row numbers for numpy, which
+multiplies those rows and takes the ten best. One process, in turns, CPU milliseconds per question,
+the best of several rounds. The last table has a filter per question, in one call and one by one.
 """
 
 import argparse
@@ -22,7 +22,7 @@ SHARES = (0.5, 0.1, 0.05, 0.01, 0.001, 0.0001)
 
 
 def grown(rows, count):
-    """So many rows: the passages, then copies with noise."""
+    """Return this many rows: the passages, then copies with noise."""
     rng, parts = np.random.default_rng(0), [rows[:count]]
     while (left := count - sum(map(len, parts))) > 0:
         copy = rows[:left] + rng.standard_normal(rows[:left].shape).astype(np.float32) * 0.02
@@ -66,7 +66,7 @@ def by_share(matrix, rows, asked, rounds):
 
 
 class Together:
-    """Questions with filters of their own, in one call or one by one."""
+    """Questions with one filter each, in one call or one by one."""
 
     batches = True
 

@@ -1,15 +1,16 @@
-"""How do the costs of a file grow with it: build, open, first question, question, batch, filter, edit, compact?
+"""Measure a file as it grows: build, open, questions, batch, filter, edit and compaction.
 
-    python bench/growth.py --passages passages.jsonl.xz --questions short.txt long.txt --sizes 10000 100000 1000000
+    python bench/growth.py --passages P.jsonl.xz --questions short.txt long.txt --sizes 10000 100000
 
-Texts of about 280 characters grow from the passages as in bench/effort.py, each a document of its own with two fields
-of metadata, and are embedded by the model that is part of the package. The file is built with clusters, from a
-generator. Build, questions, edit and compaction of each size have a process each: CPU milliseconds, with one thread
-(an edit and a compaction take what threads they take). Thirty questions are asked once, and then once more: what
-nobody has looked at yet is checked when it is first read. A process's own memory is the largest sum of its anonymous
-pages that was seen (RssAnon, five times a second); mapped pages of files are not among them, for the system takes
-those back when it needs room. With --memory the system refuses more own memory than that (RLIMIT_DATA). Nothing but
-the file of the moment stays on the disk; its compaction needs room for three times its size.
+Texts of about 280 characters are grown as in bench/effort.py. Each is a document with two metadata
+fields, embedded by the built-in model. The file is built from a generator, with clusters. Each step
+of each size has a process of its own: CPU milliseconds on one thread (edits and compactions use
+their default). Thirty questions are asked twice: bytes are verified when they are first read.
+
+Memory is the largest sum of a process's anonymous pages (RssAnon, five samples a second). Mapped
+pages of files are not included, because the system reclaims them when it needs room. --memory
+limits anonymous memory (RLIMIT_DATA). Only the current file stays on the disk; its compaction needs
+three times its size.
 """
 
 import argparse
@@ -51,7 +52,7 @@ def build(args, count):
 
 
 def timed(act, times=1):
-    """CPU milliseconds of the median call."""
+    """Return the CPU milliseconds of the median call."""
     spent = []
     for i in range(times):
         began = time.process_time()
@@ -111,7 +112,7 @@ ACTS = {"build": build, "questions": ask, "edit": edit, "compact": compact}
 
 
 def own_memory(pid):
-    """MB of anonymous pages of a process, 0 when it is gone."""
+    """Return the MB of anonymous pages of a process, 0 if it has ended."""
     try:
         with open(f"/proc/{pid}/status") as file:
             return next((int(line.split()[1]) / 1024 for line in file if "RssAnon" in line), 0)
@@ -120,7 +121,7 @@ def own_memory(pid):
 
 
 def step(args, what, count):
-    """Runs one step of this program in a process of its own, and watches its memory."""
+    """Run one step of this program in its own process and sample its memory."""
     command = [sys.executable, __file__, "--passages", args.passages, "--file", args.file]
     command += ["--questions", *args.questions, "--step", what, "--sizes", str(count)]
     command += ["--memory", str(args.memory)] if args.memory else []
@@ -162,8 +163,8 @@ def main():
     parser.add_argument(
         "--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000]
     )
-    parser.add_argument("--folder", help="where the files go for the time")
-    parser.add_argument("--memory", type=float, help="GB that a process can have for itself")
+    parser.add_argument("--folder", help="a folder for temporary files")
+    parser.add_argument("--memory", type=float, help="limit of a process's own memory, in GB")
     parser.add_argument("--json", help="write the numbers here")
     parser.add_argument("--file", help=argparse.SUPPRESS)
     parser.add_argument("--step", choices=list(ACTS), help=argparse.SUPPRESS)

@@ -1,11 +1,12 @@
-"""What does an edit cost, what do segments cost a search, and what does a writer cost a reader?
+"""Measure an edit, the cost of segments to a search, and of a writer to a reader.
 
     python bench/living.py [--chunks 100000]
 
-Appends 100 documents to a file of so many chunks: bytes written beyond the new data, whether the earlier bytes stayed, seconds
-without embedding. Then the same documents in one segment and in ten, the same with some deleted, and in one large segment and
-many small ones: a question by each leg and both, each question's best of interleaved rounds. Last, opening a file beside a
-process that appends a gigabyte, and beside what it leaves when it is killed.
+Appends 100 documents to a large file: bytes written beyond the new data, whether the earlier bytes
+are unchanged, and seconds without embedding. Then compares the same documents in one segment and in
+ten, the same with deletions, and one large segment with many small ones: a question by words, by
+vector and by both, each question's best of interleaved rounds. Finally opens a file beside a
+process that appends a gigabyte, and again after that process was killed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ TOPICS = 4000
 
 
 def words(rng, vocabulary, count):
-    """Words as frequent as in a language, roughly, and a few of one topic."""
+    """Generate words with roughly the frequencies of a language, and a few of one topic."""
     topic = rng.randrange(TOPICS)
     return " ".join(
         vocabulary[min(int(rng.paretovariate(0.6)), len(vocabulary)) - 1] if rng.random() < 0.8 else f"topic{topic}x{rng.randrange(9)}"
@@ -46,7 +47,7 @@ def documents(first, count, seed):
 
 
 class Ready:
-    """Vectors that cost nothing, so that what is left is the file's own time."""
+    """An embedder without cost, so that only the time of the file is measured."""
 
     def __init__(self, model):
         self.model, self.rng = model, np.random.default_rng(1)
@@ -92,7 +93,7 @@ def asked(rf, mode, question):
 
 
 def compare(what, one, many, rounds=7):
-    """Answers are the same; each question counts with its best round, or the load of the machine would be measured."""
+    """Check that answers are equal; count each question's best round to exclude the load."""
     files, asking = [ragfile.open(path) for path in (one, many)], questions()
     for mode in ("vector", "bm25", "hybrid"):
         first, second = (
@@ -112,7 +113,7 @@ def compare(what, one, many, rounds=7):
 
 
 def small(folder, count, base, everything):
-    """One segment and many small ones behind it, as a conversation grows."""
+    """One segment and many small ones after it, as a conversation grows."""
     one, many = folder / f"whole{count}", folder / f"small{count}"
     documents_ = everything[: base + 5 * (count - 1)]
     with ragfile.create(one, embedder="default") as w:

@@ -1,9 +1,10 @@
-"""How fast is a keyword found among 1 GB of pairs, and how does that compare with slicing and splitting in Python?
+"""Measure a keyword lookup among 1 GB of pairs, beside slicing and splitting in Python.
 
     python bench/lookup.py [--mb 1000] [--folder /tmp]
 
-Prints CPU times, for one core and a warm file: the full walk in C (no index), the sorted companion, and the obvious Python reading:
-blocks of 256 paddings sliced off the map, split at NULs and at the first "-", as the format's first script did it.
+Prints CPU times on one core with a warm file: the full walk in C (no index), the sorted companion,
+and plain Python: blocks of 256 paddings are sliced off the map and split at NULs and at the first
+"-", as the format's first script did.
 """
 
 import argparse
@@ -38,7 +39,7 @@ WORDS = [
 
 
 def passages(size, rng):
-    """(key, text) pairs of about `size` bytes in all, texts of 200 to 1000 characters."""
+    """Generate (key, text) pairs of about `size` bytes in all, texts of 200 to 1000 characters."""
     for i in range(1 << 40):
         text = " ".join(rng.choices(WORDS, k=rng.randrange(35, 170)))
         yield f"c{i:010}", text
@@ -48,7 +49,10 @@ def passages(size, rng):
 
 
 def split_blocks(mapped, start, end, keyword, padding=8):
-    """The way of the format's first script: decode every keyword, compare texts; 8 is the padding that it assumes."""
+    """Decode every keyword and compare texts, as the format's first script did.
+
+    It assumes a padding of 8.
+    """
     found = []
     for at in range(start, end, 256 * padding):
         for record in mapped[at : at + 256 * padding].split(b"\0"):
@@ -62,9 +66,7 @@ def split_blocks(mapped, start, end, keyword, padding=8):
 def best(ask, rounds):
     times = []
     for _ in range(rounds):
-        began = (
-            time.process_time()
-        )  # one thread, nothing waits: the machine's other work does not count
+        began = time.process_time()  # CPU time of one thread excludes the machine's other work
         ask()
         times.append(time.process_time() - began)
     return min(times)

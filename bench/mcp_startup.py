@@ -1,5 +1,4 @@
-"""How long does an MCP client wait? CPU and wall time from spawn to the handshake and the first
-answer.
+"""Measure how long an MCP client waits: from the start to the handshake and to the first answer.
 
 python bench/mcp_startup.py kb.ragfile "a question" [runs]
 """
@@ -18,7 +17,7 @@ HELLO = {
 
 
 def run(path, question):
-    """(CPU s, wall s to the handshake, wall s to the first answer, resident MB) of one server."""
+    """Return (CPU s, wall s to the handshake, wall s to the first answer, resident MB)."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-m", "ragfile", "mcp", path]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as server:

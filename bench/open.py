@@ -1,9 +1,9 @@
-"""What does it cost to begin: the import, the first pair of a 10 GB file, the size of what is installed?
+"""Measure a start: the import, the first pair of a 10 GB file, the installed size.
 
     python bench/open.py [--gb 10] [--json out.json]
 
-Every time is the best of seven new processes. The file is sparse: a strict reader must open it, list its strategies and
-give the first pair without reading the rest.
+Every time is the best of seven new processes. The file is sparse: a strict reader must open it,
+list its strategies and return the first pair without reading the rest.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def best_of_processes(code, *arguments, rounds=7):
 
 
 def write_sparse(path, size):
-    """A 0.1.0 file of one keyword section with a pair at 4 KiB and nothing but a hole behind it."""
+    """Write a 0.1.0 file of one keyword section with a pair at 4 KiB and a hole after it."""
     from ragfile import _core
 
     front = _core.write_directory((0, 1, 0), False, [("keyword", None, size - 1)])
@@ -58,7 +58,7 @@ def write_sparse(path, size):
 
 
 def installed():
-    """Bytes of the package as it lies on disk, and of the model in it; caches and sources left out."""
+    """Return the bytes of the installed package and of its model, without caches and sources."""
     import ragfile
 
     folder = Path(ragfile.__file__).parent

@@ -1,10 +1,10 @@
-"""How much does parity cost, and what does a repair take?
+"""Measure the cost of parity and the time of a repair.
 
     python bench/parity.py [--mib 256] [--parity 1 2 5] [--json out.json]
 
-Writes a file of random bytes without and with parity, verifies it, then replaces half as many per
-cent of its blocks of 64 KiB by other bytes and repairs it in a copy in memory. Each step runs three
-times; the best wall-clock time counts, on as many threads as there are processors.
+Writes a file of random bytes without and with parity, and verifies it. Then it damages half the
+parity's percentage of its 64 KiB blocks and repairs them in a copy in memory. Each step runs three
+times; the best wall-clock time counts, with one thread per processor.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BLOCK, MIB = 1 << 16, 1 << 20
 
 
 def best(task, rounds=3):
-    """(seconds, what it gave) of the best round."""
+    """Return (seconds, result) of the best round."""
     times = []
     for _ in range(rounds):
         before = time.perf_counter()
@@ -40,7 +40,7 @@ def write(path, chunks, parity):
 
 
 def damage(path, percent):
-    """So many blocks become other bytes. Returns the bytes that were there."""
+    """Overwrite some blocks; return the original bytes."""
     whole, rng = path.read_bytes(), random.Random(1)
     blocks = len(whole) // BLOCK
     with path.open("r+b") as file:

@@ -1,14 +1,17 @@
-"""How fast is hybrid search over 100,000 passages, end to end, beside the stores that people use for it?
+"""Compare hybrid search over 100,000 passages, end to end, with other stores.
 
-    python bench/pipeline.py passages.jsonl questions.txt [more.txt …] [--keep FOLDER] [--only ragfile,duckdb] [--json OUT]
+    python bench/pipeline.py passages.jsonl questions.txt [more.txt …] [--keep FOLDER] [--json OUT]
 
-passages.jsonl has {"path", "chunk", "title", "text"} a line (may be .xz), a file of questions one a line. Vectors are those of
-the embedded model, made once and given to all; every store answers the 12 best with their texts, by its own hybrid search.
+passages.jsonl has {"path", "chunk", "title", "text"} per line (may be .xz), a file of questions one
+per line. All stores get the same vectors, embedded once by the built-in model. Each returns the 12
+best with their texts, by its own hybrid search.
 
-Each store builds alone, then waits in a process of its own; the stores are asked all questions in turn, round after round, and the best
-round counts for each question. One thread: by the clock, and in CPU time of the process, where a hidden thread shows. Recall is of the
-vector leg against exact scores. Memory is what the process holds beyond Python, numpy and the questions, after it has answered.
---keep keeps what was built for the next run. A store that is not installed or fails is left out, with the reason.
+Each store builds alone, then waits in a process of its own. All questions go to the stores in turn,
+round after round, and the best round counts for each question. One thread: wall time, and CPU time
+of the process, which reveals hidden threads. Recall compares the vector search with exact scores.
+Memory is the process's memory beyond Python, numpy and the questions, after it has answered. --keep
+saves the built stores for the next run. A store that is not installed or fails is left out, with
+the reason.
 """
 
 import argparse
@@ -38,7 +41,7 @@ def read_passages(path, limit):
 
 
 def read_questions(paths, count):
-    """[(name of the file, question)], as many of each file."""
+    """Return [(file name, question)], the same number from each file."""
     asked = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -56,7 +59,7 @@ def size_of(folder):
 
 
 def memory():
-    """Megabytes of this process: {"anonymous": …, "mapped": …}."""
+    """Return the megabytes of this process: {"anonymous": …, "mapped": …}."""
     with open("/proc/self/status") as file:
         lines = dict(line.split(":", 1) for line in file)
     return {
@@ -69,7 +72,7 @@ def memory():
 
 
 def prepare(arguments, folder):
-    """The vectors of passages and questions, as files that the stores' processes read."""
+    """Embed passages and questions into files for the stores' processes."""
     import numpy as np
 
     from ragfile.embedding.protocol import open_embedder
@@ -98,7 +101,7 @@ def prepare(arguments, folder):
 
 
 def build(name, arguments):
-    """Builds one store; what that took."""
+    """Build one store; return its cost."""
     import numpy as np
 
     store, place = STORES[name](), os.path.join(arguments.keep, name)
@@ -121,7 +124,7 @@ def build(name, arguments):
 
 
 class Served:
-    """A store that waits to be asked: the commands of a process that the harness talks to, and the best times so far."""
+    """A store in its own process: answers commands and keeps the best times."""
 
     def __init__(self, name, arguments):
         import numpy as np
@@ -148,7 +151,7 @@ class Served:
         }
 
     def round(self):
-        """Every question once; the seconds it took."""
+        """Ask every question once; return the seconds."""
         started = time.perf_counter()
         for i, (text, vector) in enumerate(zip(self.texts, self.vectors, strict=True)):
             cpu, began = time.process_time(), time.perf_counter()
@@ -163,7 +166,7 @@ class Served:
                 began = time.perf_counter()
                 ask(
                     text + " " * self.rounds, vector
-                )  # a question that no cache has seen, of the same words
+                )  # the same words as a question that is in no cache
                 best[i] = min(best[i], time.perf_counter() - began)
         return {"seconds": time.perf_counter() - started}
 
@@ -192,7 +195,10 @@ class Served:
         }
 
     def _batch(self, threads):
-        """Questions a second, the best of five batches of at least 1,024: of CPU time on one thread, by the clock on more."""
+        """Return questions per second, the best of five batches of at least 1,024.
+
+        CPU time on one thread, wall time on more.
+        """
         import numpy as np
 
         now = time.process_time if threads == 1 else time.perf_counter
@@ -205,7 +211,7 @@ class Served:
         return len(texts) / best
 
     def _recall(self):
-        """The share of the vector leg's rows whose exact scores are among the K best."""
+        """Return the share of the vector search's rows whose exact scores are among the K best."""
         import numpy as np
 
         rows = np.load(os.path.join(self.folder, "vectors.npy"), mmap_mode="r")
@@ -227,9 +233,9 @@ def percentiles(times):
 
 
 def child(arguments):
-    """What a store's process does: build and be gone, or answer commands, a line of JSON each."""
+    """Run a store's process: build and end, or answer commands, a line of JSON each."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a store prints is not an answer
+    os.dup2(2, 1)  # keep a store's own output out of the answers
 
     def answer(value):
         answers.write(json.dumps(value) + "\n")
@@ -272,7 +278,7 @@ def why(process):
 
 
 def built(arguments, name):
-    """What building took: now, or when it was done for an earlier run."""
+    """Return the cost of building, now or in an earlier run."""
     if other := getattr(STORES[name], "built_as", None):
         return {**built(arguments, other), "store": name}
     kept = os.path.join(arguments.keep, f"{name}.json")
@@ -295,14 +301,14 @@ def built(arguments, name):
 
 
 class Contestant:
-    """A store's process, as the harness sees it."""
+    """A store's process, seen from the parent."""
 
     def __init__(self, arguments, report):
         self.report, self.spent = report, 0.0
         self.process = spawn(arguments, "serve", report["store"])
 
     def tell(self, command):
-        """The answer to a command, or None from a process that has failed, whose reason is kept."""
+        """Return the answer to a command, or None and keep the reason of a failure."""
         if "left_out" in self.report:
             return None
         with contextlib.suppress(BrokenPipeError):
@@ -377,17 +383,17 @@ def main():
     parser.add_argument("passages")
     parser.add_argument("questions", nargs="+")
     parser.add_argument("--limit", type=int, default=100_000)
-    parser.add_argument("--count", type=int, default=32, help="How many questions of each file.")
+    parser.add_argument("--count", type=int, default=32, help="Questions per file.")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument(
-        "--seconds", type=float, default=30, help="No further round for a store that took so long."
+        "--seconds", type=float, default=30, help="Stop the rounds of a store after this time."
     )
     parser.add_argument(
         "--timeout", type=float, default=1200, help="Seconds a store may take to build."
     )
     parser.add_argument("--only", help="Names, separated by commas.")
-    parser.add_argument("--keep", help="A folder for what is built, taken up by the next run.")
-    parser.add_argument("--json", help="Where to write everything.")
+    parser.add_argument("--keep", help="A folder for the built stores; the next run uses them.")
+    parser.add_argument("--json", help="Write all numbers here.")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:

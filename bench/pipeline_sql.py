@@ -1,7 +1,7 @@
-"""The stores of pipeline.py that are SQL databases, and what stores without a fusion of their own share.
+"""The SQL databases of pipeline.py, and the fusion for stores that have none.
 
-SQLRooms' queries over its tables are written here once, for pipeline.py and sqlrooms.py. CANDIDATES rows of each leg are fused: 2 K, as
-SQLRooms takes.
+SQLRooms' queries over its tables are defined here once, for pipeline.py and sqlrooms.py. The fusion
+takes CANDIDATES rows of each retriever: 2 K, like SQLRooms.
 """
 
 import glob
@@ -15,7 +15,7 @@ K, CANDIDATES = 12, 24
 
 
 def reciprocal_ranks(*legs, k=60):
-    """The K rows with the largest sums of 1 / (k + rank)."""
+    """Return the K rows with the largest sums of 1 / (k + rank)."""
     scores = {}
     for leg in legs:
         for rank, row in enumerate(leg, 1):
@@ -24,7 +24,7 @@ def reciprocal_ranks(*legs, k=60):
 
 
 def words_of(text):
-    """What a question says, without what a query language would read as its own."""
+    """Return the words of a question without the syntax of query languages."""
     return " ".join("".join(c if c.isalnum() else " " for c in text).split())
 
 
@@ -37,7 +37,7 @@ def arrow_vectors(vectors):
 
 
 def load_fts(base):
-    """DuckDB's full-text extension, from its own folder or from the package that carries it; a sentence if there is none."""
+    """Load DuckDB's full-text extension from a folder or package; return why not."""
     import duckdb
 
     carried = importlib.util.find_spec("duckdb_extension_fts")
@@ -67,7 +67,7 @@ SQL_WORDS = (
 
 
 class DuckDB:
-    """array_cosine_similarity and the full-text extension, in SQLRooms' tables, queries and fusion."""
+    """array_cosine_similarity and full-text search, with SQLRooms' tables, queries and fusion."""
 
     package = "duckdb"
 
@@ -116,7 +116,7 @@ class DuckDB:
 
 
 class SqliteVec:
-    """sqlite-vec and FTS5. Where Python's own sqlite3 loads no extensions, pysqlite3 does."""
+    """sqlite-vec and FTS5. pysqlite3 replaces a sqlite3 module that loads no extensions."""
 
     package = "sqlite-vec"
 

@@ -1,8 +1,9 @@
-"""What do the steps around the engine cost: loading, each chunk policy, filters over 100,000 rows, fusion of two lists?
+"""Measure the steps around the engine: loading, each chunk policy, filters and fusion.
 
     python bench/pipeline_steps.py FOLDER        a folder of text, Markdown, HTML, …
 
-Single-threaded CPU time, best of five, policies interleaved. `chunks/s` counts cutting alone, text already loaded.
+Single-threaded CPU time, best of five, policies interleaved, filters over 100,000 rows. `chunks/s`
+counts cutting alone, with the text already loaded.
 """
 
 import random

@@ -1,14 +1,15 @@
-"""The stores of pipeline.py: each builds 100,000 passages into a folder, opens that folder, and answers by its own hybrid search.
+"""The stores of pipeline.py. Each builds 100,000 passages into a folder, opens it and searches it.
 
     build(passages, vectors, folder)     make everything, indexes included
-    open(folder)                         ready to be asked
-    ask(text, vector) -> [passage text]  the K best by both legs, with their texts, as an application wants them
-    near(vector) -> [row]                the K nearest by the vector leg alone, for recall
-    batch(texts, vectors, threads)       only where a store has such a call
-    variants() -> {name: ask}            other ways to ask it, where there are
-    built_as                             the name of another store, where this one asks what that one built
+    open(folder)                         get ready for questions
+    ask(text, vector) -> [passage text]  the K best by its own hybrid search, with their texts
+    near(vector) -> [row]                the K nearest by vector alone, for recall
+    batch(texts, vectors, threads)       only if the store has such a call
+    variants() -> {name: ask}            other ways to ask it
+    built_as                             another store's name, if this one reads its build
 
-Where a store has no fusion of its own, the ranks of CANDIDATES rows of each leg are fused in Python.
+For a store without a fusion of its own, the ranks of CANDIDATES rows of each retriever are fused in
+Python.
 """
 
 import json
@@ -47,7 +48,7 @@ class Ragfile:
         return [hit.text for hit in self.file.search(text, K, vector=vector, cache=False)]
 
     def variants(self):
-        """Other ways to ask: the vector made from the text, a filter that about half of the passages pass."""
+        """Other ways to ask: embed the text first, or filter to about half of the passages."""
         return {
             "from text": lambda text, vector: self.file.search(text, K, cache=False),
             "filtered": lambda text, vector: self.file.search(
@@ -72,8 +73,10 @@ class Ragfile:
 
 
 class TantivyUsearch:
-    """tantivy's BM25 and usearch's HNSW (its own defaults), ranks fused in Python. One segment, so that document numbers are
-    the passages' own and no column has to be read for them."""
+    """tantivy's BM25 and usearch's HNSW with its own defaults, ranks fused in Python.
+
+    One segment, so that document numbers are row numbers and no column has to be read for them.
+    """
 
     package = "tantivy"
 
@@ -129,7 +132,7 @@ class TantivyUsearch:
 
 
 class LanceDB:
-    """Its own hybrid search and fusion (RRF), an IVF-PQ index as it comes, its full-text index."""
+    """Its own hybrid search and fusion (RRF), a default IVF-PQ index, its full-text index."""
 
     package = "lancedb"
     index = "IVF_PQ"
@@ -164,7 +167,7 @@ class LanceDB:
 
 
 class LanceRefined(LanceDB):
-    """The IVF-PQ index that `lancedb` built, asked for more: 100 lists, and ten times the rows scored exactly."""
+    """The IVF-PQ index of `lancedb`, 100 lists searched, ten times the rows scored exactly."""
 
     built_as = "lancedb"
 
@@ -224,7 +227,10 @@ class Chroma:
 
 
 class Memvid:
-    """memvid-sdk, with the same vectors. A file ends at 50 MB without a paid plan and is slow to build: it holds the first few."""
+    """memvid-sdk with the same vectors, and only the first few passages.
+
+    A file ends at 50 MB without a paid plan, and is slow to build.
+    """
 
     package = "memvid-sdk"
     most = 200

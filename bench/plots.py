@@ -1,6 +1,7 @@
-"""Draws what the benchmarks measured: python bench/plots.py FOLDER OUT
+"""Draw the results of the benchmarks: python bench/plots.py FOLDER OUT
 
-FOLDER has the JSON that `make bench` keeps; each file that is there becomes an SVG in OUT. Nothing but Python is needed.
+FOLDER has the JSON that `make -C bench every` keeps; each file becomes an SVG in OUT. Needs only
+Python.
 """
 
 import argparse
@@ -14,7 +15,7 @@ COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a")
 
 
 class Axis:
-    """A logarithmic axis from the decade below the least value to the one above the largest."""
+    """A logarithmic axis from the decade below the smallest value to the one above the largest."""
 
     def __init__(self, values, start, end):
         self.low = math.floor(math.log10(min(values)) + 1e-9)
@@ -42,7 +43,7 @@ def number(value):
 
 
 def curves(title, across, up, series):
-    """An SVG of {name: [(x, y), …]}, both axes logarithmic."""
+    """Return an SVG of {name: [(x, y), …]}, both axes logarithmic."""
     points = [point for some in series.values() for point in some]
     x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT)
     y = Axis([p[1] for p in points], HEIGHT - BOTTOM, TOP)

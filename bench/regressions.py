@@ -1,19 +1,23 @@
-"""Has anything become slower? What users wait for, one thing a test, timed by pytest-benchmark on a collection that is made here.
+"""Time what users wait for on a small generated collection, one operation per test.
 
     python -m pytest bench/regressions.py -o addopts= --benchmark-only --benchmark-json=now.json
-    python bench/gate.py origin/main      the same on a commit before and on this tree, in turns; a third slower fails
+    python bench/gate.py origin/main      run this file on an older commit and on this tree, in turns
 
-Peers are in the other files: here a tree is compared with itself, so the collection is small and a run takes a minute.
+The tree is compared with itself, so there are no peers and the collection is small. Seconds are CPU
+time of the process. Options that were renamed are tried under each of their names, so that trees
+from before and after the renaming can be compared.
 """
 
+import asyncio
 import os
+import time
 
 import numpy as np
 import pytest
 
 import ragfile
+from ragfile import Document, dataset
 from ragfile.embedding import StaticEmbedder
-from ragfile.records import Document
 
 ROWS, DIM, VOCABULARY = int(os.environ.get("ROWS", "20000")), 128, 5_000
 RANDOM = np.random.default_rng(1)
@@ -21,9 +25,11 @@ WORDS = np.array([f"w{i:04d}" for i in range(VOCABULARY)])
 FREQUENCIES = 1 / np.arange(1, VOCABULARY + 1)
 FREQUENCIES /= FREQUENCIES.sum()
 
+pytestmark = pytest.mark.benchmark(timer=time.process_time, max_time=0.4, warmup=True)
+
 
 def passage(words):
-    """Words with the frequencies of a language."""
+    """Return words drawn with the frequencies of a language."""
     return " ".join(RANDOM.choice(WORDS, words, p=FREQUENCIES))
 
 
@@ -35,11 +41,22 @@ def chunks(prefix, count):
 
 
 def vectors(count):
-    """Rows near some hundred centres, as embeddings of texts lie near their topics."""
+    """Return rows near a hundred centres, like embeddings of texts on a hundred topics."""
     centres = np.random.default_rng(2).standard_normal((100, DIM))
     return (
         centres[RANDOM.integers(0, 100, count)] + 0.7 * RANDOM.standard_normal((count, DIM))
     ).astype(np.float32)
+
+
+def named(call, value, *names):
+    """Return {name: value} for the first of an option's names that the call accepts."""
+    for name in names:
+        try:
+            call(**{name: value})
+        except TypeError:
+            continue
+        return {name: value}
+    raise TypeError(f"{call} accepts none of {', '.join(names)}")
 
 
 @pytest.fixture(scope="module")
@@ -57,48 +74,187 @@ def rf(path):
 
 
 @pytest.fixture(scope="module")
+def shards(path, tmp_path_factory):
+    """The same rows as a dataset of four shards."""
+    folder = tmp_path_factory.mktemp("shards") / "dataset"
+    dataset.convert(path, folder, shards=4)
+    with ragfile.open(folder) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory):
+    """A file of two thousand documents with the built-in embedder."""
+    path = tmp_path_factory.mktemp("embedded") / "kb.ragfile"
+    texts = (f"# Part {i}\n\n{passage(100)}.\n\n{passage(100)}." for i in range(min(ROWS, 2_000)))
+    with ragfile.create(path, embedder="default") as w:
+        w.add_documents([Document(f"e{i}.md", text) for i, text in enumerate(texts)])
+    with ragfile.open(path) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
 def question():
     return passage(5), vectors(1)[0]
+
+
+@pytest.fixture
+def search(rf, question):
+    """rf.search for ten rows by words and vector, past the cache of answers."""
+    text, vector = question
+
+    def ask(text=text, **options):
+        return rf.search(text, 10, vector=vector, cache=False, **options)
+
+    return ask
 
 
 def test_opening_and_closing(benchmark, path):
     benchmark(lambda: ragfile.open(path).close())
 
 
-def test_the_nearest_of_one_vector(benchmark, rf, question):
+def test_nearest_of_one_vector(benchmark, rf, question):
     benchmark(rf.nearest, question[1], 10, threads=1)
 
 
-def test_the_nearest_of_a_batch(benchmark, rf):
+def test_nearest_of_a_batch(benchmark, rf):
     benchmark(rf.nearest, vectors(64), 10, threads=1)
 
 
-def test_words_of_a_short_question(benchmark, rf):
+def test_match_a_short_question(benchmark, rf):
     benchmark(rf.match, passage(3), 10, threads=1)
 
 
-def test_words_of_a_long_question(benchmark, rf):
+def test_match_a_long_question(benchmark, rf):
     benchmark(rf.match, passage(30), 10, threads=1)
 
 
-def test_both_legs_and_their_fusion(benchmark, rf, question):
+def test_hybrid_search(benchmark, search):
+    assert len(benchmark(search)) == 10
+
+
+def test_hybrid_search_with_texts(benchmark, search):
+    assert all(benchmark(lambda: [hit.text for hit in search()]))
+
+
+def test_hybrid_search_of_a_hundred(benchmark, rf, question):
     text, vector = question
-    assert len(benchmark(rf.search, text, 10, vector=vector, cache=False)) == 10
+    benchmark(lambda: rf.search(text, 100, vector=vector, pool=100, cache=False))
 
 
-def test_both_legs_under_a_filter(benchmark, rf, question):
+def test_bm25_search(benchmark, search):
+    benchmark(search, mode="bm25")
+
+
+def test_vector_search(benchmark, search):
+    benchmark(search, mode="vector")
+
+
+def test_cached_search(benchmark, rf, question):
     text, vector = question
-    assert (
-        len(
-            benchmark(
-                rf.search, text, 10, vector=vector, where={"year": {"$gte": 2020}}, cache=False
-            )
-        )
-        == 10
-    )
+    benchmark(lambda: rf.search(text, 10, vector=vector))
 
 
-def test_the_text_of_a_row(benchmark, rf):
+def test_batch_search(benchmark, rf):
+    texts, made = [passage(5) for _ in range(64)], vectors(64)
+    benchmark(lambda: rf.search_batch(texts, 10, vectors=made, threads=1))
+
+
+def test_batch_search_as_columns(benchmark, rf):
+    texts, made = [passage(5) for _ in range(64)], vectors(64)
+    benchmark(lambda: rf.search_batch(texts, 10, vectors=made, threads=1, columns=True))
+
+
+def test_search_in_an_event_loop(benchmark, rf, question):
+    text, vector = question
+    loop = asyncio.new_event_loop()
+    benchmark(lambda: loop.run_until_complete(rf.asearch(text, 10, vector=vector, cache=False)))
+    loop.close()
+
+
+def test_filtered_search(benchmark, search):
+    assert len(benchmark(search, where={"year": {"$gte": 2020}})) == 10
+
+
+def test_filtered_bm25_search(benchmark, search):
+    benchmark(search, where={"year": {"$in": [2001, 2002]}}, mode="bm25")
+
+
+def test_search_with_a_minimum_score(benchmark, search):
+    benchmark(search, **named(search, 0.3, "min_score", "min_score"))
+
+
+def test_search_without_repeats(benchmark, search):
+    benchmark(search, **named(search, True, "drop_repeats", "drop_repeats"))
+
+
+def test_search_with_a_phrase(benchmark, rf, search):
+    first, second, *rest = rf.hit(0).text.split()[:4]
+    query = f'"{first} {second}" {" ".join(rest)}'
+    benchmark(search, query, **named(search, True, "query_syntax", "query_syntax"))
+
+
+def test_search_like_a_row(benchmark, rf):
+    def ask(**options):
+        return rf.search("", 10, mode="vector", cache=False, **options)
+
+    benchmark(ask, **named(ask, 7, "similar_to", "similar_to"))
+
+
+def test_grouped_search(benchmark, search):
+    benchmark(search, group=2)
+
+
+def test_diverse_search(benchmark, search):
+    benchmark(search, diversity=0.3)
+
+
+def test_page_of_a_search(benchmark, search):
+    benchmark(search, offset=20)
+
+
+def test_dataset_search(benchmark, shards, question):
+    text, vector = question
+    benchmark(lambda: shards.search(text, 10, vector=vector, cache=False))
+
+
+def test_dataset_bm25_search(benchmark, shards):
+    text = passage(5)
+    benchmark(lambda: shards.search(text, 10, mode="bm25", cache=False))
+
+
+def test_dataset_batch_search(benchmark, shards):
+    texts, made = [passage(5) for _ in range(16)], vectors(16)
+    benchmark(lambda: shards.search_batch(texts, 10, vectors=made, threads=1))
+
+
+def test_search_from_text(benchmark, embedded):
+    text = passage(5)
+    benchmark(lambda: embedded.search(text, 10, cache=False))
+
+
+def test_ask_without_a_model(benchmark, embedded):
+    text = passage(5)
+    benchmark(lambda: embedded.ask(text))
+
+
+def test_explain(benchmark, embedded):
+    text = passage(5)
+    first = embedded.search(text, 1)[0].id
+    benchmark(lambda: embedded.explain(text, first))
+
+
+def test_excerpt_and_highlights(benchmark, embedded):
+    text = passage(5)
+    hit = embedded.search(text, 1)[0]
+    benchmark(lambda: (embedded.excerpt(text, hit), embedded.highlights(text, hit)))
+
+
+def test_document_by_id(benchmark, embedded):
+    assert benchmark(lambda: embedded.document("e7.md")).id == "e7.md"
+
+
+def test_text_of_a_row(benchmark, rf):
     benchmark(lambda: [rf.hit(row) for row in range(0, ROWS, 200)])
 
 

@@ -1,11 +1,11 @@
-"""What does a file behind a URL cost: requests, bytes, milliseconds?
+"""Measure a file behind a URL: requests, bytes, milliseconds.
 
-    python bench/remote.py --passages passages.jsonl --questions questions.txt [--latency 0.03] [--file kb.ragfile]
+    python bench/remote.py --passages P.jsonl --questions Q.txt [--latency 0.03] [--file kb.ragfile]
 
-Builds a file of the passages with the embedded model (or takes --file), serves it on loopback with a latency added to every
-request, and asks: a cold open, then for each mode, in an opening of its own, the first question and the median of the next
-ones; then the same in a second opening with a cache folder that the first one filled. Answers are compared with those of the
-local file.
+Builds a file of the passages with the built-in model (or takes --file) and serves it on loopback
+with added latency. Measures a cold opening; then for each mode, in a new opening, the first
+question and the median of the next ones; then the same with a cache folder that an earlier opening
+filled. Answers are compared with those of the local file.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def made(passages, path):
 
 
 class Meter:
-    """What the server was asked for while something ran."""
+    """Counts the requests to the server while something runs."""
 
     def __init__(self, server, size):
         self.server, self.size = server, size

@@ -1,11 +1,11 @@
-"""How long do questions wait in an asyncio service under load?
+"""Measure how long questions wait in an asyncio service under load.
 
     python bench/service.py kb.ragfile questions.txt [more.txt …] [--seconds 10] [--json OUT]
 
-Questions arrive at random moments (a Poisson process) at a quarter, a half and three quarters of the rate that one loop answers
-when it is asked without a pause, and each is awaited with asearch(…, cache=False). A wait is counted from the moment of arrival,
-so a service that falls behind cannot hide it. Texts are read, vectors made on the way. The clock on the wall: other work on the
-machine is in these numbers.
+Questions arrive at random (a Poisson process) at a quarter, a half and three quarters of the rate
+that one loop reaches without pause, and are awaited with asearch(…, cache=False). A wait begins at
+the arrival, so that a service cannot hide that it falls behind. Texts are read and vectors embedded
+on the way. Times are by the wall clock and include the machine's other work.
 """
 
 import argparse
@@ -23,7 +23,7 @@ QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 
 
 async def rate_of(rf, texts, seconds):
-    """Questions a second, four at a time."""
+    """Return questions per second, four at a time."""
     began, count = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
         some = [texts[(count + i) % len(texts)] for i in range(4)]
@@ -33,7 +33,7 @@ async def rate_of(rf, texts, seconds):
 
 
 async def waits(rf, texts, rate, seconds):
-    """Milliseconds from arrival to answer, of all questions that arrive in so many seconds."""
+    """Return the milliseconds from arrival to answer of all questions within the given seconds."""
     moments = np.cumsum(np.random.default_rng(1).exponential(1 / rate, int(rate * seconds)))
     began, took = time.perf_counter(), []
 

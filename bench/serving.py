@@ -1,11 +1,11 @@
-"""What does HTTP cost beside a search, and how long do clients wait?
+"""Measure HTTP beside a search, and how long clients wait.
 
     python bench/serving.py FILE [--questions FILE.txt]
 
-Questions are the titles of the file's documents, each asked anew (cache: false), over connections
-that stay open. The server is `ragfile serve` as a process of its own. Its CPU time is what counts:
-searches a second of one core, whatever else the machine does. The waiting times are by the wall
-clock, at a steady half of that rate.
+Questions are the titles of the file's documents, uncached (cache: false), over persistent
+connections. The server is `ragfile serve` in its own process. Its CPU time counts: searches per
+second of one core, whatever else the machine does. Waiting times are by the wall clock, at a steady
+half of that rate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Server:
-    """A server as a process."""
+    """A server process."""
 
     def __init__(self, *words):
         self.began = time.perf_counter()
@@ -44,7 +44,7 @@ class Server:
         self.process.wait(40)
 
     def cpu(self):
-        """Seconds of CPU so far, of the process and the loader before it."""
+        """Return the CPU seconds so far of the process and its loader."""
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
@@ -55,7 +55,7 @@ class Server:
 
 
 class Client:
-    """One connection that stays open; reads no more of an answer than it must."""
+    """A persistent connection that reads no more of a response than it must."""
 
     def __init__(self, server, path):
         self.socket = socket.create_connection((server.host, server.port))
@@ -63,7 +63,7 @@ class Client:
         self.head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
     def ask(self, body):
-        """The size of the answer."""
+        """Return the size of the answer."""
         return len(self.read(body))
 
     def send(self, body):
@@ -71,7 +71,7 @@ class Client:
         self.socket.sendall(f"{self.head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
 
     def read(self, body):
-        """The answer's body, whole or in chunks."""
+        """Return the answer's body, whole or in chunks."""
         self.send(body)
         got = self.socket.recv(65536)
         while b"\r\n\r\n" not in got:
@@ -102,7 +102,7 @@ def bodies(questions, k):
 
 
 def rate(server, path, ready, count, connections):
-    """Searches a second of the server's CPU, of the wall clock, and bytes of an answer."""
+    """Return searches per second by the server's CPU and by the clock, and bytes per answer."""
     lists = [list(islice(cycle(ready[i:] + ready[:i]), count // connections))
              for i in range(connections)]  # fmt: skip
     clients, sizes = [Client(server, path) for _ in lists], []
@@ -118,7 +118,7 @@ def rate(server, path, ready, count, connections):
 
 
 def waits(server, path, ready, per_second, count):
-    """Milliseconds that clients wait when questions come at a steady rate, over four connections."""
+    """Return the milliseconds that clients wait at a steady rate on four connections."""
     clients = [Client(server, path) for _ in range(4)]
     asked, found, lock = iter(enumerate(islice(cycle(ready), count))), [], threading.Lock()
     start = time.perf_counter() + 0.1
@@ -145,7 +145,7 @@ def waits(server, path, ready, per_second, count):
 
 
 def alone(path, questions, k, count):
-    """The same searches without HTTP, in this process: CPU ms each."""
+    """Return the CPU ms of the same searches without HTTP, in this process."""
     import ragfile
 
     with ragfile.open(path) as rf:
@@ -158,7 +158,7 @@ def alone(path, questions, k, count):
 
 
 def start_to_answer(path, words):
-    """Wall and CPU seconds from the start of a server to its first answer."""
+    """Return wall and CPU seconds from the start of a server to its first answer."""
     with Server(*words) as server:
         Client(server, path).ask({"query": "first", "k": 5})
         return time.perf_counter() - server.began, server.cpu()
@@ -168,7 +168,7 @@ def start_to_answer(path, words):
 
 
 def first_token(words, path, rounds=20):
-    """Milliseconds from a model's first token to the first of the answer, least and median."""
+    """Return the ms from a model's first token to the first of the answer: minimum, median."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from servers.chat_servers import Server as ChatServer
 

@@ -1,12 +1,12 @@
-"""Searches over HTTP beside Chroma's server, on the same passages, vectors and questions.
+"""Compare searches over HTTP with Chroma's server, on the same passages, vectors and questions.
 
     pip install chromadb
     python bench/serving_chroma.py FILE [-k 10] [--count 2000] [--rounds 3]
 
-Both servers are processes of their own and are asked over four connections that stay open: k
-passages with text and metadata for a question's vector, which is given. Rounds alternate; what
-counts is the CPU time of the server's process. Chroma's answers come from its HNSW graph, so the
-share of them that an exact search also finds is printed beside.
+Both servers have their own processes and four persistent connections. A request gives a vector and
+returns k passages with text and metadata. Rounds alternate; the CPU time of the server's process
+counts. Chroma's answers come from its HNSW graph: the share that an exact search also finds is
+printed as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HERE = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
 
 def fill(rf, folder):
-    """A collection that holds the file's chunks."""
+    """Create a collection with the file's chunks."""
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)
@@ -77,7 +77,7 @@ class Chroma(Server):
 
 
 def found_of(answer):
-    """The ids of an answer of either server."""
+    """Return the ids in either server's answer."""
     told = json.loads(answer)
     return [hit["id"] for hit in told["hits"]] if "hits" in told else told["ids"][0]
 
@@ -116,14 +116,14 @@ def main():
 
 
 def our_question(name, questions, vectors, k):
-    """(address, bodies) of searches by a vector alone."""
+    """Return (URL, bodies) of searches by vector."""
     said = {"mode": "vector", "k": k, "cache": False}
     bodies = [{"query": q, "vector": v} | said for q, v in zip(questions, vectors, strict=True)]
     return f"/v1/collections/{name}/search", bodies
 
 
 def their_question(server, vectors, k):
-    """(address, bodies) of the same in Chroma's words."""
+    """Return (URL, bodies) of the same for Chroma."""
     with urllib.request.urlopen(f"http://{server.host}:{server.port}{HERE}") as answer:
         [collection] = json.load(answer)
     said = {"n_results": k, "include": ["documents", "metadatas", "distances"]}
@@ -132,7 +132,7 @@ def their_question(server, vectors, k):
 
 
 def compare(sides, asked):
-    """Rounds in turn, then what the clients wait, then whether they found the same."""
+    """Run rounds in turn, then measure waiting times, then compare the answers."""
     best = {}
     for server, path, bodies in sides.values():
         rate(server, path, bodies, 400, 2)

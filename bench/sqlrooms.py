@@ -1,10 +1,11 @@
-"""How long do the questions of SQLRooms' surface take at about 10,000 chunks, beside DuckDB answering them with its tables and SQL?
+"""Time SQLRooms' questions at about 10,000 chunks, beside DuckDB with its tables and SQL.
 
-    python bench/sqlrooms.py FOLDER_OF_MARKDOWN [--files 1090] [--questions 50] [--chunk-size 512] [--json]
+    python bench/sqlrooms.py FOLDER_OF_MARKDOWN [--files 1090] [--questions 50] [--chunk-size 512]
 
-Both hold the same chunks, vectors (of the embedded model) and source documents. Two ways each: "anew" connects and loads for every call,
-as that interface does; "open" keeps the connection or the file. Both have one thread, and take turns, all questions
-at a time; shown is CPU time, the median of each question's best of three rounds, with the times that SQLRooms' own documentation gives.
+Both have the same chunks, vectors (of the built-in model) and source documents. "anew" connects and
+loads for every call, like SQLRooms; "open" keeps the connection or file. Both have one thread and
+take turns. The table has CPU time, the median of each question's best of three rounds, and the
+times in SQLRooms' own documentation.
 """
 
 import argparse
@@ -36,7 +37,7 @@ DOCUMENTED = {
 
 
 class DuckDB:
-    """The tables `documents` and `source_documents`, the full-text index, and the queries over them."""
+    """The tables `documents` and `source_documents`, the full-text index, and their queries."""
 
     def __init__(self, path, rf):
         import duckdb
@@ -72,7 +73,7 @@ class DuckDB:
 
     @contextlib.contextmanager
     def base(self):
-        """The kept connection, or one for this call."""
+        """Return the open connection, or one for this call."""
         if self.kept is not None:
             yield self.kept
             return
@@ -109,7 +110,7 @@ class DuckDB:
 
 
 def fused_in_python(*rankings, k=60):
-    """Reciprocal ranks in a dict, the way to do it without arrays."""
+    """Fuse reciprocal ranks in a dict, without arrays."""
     scores = {}
     for ranking in rankings:
         for rank, name in enumerate(ranking, 1):
@@ -118,7 +119,7 @@ def fused_in_python(*rankings, k=60):
 
 
 def contests(db, duck, rf):
-    """name → {contestant: call of a question}."""
+    """Return {name: {contestant: call of a question}}."""
     chunk = sqlrooms.hybrid_query(SUBJECTS[0], db)[0]["node_id"]
     anew, kept = duck, DuckDB.__new__(DuckDB)
     kept.__dict__ = {
@@ -156,7 +157,7 @@ def search_anew(db, question):
 
 
 def measure(calls, questions):
-    """contestant → the median of the questions' best CPU times, in ms."""
+    """Return {contestant: median of the questions' best CPU times in ms}."""
     best = {name: [float("inf")] * len(questions) for name in calls}
     for round_ in range(ROUNDS):
         for name, call in calls.items():
@@ -168,7 +169,7 @@ def measure(calls, questions):
 
 
 def copy_some(folder, into, count):
-    """The first Markdown files of a folder, where they lie in it."""
+    """Copy the first Markdown files of a folder, with their subfolders."""
     for path in sorted(Path(folder).rglob("*.md"))[:count]:
         target = Path(into) / path.relative_to(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -185,11 +186,9 @@ def main():
         "--files",
         type=int,
         default=1090,
-        help="How many files of the folder, in order of their paths.",
+        help="Number of files, in order of their paths.",
     )
-    parser.add_argument(
-        "--chunk-size", type=int, default=512, help="As prepare_embeddings takes it."
-    )
+    parser.add_argument("--chunk-size", type=int, default=512, help="As in prepare_embeddings.")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     questions = [f"{SUBJECTS[i % len(SUBJECTS)]} {i}" for i in range(arguments.questions)]

@@ -1,4 +1,7 @@
-"""The contestants of bench/vectors.py: built from rows, each answers search(queries, k) with row numbers."""
+"""The contestants of bench/vectors.py: built from rows, each has search(queries, k).
+
+search returns row numbers.
+"""
 
 import os
 
@@ -13,7 +16,7 @@ class Peer:
 
 
 class Ragfile(Peer):
-    """Ours: the matrix where it lies, its shadow beside it."""
+    """The matrix in place, with its shadow."""
 
     batches = True
 
@@ -65,7 +68,7 @@ class FaissFlat(Peer):
 
 
 class FaissTuned(FaissFlat):
-    """Run the whole benchmark with OPENBLAS_CORETYPE=SkylakeX for its other half of the tuning."""
+    """Also run the whole benchmark with OPENBLAS_CORETYPE=SkylakeX for the rest of the tuning."""
 
     threshold = 20
 
@@ -100,7 +103,7 @@ class Numpy(Peer):
 
 
 class MmapNinja(Numpy):
-    """The hand-made way: a memory-mapped array and a matrix product."""
+    """A hand-made search: a memory-mapped array and a matrix product."""
 
     def __init__(self, rows, folder):
         from mmap_ninja.numpy import from_ndarray, open_existing

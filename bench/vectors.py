@@ -1,13 +1,14 @@
-"""How long does an exact top-k over embeddings take, next to the ways people do it today?
+"""Compare exact top-k over embeddings with other libraries.
 
     python bench/vectors.py --rows embeddings.npy --queries queries.npy --json out.json
 
-Contestants run in one process on the same data, turn by turn; each cell is the best of several rounds, for a noisy
-machine disturbs means most. One thread is measured in CPU time of the whole process, so that a hidden thread does not
-count as speed; two threads by the clock on the wall. Without --rows the data is synthetic (normal, i.i.d.: the worst
-case for bounds), and the table says so; rows of 768 dimensions are made of real ones by appending each row's neighbour.
-A contestant that is not installed is left out with a reason. `found` is the share of rows that equal ours. Set
-OPENBLAS_CORETYPE=SkylakeX for the rest of faiss' tuning (and numpy's), which its wheel does not choose by itself.
+Contestants run in one process on the same data, in turns; each cell is the best of several rounds,
+because noise disturbs means most. One thread is measured in CPU time of the process, so that hidden
+threads do not help; two threads by the wall clock. Without --rows the data is synthetic (normal,
+i.i.d.: the worst case for bounds), and the table marks it. Rows of 768 dimensions are real ones
+with each row's neighbour appended. A contestant that is not installed is left out with a reason.
+`found` is the share of rows equal to ours. Set OPENBLAS_CORETYPE=SkylakeX for the rest of the
+tuning of faiss and numpy, which faiss' wheel does not select by itself.
 """
 
 import argparse
@@ -76,7 +77,7 @@ def load(args, count):
 
 
 def best_times(contestants, queries, k, rounds, batch, clock=time.process_time):
-    """Milliseconds a query: for each contestant the best round, rounds interleaved."""
+    """Return milliseconds per query: the best interleaved round of each contestant."""
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(rounds):
         for name, peer in contestants.items():
@@ -133,7 +134,7 @@ def print_table(title, times, shares=None):
 
 
 def bandwidth(rows):
-    """GB/s that a plain read of the matrix reaches on one core."""
+    """Return the GB/s of a plain read of the matrix on one core."""
     words = rows.reshape(-1).view(np.uint64)
     best = float("inf")
     for _ in range(15):
@@ -144,7 +145,7 @@ def bandwidth(rows):
 
 
 def best_call(call, calls, rounds=15):
-    """Microseconds a call."""
+    """Return microseconds per call."""
     best = float("inf")
     for _ in range(rounds):
         start = time.thread_time()
@@ -155,7 +156,7 @@ def best_call(call, calls, rounds=15):
 
 
 def ask_few(rows, queries, folder):
-    """What a call costs when there is hardly anything to search."""
+    """Measure a call with hardly anything to search."""
     few = Ragfile(np.ascontiguousarray(rows[:100]), folder)
     query = np.ascontiguousarray(queries[:1])
     return {
@@ -164,7 +165,7 @@ def ask_few(rows, queries, folder):
 
 
 def ask_together(ours, queries):
-    """Queries a second by the wall: one by one, in one batch, from eight threads of the caller's."""
+    """Return queries per wall second: one by one, in one batch, from eight threads."""
 
     def from_threads(count):
         parts = [queries[i::count] for i in range(count)]

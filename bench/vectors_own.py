@@ -1,10 +1,11 @@
-"""How long does an exact top-k over the embedded model's own vectors take, mapped from a file?
+"""Measure exact top-k over the built-in model's vectors in a mapped file.
 
-    python bench/vectors_own.py --passages passages.jsonl.xz --questions short.txt long.txt --json out.json
+    python bench/vectors_own.py --passages P.jsonl.xz --questions short.txt long.txt --json out.json
 
-The passages (one JSON object with a `text` a line, plain or .xz) and the questions (one a line) are embedded with the
-model that is part of the package. Rows and shadows are written to files and mapped, as an archive's are. The rest is
-as in bench/vectors.py: one process, turn by turn, CPU milliseconds a question, the best of several rounds.
+The built-in model embeds the passages (one JSON object with a `text` per line, plain or .xz) and
+the questions (one per line). Rows and shadows are written to files and mapped, like those of a
+knowledge base. The rest is as in bench/vectors.py: one process, in turns, CPU milliseconds per
+question, the best of several rounds.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def embedded(args):
 
 
 class Mapped(Ragfile):
-    """Rows and shadow mapped from files; rotate=False keeps the plain shadow."""
+    """Rows and shadow in mapped files; rotate=False keeps the plain shadow."""
 
     def __init__(self, rows, folder, rotate=True):
         rows.tofile(f"{folder}/rows")
@@ -61,7 +62,7 @@ def contestants_for(rows, folder):
 
 
 def run(rows, asked, rounds):
-    """The cells of one size: what was asked → the time of each contestant."""
+    """Return the cells of one size: {query: {contestant: time}}."""
     cells = {}
     with tempfile.TemporaryDirectory() as folder:
         peers = contestants_for(rows, folder)

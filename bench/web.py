@@ -1,13 +1,14 @@
-"""What does a visitor download to search a site, beside Pagefind, Orama and Lunr?
+"""Measure the downloads of a visitor who searches a site, beside Pagefind, Orama and Lunr.
 
     python bench/web.py --folder docs/ [--questions questions.txt] [--peers node_modules]
 
-The same pages for all: a folder of Markdown, each page also as HTML for Pagefind. Each engine is asked in
-Chromium over a host that packs text files, as most do: the first question with five results and their
-texts, then the others. Counted are requests and bytes as they were sent, code included, of the first
-question and of each other one right after it; the time from opening the page to the first answer, over a
-host that waits 50 ms with each answer (the best of three); and that of a question asked again. Peers are npm packages in --peers (npm i pagefind@1 @orama/orama lunr);
-those that are not there are left out. Orama and Lunr index the texts in node and load their whole index.
+All engines get the same folder of Markdown pages; Pagefind gets each page as HTML. Each runs in
+Chromium with a host that compresses text files, as most hosts do: the first question with five
+results and their texts, then the others. Counts requests and bytes as sent, code included, for the
+first question and for each other one right after it. Times the first answer from opening the page,
+with a host that waits 50 ms per response (the best of three), and a repeated question. Peers are
+npm packages in --peers (npm i pagefind@1 @orama/orama lunr); missing ones are left out. Orama and
+Lunr index the texts in node and load their whole index.
 """
 
 import argparse
@@ -33,7 +34,7 @@ QUESTIONS = [
     "network policy egress", "kubectl drain node safely", "persistent volume claim access modes",
     "RBAC role binding example", "horizontal pod autoscaler custom metrics", "image pull secrets",
 ]  # fmt: skip
-DELAY = 0.05  # seconds before an answer of the host
+DELAY = 0.05  # seconds before each response
 OPEN = {
     "ragfile": """const { open } = await import("./ragfile/index.js");
         const file = await open("kb.ragfile", { model: null });
@@ -78,7 +79,7 @@ const texts = JSON.parse(fs.readFileSync(folder + "/texts.json"));
 
 
 def prepare(folder, peers, site):
-    """The site: a file for the web, HTML for Pagefind, indexes of the others."""
+    """Write the site: a file for the web, HTML for Pagefind, and the indexes of the others."""
     kb = site.parent / "kb.ragfile"
     ragfile.build([folder], kb, layout="web", embedder="none")
     ragfile.site(kb, site)
@@ -150,7 +151,7 @@ def measured(browser, server, site, name, questions):
 
 
 def first_answer(browser, server, name, question):
-    """(the page, requests, bytes, milliseconds) of a first visit with one question."""
+    """Return (page, requests, bytes, milliseconds) of a first visit with one question."""
     page = browser.new_context().new_page()
     server.log.clear()
     began = time.perf_counter()

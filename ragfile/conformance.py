@@ -33,11 +33,9 @@ from ragfile.text import normalize
 if TYPE_CHECKING:
     from typing import Any
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-# Where the vectors lie: in a checkout that is imported from where it is, and in an installed package.
-PLACES = (
-    os.path.join(os.path.dirname(HERE), "spec", "vectors"),
-    os.path.join(HERE, "data", "vectors"),
+# The vectors of the source tree that this module is imported from; an installed package has none.
+VECTORS = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "spec", "vectors"
 )
 
 
@@ -530,8 +528,8 @@ def main(arguments=None):
     parser.add_argument(
         "--vectors",
         metavar="DIR",
-        default=next(filter(os.path.exists, PLACES), PLACES[-1]),
-        help="default: spec/vectors of this checkout, or those of the installed package",
+        default=VECTORS,
+        help="the folder of the vectors; default: spec/vectors of the source tree",
     )
     parser.add_argument(
         "--unpack",
@@ -541,7 +539,8 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     if not os.path.exists(os.path.join(options.vectors, "expected.json")):
         parser.error(
-            f"no expected.json in {options.vectors}: name the folder of the vectors with --vectors"
+            f"no vectors in {options.vectors}: they are in spec/vectors of the repository and of the "
+            "source distribution; name that folder with --vectors"
         )
     if options.unpack:
         unpack(options.vectors, options.unpack)

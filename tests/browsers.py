@@ -14,11 +14,13 @@ FLAGS = [
 
 @contextlib.contextmanager
 def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make page")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no playwright: make -C tests page"
+    )
     names = ("chromium", "google-chrome")
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        pytest.skip("no chromium here: make page installs it")
+        pytest.skip("no chromium here: make -C tests page installs it")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=FLAGS)
         yield browser

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from browsers import chromium
 from hypothesis import settings
+from web_files import web_files  # noqa: F401
 
 # Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared.
 settings.register_profile("ragfile", deadline=None)

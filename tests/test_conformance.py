@@ -82,7 +82,10 @@ def test_a_program_that_prints_nothing_is_no_reader(tmp_path):
 def test_a_folder_without_vectors_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         conformance.main(["--vectors", str(tmp_path)])
-    assert "expected.json" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"no vectors in {tmp_path}" in said
+    assert "spec/vectors" in said
+    assert "--vectors" in said
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,8 @@ def test_all_vectors_can_be_written_as_files(tmp_path):
 
 
 def test_it_runs_as_a_module_from_any_folder_and_finds_the_vectors(tmp_path):
+    if not conformance.VECTORS.startswith(str(ROOT)):
+        pytest.skip("ragfile is not imported from the source tree")
     command = [sys.executable, "-m", "ragfile.conformance"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr

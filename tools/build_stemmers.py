@@ -1,31 +1,25 @@
-"""Builds ragfile/doors/browser/stemmers/: Snowball's stemmers as JavaScript modules, one a language.
+"""Translate Snowball's stemmers to JavaScript modules, one per language.
 
-    python tools/build_stemmers.py             writes them
-    python tools/build_stemmers.py --check     fails unless a build gives the texts that are there
-
-Snowball's compiler makes Python of its algorithms, and the pure-Python package on the registry
-carries that. What it makes is so regular (a dozen kinds of statement) that it can be said again in
-JavaScript, statement by statement. So the stemmers here are Snowball's own, in the version that
-PINNED names; tests/doors/browser compares each with PyStemmer.
+tools/build_web.py writes the result. Snowball's compiler turns its algorithms into Python, and the
+pure-Python package on the registry contains that code. It is regular enough (a dozen kinds of
+statements) to be translated statement by statement. tests/doors/browser compares each stemmer with
+PyStemmer.
 """
 
 import ast
 import json
-import subprocess
-import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "ragfile/doors/browser/stemmers"
-PINNED = "3.1.1"
-WHEEL = f"snowballstemmer-{PINNED}-py3-none-any.whl"
+from pinned import archive
+
+SNOWBALL = "snowballstemmer==3.1.1"
 COMPARED = {ast.Eq: "===", ast.NotEq: "!==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 CALCULATED = {ast.Add: "+", ast.Sub: "-"}
 
 
 def expression(node):
-    """A Python expression as JavaScript."""
+    """Translate an expression."""
     match node:
         case ast.Constant(value=value):
             return json.dumps(value, ensure_ascii=False)
@@ -61,7 +55,7 @@ def expression(node):
 
 
 def among(args):
-    """[string, place of its longest suffix, result, condition]"""
+    """Translate an entry of a table: [string, index of its longest suffix, result, condition]."""
     parts = [expression(arg) for arg in args[:3]]
     if len(args) == 4:
         parts.append(f"(s) => s.{args[3].id.removeprefix('__')}()")
@@ -73,7 +67,7 @@ def statements(nodes):
 
 
 def statement(node):
-    """A Python statement as JavaScript. An exception is a jump to the end of its try."""
+    """Translate a statement. An exception becomes a jump to the end of its try block."""
     match node:
         case ast.Expr(value=value):
             return f"{expression(value)};\n"
@@ -113,7 +107,7 @@ def method(node):
 
 
 def module(source):
-    """A stemmer's module as JavaScript."""
+    """Translate a stemmer's module."""
     (stemmer,) = (
         n
         for n in ast.parse(source).body
@@ -132,37 +126,20 @@ def module(source):
     head = source.splitlines()[0].lstrip("# ")
     return (
         f"// {head}; BSD, see LICENSE\n"
-        'import { Snowball } from "./snowball.js";\n'
+        'import { Snowball } from "../snowball.js";\n'
         f"class {stemmer.name} extends Snowball {{\n{body}}}\n"
         f"export default {stemmer.name};\n"
     )
 
 
 def built():
-    """{name: text} of all files."""
-    with tempfile.TemporaryDirectory() as folder:
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder]
-        subprocess.run([*pip, f"snowballstemmer=={PINNED}"], check=True)
-        with zipfile.ZipFile(Path(folder) / WHEEL) as wheel:
-            names = wheel.namelist()
-            stemmers = [n for n in names if n.endswith("_stemmer.py")]
-            (licence,) = (n for n in names if n.endswith("COPYING"))
-            files = {
-                Path(n).stem.removesuffix("_stemmer") + ".js": module(wheel.read(n).decode())
-                for n in stemmers
-            }
-            return files | {"LICENSE": wheel.read(licence).decode()}
-
-
-def main():
-    for name, text in built().items():
-        place = FOLDER / name
-        if "--check" not in sys.argv:
-            FOLDER.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
-        elif place.read_text(encoding="utf-8") != text:
-            sys.exit(f"{place} is not what Snowball {PINNED} makes: run tools/build_stemmers.py")
-
-
-if __name__ == "__main__":
-    main()
+    """Return {name: text} of all files."""
+    with zipfile.ZipFile(archive(SNOWBALL)) as wheel:
+        names = wheel.namelist()
+        stemmers = [n for n in names if n.endswith("_stemmer.py")]
+        (licence,) = (n for n in names if n.endswith("COPYING"))
+        files = {
+            Path(n).stem.removesuffix("_stemmer") + ".js": module(wheel.read(n).decode())
+            for n in stemmers
+        }
+        return files | {"LICENSE": wheel.read(licence).decode()}

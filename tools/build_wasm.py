@@ -1,27 +1,19 @@
-"""Builds ragfile/doors/browser/ragfile.wasm: the reading half of csrc/ for browsers and node.
+"""Compile the reading half of csrc/ to WebAssembly, for browsers and node.
 
-    python tools/build_wasm.py             writes it
-    python tools/build_wasm.py --check     fails unless a build gives the bytes that are there
-
-The compiler is Zig's clang from the Python registry, in the version that PINNED names, so that every
-machine makes the same bytes. Texts are unpacked by zstd's own decoder, taken from the source
-distribution of python-zstandard (BSD); its hash is checked, and nothing of it is kept here.
+tools/build_web.py writes the result. The compiler is pinned, so that every machine makes the same
+bytes. Stored texts are unpacked by zstd's own decoder, taken from the source distribution of
+python-zstandard (BSD); tools/pinned.py checks its hash.
 """
 
 import gzip
-import hashlib
 import subprocess
-import sys
 import tarfile
 import tempfile
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from pinned import archive, compiler
+
 ROOT = Path(__file__).parent.parent
-BUILT = ROOT / "ragfile/doors/browser/ragfile.wasm.gz"
-PINNED = "0.17.0"
-ZSTD = "zstandard-0.25.0.tar.gz"
-ZSTD_SHA256 = "7713e1179d162cf5c7906da876ec2ccb9c3a9dcbdffef0cc7f70c3667a205f0b"
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
     "map", "pool", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
@@ -33,7 +25,7 @@ FLAGS = [
     "-ffp-contract=off", "-fvisibility=hidden", "-msimd128", "-mbulk-memory", "-g0",
     "-Wl,--strip-all", "-Wl,--gc-sections", "-Wl,--max-memory=4294901760",
 ]  # fmt: skip
-FAST = ["dot", "bm25_kernels", "hash"]  # whose loops are worth their size
+FAST = ["dot", "bm25_kernels", "hash"]  # their loops are worth the larger code
 SMALL_ZSTD = [
     "-DZSTD_STRIP_ERROR_STRINGS=1", "-DZSTD_LEGACY_SUPPORT=0", "-DZSTD_TRACE=0",
     "-DZSTD_DISABLE_ASM=1", "-DHUF_FORCE_DECOMPRESS_X1", "-DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT",
@@ -41,14 +33,14 @@ SMALL_ZSTD = [
 ]  # fmt: skip
 
 
+def packed():
+    """Return the module's bytes, packed by gzip."""
+    return gzip.compress(built(), 9, mtime=0)
+
+
 def zstd(folder):
-    """The folder with zstd.c, of the pinned source distribution."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
-    subprocess.run([*pip, "--no-build-isolation", "-d", folder, "zstandard==0.25.0"], check=True)
-    archive = Path(folder) / ZSTD
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != ZSTD_SHA256:
-        sys.exit(f"{ZSTD} has other bytes than it had")
-    with tarfile.open(archive) as file:
+    """Unpack zstd's sources into a folder; return where zstd.c is."""
+    with tarfile.open(archive("zstandard==0.25.0")) as file:
         file.extractall(folder, filter="data")
     return Path(folder) / "zstandard-0.25.0" / "zstd"
 
@@ -77,26 +69,5 @@ def compiled(source, zstd_folder, folder):
 
 
 def run(*arguments):
-    subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", *map(str, arguments)], check=True, cwd=ROOT
-    )
-
-
-def main():
-    try:
-        found = version("ziglang")
-    except PackageNotFoundError:
-        found = "none"
-    if found != PINNED:
-        sys.exit(f"this needs ziglang {PINNED}, not {found}: pip install ziglang=={PINNED}")
-    packed = gzip.compress(built(), 9, mtime=0)
-    if "--check" not in sys.argv:
-        BUILT.parent.mkdir(exist_ok=True)
-        BUILT.write_bytes(packed)
-    elif gzip.decompress(packed) != gzip.decompress(BUILT.read_bytes()):
-        sys.exit(f"{BUILT} is not what csrc/ makes: run tools/build_wasm.py")
-    print(f"{BUILT.relative_to(ROOT)}: {len(packed):,} bytes")
-
-
-if __name__ == "__main__":
-    main()
+    command, environment = compiler()
+    subprocess.run([*command, *map(str, arguments)], check=True, cwd=ROOT, env=environment)

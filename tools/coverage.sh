@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints the line and branch coverage of C and Python by the suite. $1 is a Python with the tests' packages; the other
-# arguments go to pytest. The tree is copied first, so that no instrumented core is left in it. It fails where Python's
-# share is under `fail_under` of pyproject.toml, which the suite reaches with every extra (.ci/all-extras), and where C's
-# is under 95 % of branches (tools/coverage_c.sh, which measures C alone).
+# Print the line and branch coverage of C and Python by the suite. $1 is a Python with the tests' packages; the other
+# arguments are passed to pytest. The tree is copied first, so that no instrumented core is left in it. Fails if Python
+# is under `fail_under` of pyproject.toml, which requires every extra (.ci/all-extras), or if C is under 95 % of its
+# branches (tools/coverage_c.sh measures C alone).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")

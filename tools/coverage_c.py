@@ -1,13 +1,13 @@
-"""Says which branches of csrc/ were taken, from gcovr's JSON, and lists those that were not.
+"""Report the branches of csrc/ that tests take, from gcovr's JSON, and list the others.
 
     python tools/coverage_c.py COVERAGE.json [--all]
 
-A branch that no test can take has its reason in the source, in a comment that begins with "unreached:".
-It stands before the statement, or at the end of its first line, and speaks for those branches of the
-statement that were not taken; the others count as ever. The list of the reasons is printed, so are reasons
-whose branches were all taken, and --all lists the branches that have no reason as well.
+A branch that no test can take has its reason in the source, in a comment that starts with
+"unreached:". The comment precedes the statement or ends its first line, and covers those branches
+of the statement that were not taken; the others count as usual. The list of reasons is printed, as
+are reasons whose branches were all taken. --all also lists the branches without a reason.
 
-Ends with 1 where fewer than 95 % of the branches that count were taken.
+Exits with 1 if fewer than 95 % of the counted branches were taken.
 """
 
 import json
@@ -23,7 +23,7 @@ MARK = re.compile(r"/\*\s*unreached:\s*(.*?)\s*\*/", re.DOTALL)
 
 @dataclass
 class Reason:
-    """Why some branches of the statement in lines `first` to `last` are never taken."""
+    """The reason why some branches of the statement in lines `first` to `last` are never taken."""
 
     file: str
     first: int
@@ -51,7 +51,7 @@ def share(part, whole):
 
 
 def statement(lines, first):
-    """The number of the last line of the statement that begins in line `first`; both count from 1."""
+    """Return the last line of the statement that begins in line `first`; both count from 1."""
     depth = 0
     for number in range(first, len(lines) + 1):
         code = re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", "", lines[number - 1])
@@ -63,7 +63,7 @@ def statement(lines, first):
 
 
 def reasons_of(name, text):
-    """The reasons that a source gives, each with the statement that it is about."""
+    """Return the reasons in a source, each with its statement."""
     lines = text.splitlines()
     for found in MARK.finditer(text):
         first = text.count("\n", 0, found.start()) + 1
@@ -76,7 +76,7 @@ def reasons_of(name, text):
 
 
 def measured(report, reasons):
-    """Each file's numbers; the reasons learn how many branches they speak for."""
+    """Return each file's numbers, and count the branches that each reason covers."""
     files = {}
     by_line = {(r.file, n): r for r in reasons for n in range(r.first, r.last + 1)}
     for entry in report["files"]:

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints the branch coverage of the core's C by its tests: the tests that call it, the C programs of tests/core/test_c_drivers.py
-# with many rounds, each failing allocation and system call of `make starve`, and the lying sections of `make fuzz-sections`.
-# $1 is a Python with the tests' packages; the other arguments go to pytest. The tree is copied first, so that no
-# instrumented core is left in it. With --here instead, the tests have run in this tree, which has an instrumented core, and
-# the rest is done here (tools/coverage.sh). Fails under 95 %. A test that fails is printed, and does not end the run:
-# an instrumented core is slow, and its processes are large.
+# Print the branch coverage of the core's C: by the tests that call it, the C programs of tests/core/test_c_drivers.py
+# with many rounds, each failing allocation and system call (`make -C tests starve`), and the false sections of
+# `make -C tests fuzz-sections`. $1 is a Python with the tests' packages; the other arguments are passed to pytest.
+# The tree is copied first, so that no instrumented core is left in it. With --here, the tests have already run in this
+# tree with an instrumented core (tools/coverage.sh), and only the rest is done. Fails under 95 %. A failing test is
+# printed but does not end the run: an instrumented core is slow, and its processes are large.
 set -euo pipefail
 
-# All but the tests, in an instrumented tree. $1 is the Python.
+# Measure everything but the tests in an instrumented tree. $1 is the Python.
 measure() {
     export RAGFILE_OBJECTS=$PWD/$(echo build/temp.*/csrc) RAGFILE_ROUNDS=${ROUNDS:-3000}
     "$1" -m pytest -q -p no:cacheprovider tests/core/test_c_drivers.py || true

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Runs Python for aarch64 under qemu, with a wheel for it and what that needs, from the distribution's archive and the
-# Python registry: tools/run_aarch64.sh dist/ragfile-*manylinux*_aarch64.whl -m ragfile.conformance
-# Needs apt (Debian, Ubuntu) and qemu-user.
+# Run Python for aarch64 under qemu with a wheel and its dependencies:
+#
+#     tools/run_aarch64.sh dist/ragfile-*manylinux*_aarch64.whl -m ragfile.conformance --vectors "$PWD/spec/vectors"
+#
+# Python comes from the distribution's archive, packages from the Python registry. Needs apt (Debian, Ubuntu)
+# and qemu-user.
 set -euo pipefail
 wheel=$(realpath "$1")
 shift

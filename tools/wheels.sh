@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the wheels into dist/ from the source distribution, on any x86-64 or aarch64 Linux, without a container:
-# zig's C compiler (from the Python registry) compiles for old glibc and for musl, for both processors. auditwheel
-# gives each wheel for glibc its tag and refuses one that needs more; abi3audit checks that one wheel serves every Python from
-# 3.11. A wheel of this machine's kind is then installed into a new virtual environment and tested; of the others the
-# C core runs under qemu with tools/run_aarch64.sh. Arguments go to pytest; --here before them builds this machine's alone.
+# Build the wheels into dist/ from the source distribution, on any x86-64 or aarch64 Linux, without a container.
 #
-# Free-threaded Python has no stable ABI: FREE_THREADED=python3.14t adds that version's wheel.
+#     tools/wheels.sh [--here] [pytest arguments]      --here builds only the wheel for this machine
+#
+# Zig's C compiler (from the Python registry) compiles for old glibc and for musl, for both processors. auditwheel
+# tags the glibc wheels and refuses any that need a newer glibc; abi3audit checks that one wheel serves every Python
+# from 3.11. The wheel for this machine is then installed into a new virtual environment and tested.
+# tools/run_aarch64.sh runs the others under qemu. Free-threaded Python has no stable ABI: FREE_THREADED=python3.14t
+# adds a wheel for that version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -16,6 +18,7 @@ python3 -m venv "$work/tools"
 PATH="$work/tools/bin:$PATH"
 zig=$(python -c "import ziglang; print(ziglang.__path__[0])")/zig
 rm -f dist/ragfile-*
+python3 tools/build_web.py
 python -m build -q --sdist --outdir dist .
 
 wheel() { # processor, zig's name of the target, auditwheel's platform, python
@@ -29,7 +32,7 @@ wheel() { # processor, zig's name of the target, auditwheel's platform, python
         auditwheel repair --plat auto -w dist "$tree"/raw/*.whl
         ls dist/*"$3"*.whl
         ;;
-    *) # auditwheel takes this machine's libraries for musl's; the wheel may need musl's alone
+    *) # auditwheel would look at this machine's glibc: check that the wheel needs musl's libc alone
         python -m zipfile -e "$tree"/raw/*.whl "$tree/unpacked"
         [ "$(patchelf --print-needed "$tree"/unpacked/ragfile/_core*.so)" = libc.so ]
         python -m wheel tags --platform-tag "$3" "$tree"/raw/*.whl
@@ -55,6 +58,7 @@ for python in python3 ${FREE_THREADED:-}; do
     done
 done
 for file in dist/*.whl; do
+    python tools/check_wheel.py "$file"
     case $file in *manylinux*) auditwheel show "$file" ;; esac
     case $file in *abi3*) abi3audit --strict --assume-minimum-abi3 3.11 "$file" ;; esac
 done
@@ -64,6 +68,6 @@ python3 -m venv "$work/clean"
 "$work/clean/bin/pip" install -q --find-links dist "ragfile[test]"
 tests=$PWD/tests
 [ $# -gt 0 ] || set -- .
-cd "$work" # where no source folder is imported instead
-"$work/clean/bin/python" -m ragfile.conformance | tail -1
+cd "$work" # outside the source tree, which Python would import first
+"$work/clean/bin/python" -m ragfile.conformance --vectors "$tests/../spec/vectors" | tail -1
 "$work/clean/bin/python" -m pytest -q -p no:cacheprovider -c "$tests/../pyproject.toml" "${@/#/$tests/}"

@@ -2,7 +2,7 @@
 
 The first three passages take what follows them under the same heading, some 1,000 characters of it; passages that are
 part of one before them are left out. Text before a passage, and text under the next heading, found less than other
-passages in their place (bench/README.md).
+passages in their place (bench/eval.md).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ say something, by their stems; stop words do not count, numbers only where there
 path does. A passage without them can still be near: its vector's score stands so many deviations above the mean of the
 collection's sample.
 
-bench/README.md has how well this tells the questions of a collection from those of others.
+bench/eval.md has how well this tells the questions of a collection from those of others.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.records import Chunk
 
-WEIGHT = 1.0  # of the path beside the text; see bench/README.md for what others gave
+WEIGHT = 1.0  # of the path beside the text; bench/eval.md has the alternatives
 FIELD = "headers"  # the metadata that holds the path
 NOTHING: Mapping[str, Any] = {}
 

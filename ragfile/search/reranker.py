@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragfile.types import Fields
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
-WITH_PATHS = 0.1  # the same where it reads header paths; see bench/README.md
+WITH_PATHS = 0.1  # the same where it reads header paths; see bench/eval.md
 LONGEST = 10  # words of a question, stop words aside; longer ones keep the order that was
 READ = 40  # hits of a search that are read
 SAME_COSINE = 0.98

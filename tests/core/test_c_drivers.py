@@ -1,6 +1,6 @@
 """C programs on the core alone: callers that break its contract, and kept inputs of the fuzzers, changed at random.
 
-They are compiled without sanitizers, which `make fuzz` and `make fuzz-parity` have. With the variable RAGFILE_OBJECTS they are
+They are compiled without sanitizers, which `make -C tests fuzz` and `make -C tests fuzz-parity` have. With the variable RAGFILE_OBJECTS they are
 linked with the objects of a build that counts branches (tools/coverage_c.sh), and RAGFILE_ROUNDS says how many changes of
 each input are tried.
 """

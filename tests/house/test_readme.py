@@ -145,8 +145,10 @@ def server(line):
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=name)
-def test_the_commands_run(terminal, page):
+def test_the_commands_run(terminal, page, request):
     lines = commands(page)
+    if any(line.startswith("ragfile site") for line, _ in lines):
+        request.getfixturevalue("web_files")
     if any(line.startswith("curl") for line, _ in lines):
         pytest.importorskip("uvicorn", reason="the extra server is not installed")
         if not shutil.which("curl"):
@@ -218,10 +220,19 @@ def test_the_second_command_is_what_continuous_integration_runs():
     assert run.replace(".venv/bin/pytest", '"$venv/bin/pytest"') in script
 
 
+MEASUREMENTS = "".join(path.read_text() for path in (ROOT / "bench").glob("[a-z]*.md"))
+
+
 def measured(number):
-    return re.search(
-        rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", (ROOT / "bench/README.md").read_text()
-    )
+    return re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", MEASUREMENTS)
+
+
+def test_the_numbers_of_the_overview_are_those_of_its_pages():
+    overview = (ROOT / "bench/README.md").read_text().partition("\n## ")[0]
+    numbers = cells(re.findall(r"^\| (?!vectors|---).*$", overview, re.MULTILINE))
+    assert len(numbers) > 60
+    for number in numbers:
+        assert measured(number), number
 
 
 def cells(rows):
@@ -273,7 +284,7 @@ def test_the_website_and_the_index_have_every_page():
         ), page
 
 
-def test_the_website_can_be_built(tmp_path):
+def test_the_website_can_be_built(tmp_path, web_files):
     """Strictly: a link that leads nowhere fails it. And nothing in it is fetched from elsewhere."""
     for package in ("material", "mkdocstrings"):
         pytest.importorskip(package, reason="the extra docs is not installed")
@@ -285,7 +296,7 @@ def test_the_website_can_be_built(tmp_path):
     for folder in ("docs", "spec"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     done = subprocess.run(
-        ["make", "docs", f"PY={sys.executable}"],
+        ["make", "docs", "-o", "web", f"PY={sys.executable}"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Compares our BM25 with Lucene's, score by score: `make lucene`, or with text and questions of your own:
+"""Compares our BM25 with Lucene's, score by score: `make -C tests lucene`, or with text and questions of your own:
 
     python tests/lucene/compare.py --jar lucene.jar [--passages passages.jsonl.xz --questions questions.txt ...]
 

@@ -17,7 +17,7 @@ from ragfile.errors import ModelError, ProviderError
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.records import Plan
 
-FILTERS = int(os.environ.get("RAGFILE_FILTERS", "60"))  # `make filters` runs a thousand
+FILTERS = int(os.environ.get("RAGFILE_FILTERS", "60"))  # `make -C tests filters` runs a thousand
 
 
 @pytest.fixture(scope="module")

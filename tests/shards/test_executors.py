@@ -1,4 +1,4 @@
-"""Other processes and engines carry the same tasks: the same bits, whoever dies meanwhile. `make engines` installs the engines."""
+"""Other processes and engines carry the same tasks: the same bits, whoever dies meanwhile. `make -C tests engines` installs the engines."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def test_an_executor_of_ones_own_is_taken(kb, one):
 @pytest.fixture(scope="module")
 def ray():
     """Ray on this machine, with three simulated nodes: once for all tests, for it takes seconds and a gigabyte."""
-    pytest.importorskip("ray", reason="ray is not installed: `make engines`")
+    pytest.importorskip("ray", reason="ray is not installed: `make -C tests engines`")
     import ray as module
     from ray.cluster_utils import Cluster
 
@@ -253,7 +253,7 @@ def test_a_node_that_is_removed_loses_no_answer(ray, kb, one):
 
 @pytest.fixture(scope="module")
 def dask():
-    pytest.importorskip("distributed", reason="dask is not installed: `make engines`")
+    pytest.importorskip("distributed", reason="dask is not installed: `make -C tests engines`")
     from distributed import Client, LocalCluster
 
     with (

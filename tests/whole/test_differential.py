@@ -1,4 +1,4 @@
-"""The package and spec/reader.py agree on the whole life of a file. `make differential` does this for an hour."""
+"""The package and spec/reader.py agree on the whole life of a file. `make -C tests differential` does this for an hour."""
 
 import collections
 

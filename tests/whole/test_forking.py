@@ -1,4 +1,4 @@
-"""A process can fork while its threads ask: `make forks` does it a thousand times."""
+"""A process can fork while its threads ask: `make -C tests forks` does it a thousand times."""
 
 import os
 

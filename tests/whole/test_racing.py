@@ -1,4 +1,4 @@
-"""A round of what `make race-module` does under ThreadSanitizer: every answer is the one of a single thread."""
+"""A round of what `make -C tests race-module` does under ThreadSanitizer: every answer is the one of a single thread."""
 
 from checks import racing
 

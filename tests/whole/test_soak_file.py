@@ -1,4 +1,4 @@
-"""A short time of `make soak-file`, and that it notices what it is there for."""
+"""A short time of `make -C tests soak-file`, and that it notices what it is there for."""
 
 import numpy as np
 import pytest

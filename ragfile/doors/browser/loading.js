@@ -15,7 +15,13 @@ export function compile(place = new URL("ragfile.wasm.gz", import.meta.url)) {
 
 async function load(place) {
   if (place instanceof WebAssembly.Module) return place;
-  const bytes = await fetched(place);
+  const bytes = await fetched(place).catch((error) => {
+    if (error.code !== "ENOENT" && error.status !== 404) throw error;
+    throw new RemoteError(
+      `${place} is missing: in a source tree, \`python tools/build_web.py\` builds it`,
+      { status: error.status },
+    );
+  });
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b; // a host can have unpacked it already
   return WebAssembly.compile(isPacked ? await unpackedBytes(bytes) : bytes);
 }

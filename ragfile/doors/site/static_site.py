@@ -17,6 +17,7 @@ import html
 import json
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +58,7 @@ def site(
     written before is replaced; a folder with anything else in it is refused.
     """
     source, folder = Path(path), Path(out)
+    _require_built()
     with open_file(source) as opened:
         if not isinstance(opened, KnowledgeBase):
             raise FormatError(f"{source}: a site is made of a 1.0 file: convert it first")
@@ -71,6 +73,17 @@ def site(
     about["shell"] = sorted({str(name.relative_to(folder)) for name in made} - data)
     made.append(_written(folder / "site.json", json.dumps(about, indent=1, ensure_ascii=False)))
     return sorted(str(Path(name).relative_to(folder)) for name in made)
+
+
+def _require_built():
+    """Raise FileNotFoundError where the generated files of the browser's core are missing."""
+    module, tool = BROWSER / "ragfile.wasm.gz", DATA.parents[1] / "tools/build_web.py"
+    if not module.is_file():
+        remedy = f"run `{shlex.join(['python', str(tool)])}`" if tool.is_file() else (
+            "install a release of ragfile, or build it from a source distribution"
+        )  # fmt: skip
+        what = f"the core for browsers is not built: {remedy}"
+        raise FileNotFoundError(errno.ENOENT, what, str(module))
 
 
 def _about(opened, source, name, meaning, offline):
@@ -146,8 +159,8 @@ def _modules(folder, stemmer):
     def read(module):
         if stemmer and module == "carried.js":
             return carried
-        if module in (f"stemmers-{stemmer}.js", "snowball.js"):
-            return _text(BROWSER / "stemmers", module.removeprefix("stemmers-"))
+        if module == f"stemmers-{stemmer}.js":
+            return _text(BROWSER / "stemmers", f"{stemmer}.js").replace('"../', '"./')
         return _text(BROWSER, module)
 
     for name in ENTRIES:

@@ -23,7 +23,7 @@ class Firefox:
         found = shutil.which("firefox-esr") or shutil.which("firefox")
         if found is None or "PUPPETEER" not in os.environ:
             pytest.skip(
-                "no firefox, or no PUPPETEER (a node_modules with puppeteer-core): make firefox"
+                "no firefox, or no PUPPETEER (a node_modules with puppeteer-core): make -C tests firefox"
             )
         self.process = subprocess.Popen(
             [node(), DRIVER, found], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -57,7 +57,7 @@ def check(browser, built, start, leads_to):
 
 def test_mkdocs(browser, tmp_path):
     if find_spec("mkdocs") is None:
-        pytest.skip("mkdocs is not installed: make web-generators")
+        pytest.skip("mkdocs is not installed: make -C tests web-generators")
     docs = tmp_path / "docs"
     pages(docs)
     made(docs, docs / "search")
@@ -73,7 +73,7 @@ def test_mkdocs(browser, tmp_path):
 
 def test_sphinx(browser, tmp_path):
     if find_spec("sphinx") is None:
-        pytest.skip("sphinx is not installed: make web-generators")
+        pytest.skip("sphinx is not installed: make -C tests web-generators")
     docs = tmp_path / "docs"
     pages(docs, ".rst", lambda line: f"{line[2:]}\n{'=' * len(line)}")
     made(docs, tmp_path / "extra/search")
@@ -107,7 +107,9 @@ export default {
 def test_docusaurus(browser, tmp_path):
     installed = os.environ.get("DOCUSAURUS")
     if installed is None:
-        pytest.skip("no DOCUSAURUS (a node_modules with @docusaurus/core): make web-generators")
+        pytest.skip(
+            "no DOCUSAURUS (a node_modules with @docusaurus/core): make -C tests web-generators"
+        )
     with tempfile.TemporaryDirectory(dir=Path(installed).parent) as folder:  # beside node_modules
         site = Path(folder)
         pages(site / "docs")

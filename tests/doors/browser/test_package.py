@@ -2,6 +2,7 @@
 
 import json
 import os
+import posixpath
 import re
 import shutil
 import subprocess
@@ -74,7 +75,7 @@ def test_npm_packs_all_that_modules_import_and_nothing_else(packed):
         if name.endswith(".js"):
             text = (WEB / name).read_text(encoding="utf-8")
             for other in re.findall(r'from "(\.[^"]+)"', text):
-                assert str((Path(name).parent / other).as_posix()) in packed, (name, other)
+                assert posixpath.normpath(f"{Path(name).parent}/{other}") in packed, (name, other)
 
 
 def test_every_call_of_the_module_is_declared(tmp_path):
@@ -94,7 +95,7 @@ def test_every_call_of_the_module_is_declared(tmp_path):
 def test_types_are_what_a_program_in_typescript_needs(tmp_path):
     compiler = os.environ.get("TSC") or shutil.which("tsc")
     if compiler is None:
-        pytest.skip("no tsc on the path or in TSC: make web-package")
+        pytest.skip("no tsc on the path or in TSC: make -C tests web-package")
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules/ragfile").symlink_to(WEB)
     (tmp_path / "user.ts").write_text(USER)
@@ -107,7 +108,7 @@ def test_types_are_what_a_program_in_typescript_needs(tmp_path):
 def test_deno_runs_it_as_it_is(tmp_path):
     deno = os.environ.get("DENO") or shutil.which("deno")
     if deno is None:
-        pytest.skip("no deno on the path or in DENO: make web-package")
+        pytest.skip("no deno on the path or in DENO: make -C tests web-package")
     path = tmp_path / "kb.ragfile"
     with ragfile.create(path, embedder="default") as w:
         w.add_documents([{"id": f"d{i}", "text": f"pods and nodes {i} running"} for i in range(40)])

@@ -207,7 +207,7 @@ def test_a_host_that_errs_is_said_to_the_person(site, page, misdeed):
 def test_axe_finds_nothing(site, browser, scheme):
     place = Path(os.environ.get("AXE", ROOT / "build/page/node_modules/axe-core/axe.min.js"))
     if not place.is_file():
-        pytest.skip("no axe-core here: make page installs it")
+        pytest.skip("no axe-core here: make -C tests page installs it")
     (site / "mine.html").write_text(ELEMENT.replace("<title>", '<html lang="en"><title>'))
     page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
     with SiteServer(site) as server:

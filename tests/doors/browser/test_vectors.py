@@ -21,7 +21,8 @@ NAMES = sorted(name for name in EXPECTED if "-1-" in name)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("vectors")
-    command = [sys.executable, "-m", "ragfile.conformance", "--unpack", str(folder)]
+    vectors = ["--vectors", str(ROOT / "spec/vectors"), "--unpack", str(folder)]
+    command = [sys.executable, "-m", "ragfile.conformance", *vectors]
     subprocess.run(command, check=True, capture_output=True)
     return folder
 

@@ -102,5 +102,5 @@ def axe():
     """axe-core's source, which finds what hinders people who use the page by other means."""
     place = Path(os.environ.get("AXE", ROOT / "build/page/node_modules/axe-core/axe.min.js"))
     if not place.is_file():
-        pytest.skip("no axe-core here: make page installs it")
+        pytest.skip("no axe-core here: make -C tests page installs it")
     return place.read_text()

@@ -1,4 +1,4 @@
-"""A short time of `make soak`."""
+"""A short time of `make -C tests soak`."""
 
 import sys
 from pathlib import Path
