@@ -15,6 +15,7 @@
 #include "format.h"
 #include "internal.h"
 #include "reader.h"
+#include "sections.h"
 #include "share.h"
 
 static const uint8_t magic[7] = {'R', 'A', 'G', 'F', 'I', 'L', 'E'};
@@ -350,16 +351,15 @@ static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum r
     return status;
 }
 
-/* Sections that this build has code for; any other is skipped unless its flags forbid that. */
+/* Whether this build has code for a section; any other is skipped unless its flags forbid that. */
 static bool name_known(const char *name) {
-    static const char *const known[] = {
-        "vector",       "keyword",       "rag.keys",   "rag.shadow",    "rag.planes",
-        "rag.clusters", "rag.clustered", "rag.chunks", "rag.documents", "rag.ids",
-        "rag.text",     "rag.meta",      "rag.terms",  "rag.postings",  "rag.tombs",
-        "rag.gone",     "rag.config",    "rag.origin", "rag.stale",     "rag.fine",
-        "rag.bare",     "rag.parity"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(name, known[i]) == 0) return true;
+    for (size_t i = 0; i < sizeof section_names / sizeof section_names[0]; i++)
+        if (strcmp(name, section_names[i]) == 0) return true;
+    for (size_t i = 0; i < sizeof numbered_section_names / sizeof numbered_section_names[0]; i++) {
+        const size_t size = strlen(numbered_section_names[i]);
+        if (strncmp(name, numbered_section_names[i], size) == 0)
+            return name[size] && strspn(name + size, "0123456789") == strlen(name + size);
+    }
     return false;
 }
 

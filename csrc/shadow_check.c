@@ -2,7 +2,7 @@
  *
  * A search believes these numbers: with one that is too small it would pass over a row that is
  * among the best, and nobody would notice. Opening cannot look at every row; verification does.
- * What must hold is in spec/parts/vectors.md ("The promises of the numbers"), and only that is
+ * What must hold is in spec/parts/vectors.md ("Guarantees"), and only that is
  * checked, not how a writer came to them.
  *
  * Along rotated axes the promise is about the row's part in the space of the axes, which are only

@@ -7,6 +7,7 @@ dimension), and prints what it found as JSON, or {"refused": {"kind", "at"}}. sp
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
 import math
@@ -21,9 +22,11 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
-from ragfile.file import consistency, filters, sample_rows
+from ragfile.exchange import origin
+from ragfile.file import config, consistency, filters, sample_rows, stale_records
 from ragfile.file.pairs import PairFile
 from ragfile.file.row_segment import RowSegment
+from ragfile.file.row_segment import unpack as unpack_frame
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Candidate, Document
 from ragfile.records import Segment as Part
@@ -136,18 +139,49 @@ def _read_container(data):
             )
     keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     head = memoryview(data)[3968:4096].cast("Q")
+    segments = [RowSegment(reader, record, 0) for record in reader.segments]
     return {
         "version": list(data[7:10]), "byteorder": "little", "size": len(data), "generation": commit["generation"],
         "identity": f"{commit['identity']:016x}", "created": head[7], "write_features": head[2],
         "time": commit["created"], "message": commit["message"], "tail": commit["tail"],
         "lost_generation": commit["lost_generation"] or None, "abandoned": counts["abandoned"],
-        "segments": [_segment(reader, record) for record in reader.segments],
+        "segments": [*map(functools.partial(_segment, reader), reader.segments, segments)],
         "sections": [{key: entry[key] for key in keys} for entry in reader.entries],
+        **_whole(reader, segments),
     }  # fmt: skip
 
 
-def _segment(reader, record):
-    segment, (number, rows, live, generation) = RowSegment(reader, record, 0), record
+def _refuse(faults):
+    for kind, at, what, section in faults:
+        raise CorruptError(f"{kind}: {what}", at=at, section=section)
+
+
+def _whole(reader, segments):
+    """The sections of the whole file."""
+    found = {}
+    if reader.has("rag.config"):
+        found["config"] = config.config_of(reader, "")
+    if reader.has("rag.stale"):
+        found["stale"] = stale_records.read_stale(reader, "")
+        _refuse(consistency.stale_faults(found["stale"], segments))
+    if (section := reader.section("rag.origin")) is not None:
+        stream = _core.Stream(section, unpack_frame)
+        found["origin"] = origin.read(stream.read(0, stream.size))
+    if (section := reader.section("rag.frequencies")) is not None:
+        found["frequencies"] = _frequencies(section)
+    return found
+
+
+def _frequencies(section):
+    stored = _core.Frequencies(section)
+    return {
+        "rows": stored.rows, "total_length": stored.total_length, "k1": stored.k1, "b": stored.b,
+        "terms": stored.beginning(""),
+    }  # fmt: skip
+
+
+def _segment(reader, record, segment):
+    number, rows, live, generation = record
     mask = segment.live_mask()
     found = {"number": number, "rows": rows, "live": live, "generation": generation}
     found["tombs"] = [row for row in range(rows) if not mask[row]]
@@ -163,8 +197,7 @@ def _segment(reader, record):
             if segment.matrix.clusters:
                 found["clusters"] = segment.matrix.cluster_rows()
     if segment.section("rag.bare") is not None:
-        for kind, at, what, section in consistency.bare_faults(segment):
-            raise CorruptError(f"{kind}: {what}", at=at, section=section)
+        _refuse(consistency.bare_faults(segment))
         found["bare"] = np.flatnonzero(segment.bare_mask()).tolist()
     if segment.section("keyword") is not None:
         pairs = segment.keyword_pairs()
@@ -176,16 +209,15 @@ def _segment(reader, record):
     if any(
         segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")
     ):
+        _refuse(consistency.gone_faults(segment))
         found["documents"] = [
             _document(segment, number) for number in range(segment.records.documents)
         ]
     if (stored := sample_rows.stored_sample(segment)) is not None:
-        for kind, at, what, section in consistency.sample_faults(segment):
-            raise CorruptError(f"{kind}: {what}", at=at, section=section)
+        _refuse(consistency.sample_faults(segment))
         found["sample"] = [list(pair) for pair in stored.pairs()]
     if (section := segment.section("rag.fine")) is not None:
-        for kind, at, what, name in consistency.fine_faults(segment):
-            raise CorruptError(f"{kind}: {what}", at=at, section=name)
+        _refuse(consistency.fine_faults(segment))
         found["fine"] = _fine(reader, number, section)
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
@@ -193,6 +225,7 @@ def _segment(reader, record):
         segment.attach_fields()
         lexicons: list[tuple[Any, Any]] = [(None, segment.lexicon)]
         lexicons += zip(segment.field_names, segment.lexicon.fields or (), strict=True)
+        _refuse(consistency.term_faults(segment))
         found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
     return found
 
@@ -213,8 +246,7 @@ def _words(number, lexicon):
 
 def _columns(segment):
     stored = _core.StoredColumns(segment.section("rag.columns"), segment.rows)
-    for kind, at, what, section in consistency.column_faults(segment):
-        raise CorruptError(f"{kind}: {what}", at=at, section=section)
+    _refuse(consistency.column_faults(segment))
     found = []
     for number, path in enumerate(stored.names()):
         column = stored.column(number) if stored.has_values(number) else None

@@ -1,18 +1,20 @@
-"""A reader of datasets (part 10): slow, plain, whole, written from the page alone. It needs `reader.py` beside it and Python.
+"""A reader of datasets (part 10), slow and plain, written from the specification alone.
 
-`read(folder, generation=None)` gives a dict of one generation, or raises `reader.Refused`:
+`read(folder, generation=None)` returns a dict of one generation, or raises `reader.Refused`:
 
-    generation, message, config   as the manifest says
+    generation, message, config   from the manifest
     documents                     of all shards, in the order of the manifest
     rows                          (document id, chunk index) of each live row
     frequencies                   {term: number of rows}, None in a dataset without BM25
     totals                        (rows, summed length)
     sample                        (document id, chunk index) of the sample's rows
 
-`judge(folder, key, generation=None)` says whether a public key (32 bytes) signed a generation: `holds`, `stale` (the
-manifest is another), `altered` (an object or a seal is another), or `not signed by this key`.
+`judge(folder, key, generation=None)` checks whether a public key (32 bytes) signed a generation.
+The verdict is `holds`, `stale` (the manifest differs), `altered` (an object or a seal differs), or
+`not signed by this key`.
 
-`python spec/dataset_reader.py FOLDER [GENERATION]` prints it as JSON; the exit code is 0 or 2.
+`python spec/dataset_reader.py FOLDER [GENERATION]` prints the dict as JSON, with exit code 0 or 2.
+It needs Python and `reader.py` beside it.
 """
 
 import base64
@@ -24,19 +26,19 @@ import sys
 
 import reader
 import signatures
-from reader import Refused, align, need, number
+from reader import Refused, need
 
-LAST, BLOCK = 2**64 - 1, 4096
+LAST = 2**64 - 1
 
 
 def names(folder):
-    """The manifests of a folder, the newest first."""
+    """List the manifests of a folder, newest first."""
     found = sorted(os.listdir(os.path.join(folder, "manifests")))
     return [name for name in found if re.fullmatch(r"\d{20}\.json", name)]
 
 
 def content(folder, stored, kind):
-    """The bytes of an object that a manifest names."""
+    """Return the bytes of an object that a manifest names."""
     name = f"{kind}/{stored['sha256']}.ragfile"
     need(stored["path"] == name, 0, "10", f"{stored['path']} is not named by its content")
     with open(os.path.join(folder, name), "rb") as file:
@@ -65,7 +67,7 @@ def manifest(folder, generation):
 
 
 def previous(folder, said):
-    """The manifest before, where it is still there, is the one that this one follows."""
+    """Check that the previous manifest, if it still exists, is the one that this one follows."""
     path = os.path.join(folder, said["name"]) if said else ""
     if said and os.path.exists(path):
         with open(path, "rb") as file:
@@ -73,54 +75,14 @@ def previous(folder, said):
         need(digest == said["sha256"], 0, "10.1", "follows another manifest", "corrupt")
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        shift, at = shift + 7, at + 1
-        if data[at - 1] < 0x80:
-            return value, at
-
-
-def frequencies(part):
-    """({term: rows}, rows, summed length) of rag.frequencies."""
-    need(part[:8] == b"RAGFREQ1", 0, "10.2", "not frequencies")
-    terms, rows, length = (number(part, at) for at in (8, 16, 24))
-    blocks, config = number(part, 48), number(part, 56, 4)
-    keys_at = align(64 + config, 8)
-    at, found = align(keys_at + 8 * blocks, BLOCK), {}
-    need(at + blocks * BLOCK == len(part), 0, "10.2", "the parts do not fill the section")
-    for block in range(blocks):
-        one = block_terms(part[at + block * BLOCK : at + (block + 1) * BLOCK], rows)
-        key = int.from_bytes(one[0][0][:8].ljust(8, b"\0"), "big")
-        need(number(part, keys_at + 8 * block) == key, keys_at, "10.2", "another key")
-        found.update(one)
-    need(list(found) == sorted(found), at, "10.2", "terms are not in order")
-    need(len(found) == terms, 8, "10.2", "another number of terms")
-    return {term.decode(): count for term, count in found.items()}, rows, length
-
-
-def block_terms(block, rows):
-    """[(term, rows)] of one block."""
-    at, last, found = 0, b"", []
-    while at + 2 <= BLOCK and block[at + 1]:
-        shared, further = block[at], block[at + 1]
-        last = last[:shared] + block[at + 2 : at + 2 + further]
-        count, at = varint(block, at + 2 + further)
-        need(0 < count <= rows, at, "10.2", "more rows than there are")
-        found.append((last, count))
-    need(not any(block[at:]), at, "10.2", "the rest of a block is not zero")
-    return found
-
-
 def documents_of(found):
-    """The live documents of a file that was read."""
+    """Return the live documents of a file that was read."""
     listed = [d for segment in found["segments"] for d in segment.get("documents", [])]
     return [document for document in listed if not document["deleted"]]
 
 
 def rows_of(documents):
-    """(document id, chunk index) of the rows of some documents."""
+    """Return (document id, chunk index) of the rows of some documents."""
     return [
         (document["id"], chunk["index"]) for document in documents for chunk in document["chunks"]
     ]
@@ -148,17 +110,16 @@ def read(folder, generation=None):
 
 
 def statistics(folder, stored, totals):
-    """What the statistics file holds, which must be about the manifest's rows."""
+    """Read the statistics file, which must agree with the manifest's rows."""
     data = content(folder, stored, "statistics")
     found = reader.read(data)
     sample = rows_of(documents_of(found))
-    places = [s for s in found["sections"] if s["name"] == "rag.frequencies"]
-    if not places:
+    held = found.get("frequencies")
+    if held is None:
         return {"sample": sample, "frequencies": None}
-    at = places[0]["at"]
-    terms, rows, length = frequencies(data[at : at + places[0]["size"]])
-    need((rows, length) == totals, 16, "10.2", "the sums are not those of the manifest")
-    return {"sample": sample, "frequencies": terms}
+    same = (held["rows"], held["total_length"]) == totals
+    need(same, 16, "10.2", "the sums are not those of the manifest")
+    return {"sample": sample, "frequencies": held["terms"]}
 
 
 def judge(folder, key, generation=None):
@@ -180,7 +141,7 @@ def judge(folder, key, generation=None):
 
 
 def statement(folder, digits, key):
-    """What a key stated of a generation; None where it did not."""
+    """Return the statement of a key about a generation, or None."""
     path = os.path.join(folder, "signatures", digits, hashlib.sha256(key).hexdigest() + ".json")
     if not os.path.exists(path):
         return None
@@ -197,7 +158,7 @@ def statement(folder, digits, key):
 
 
 def is_signed(folder, stored, kind, contents):
-    """Whether an object and its seal are what was signed."""
+    """Return whether an object and its seal match the signed digest."""
     data = content(folder, stored, kind)
     _, segments, sections = reader.table(data, reader.newest(data, reader.front_page(data))[0])
     listed = [s for s in sections if s["name"] not in signatures.OWN]

@@ -1,10 +1,11 @@
-"""A second reader of parity (part 11), in plain Python. Slow.
+"""A second reader of parity (part 11) in plain Python. Slow.
 
-    python spec/parity.py FILE            says whether the parity of a file is right
-    python spec/parity.py FILE OUT        writes the repaired file
+    python spec/parity.py FILE            check the parity of a file
+    python spec/parity.py FILE OUT        write the repaired file
 
-`repaired(data)` gives the bytes that the file had, or raises reader.Refused; `check(data)` raises it
-where parity is not of what it protects; `section(data, head, toc)` makes one, for the vectors.
+`repaired(data)` returns the original bytes of the file, or raises reader.Refused. `check(data)`
+raises it if the parity does not match the protected bytes. `section(data, head, toc)` makes a
+section, for the vectors.
 """
 
 import sys
@@ -51,7 +52,7 @@ def add_product(total, factor, block):
 
 
 def row(p, rows, blocks):
-    """Row p of blocks, which are lists of words or None for zero."""
+    """Return row p of blocks, which are lists of words or None for zero."""
     total = [0] * len(next(block for block in blocks if block is not None)) if blocks else []
     for j, block in enumerate(blocks):
         if block is not None:
@@ -60,7 +61,7 @@ def row(p, rows, blocks):
 
 
 def solved(rows, sums, lost):
-    """{j: block} for the blocks in `lost`, from {p: row p of these blocks alone}: Gauss's way."""
+    """Solve {p: row p of the blocks in `lost` alone} for {j: block}, by elimination."""
     matrix = [
         ([inverse(p ^ (base(rows) + j)) for j in lost], list(sums[p]))
         for p in list(sums)[: len(lost)]
@@ -82,7 +83,7 @@ def solved(rows, sums, lost):
 
 
 def places(head, group):
-    """(offset, size) of each block of a group; size 0 where there is none."""
+    """Return (offset, size) of each block of a group; size 0 for missing blocks."""
     step = head["block"]
     starts = [head["from"] + (j * head["groups"] + group) * step for j in range(head["count"])]
     return [(at, max(0, min(step, head["at"] - at))) for at in starts]
@@ -93,7 +94,7 @@ def block_words(data, head, at, size):
 
 
 def record_of(data, head, group, toc):
-    """toc is the table with 0 as its last entry's hash."""
+    """Make a group's record. toc is the table with 0 as its last entry's hash."""
     hashes = [xxh3(data[at : at + size]) if size else 0 for at, size in places(head, group)]
     raw = toc + bytes(-len(toc) % 8) + b"".join(h.to_bytes(8, "little") for h in hashes)
     assert len(raw) == head["record"]
@@ -101,7 +102,7 @@ def record_of(data, head, group, toc):
 
 
 def shares(data, head, group, record):
-    """[bytes of each share] of a group, from whole blocks."""
+    """Return [bytes of each share] of a group, from whole blocks."""
     whole = record + bytes(head["quorum"] * head["part"] - len(record))
     size, rows = head["part"], head["rows"]
     parts = [words(whole[i * size : (i + 1) * size]) for i in range(head["quorum"])]
@@ -122,13 +123,13 @@ def share(head, which, record_hash, rest):
 
 
 def section(data, head, toc):
-    """The section that protects data, the file up to its place."""
+    """Make the section that protects data, the file up to the offset of the section."""
     groups = [shares(data, head, g, record_of(data, head, g, toc)) for g in range(head["groups"])]
     return b"".join(group[p] for p in range(head["rows"]) for group in groups)
 
 
 def planned(at, start, toc_size, percent, **fields):
-    """The head that 11.7 recommends; fields are the rest of it."""
+    """Return the head that 11.7 recommends; fields supply the rest of it."""
     size = at - start
     block = 4096 if size <= 1 << 24 else 8192 if size <= 1 << 26 else 16384
     blocks = -(-size // block)
@@ -148,7 +149,7 @@ def planned(at, start, toc_size, percent, **fields):
 
 
 def heads(data):
-    """The heads of all sections of which a share is left, in order of place."""
+    """Return the heads of all sections that have a share left, by offset."""
     found = {}
     for at in range(4096, len(data) - 127, 64):
         head = reader.share_head(data, at)
@@ -161,7 +162,7 @@ OWN = ("number", "record_hash", "body_hash")
 
 
 def newest(data, found):
-    """The section to begin with, or None."""
+    """Return the head of the section to begin with, or None."""
     generation, listed, lost = 0, None, True
     try:
         reader.header(data)
@@ -183,7 +184,7 @@ def newest(data, found):
 
 
 def good_shares(data, head, group):
-    """({row: (part, row of blocks)}, hash of the record) of what is left of a group."""
+    """Return ({row: (part, row of blocks)}, hash of the record) of the good shares of a group."""
     found, record_hash = {}, None
     for p in range(head["rows"]):
         at = head["at"] + (p * head["groups"] + group) * head["size"]
@@ -198,7 +199,7 @@ def good_shares(data, head, group):
 
 
 def bare_table(toc):
-    """A table with 0 as its last entry's hash."""
+    """Return a table with 0 as its last entry's hash."""
     at = 64 + 64 * number(toc, 24, 4) - 16
     return toc[:at] + bytes(8) + toc[at + 8 :]
 
@@ -218,7 +219,7 @@ def read_record(data, head, group, found, record_hash):
 
 
 def mend_group(data, head, group):
-    """Puts the blocks and shares of a group right; returns its record."""
+    """Repair the blocks and shares of a group; return its record."""
     found, record_hash = good_shares(data, head, group)
     record = read_record(data, head, group, found, record_hash)
     wanted = [number(record, len(record) - 8 * (head["count"] - j)) for j in range(head["count"])]
@@ -282,7 +283,7 @@ def footer(head, toc_hash):
 
 
 def mend_front(data, head):
-    """The front page from the first commit's table (2.1)."""
+    """Rebuild the front page from the first commit's table (2.1)."""
     at = head["end"] - 64
     while number(data, at + 40):
         at = number(data, at + 40)
@@ -324,7 +325,7 @@ def listing(name, start, end):
 
 
 def repaired(data):
-    """The bytes that the file had."""
+    """Return the original bytes of the file."""
     data = bytearray(data)
     found = heads(data)
     first = newest(data, found) if found else None
@@ -344,7 +345,7 @@ def repaired(data):
 
 
 def check(data):
-    """Whether the newest commit's parity is of what it protects; Refused says where it is not."""
+    """Raise Refused if the newest commit's parity does not match the protected bytes."""
     front = reader.front_page(data)
     _, _, sections = reader.table(data, reader.newest(data, front)[0])
     entry = next((s for s in sections if s["name"] == "rag.parity"), None)

@@ -7,7 +7,7 @@
 
 \if :{?dim}
 \else
-    \echo 'say how many dimensions the vectors have: psql -v dim=768 -f spec/postgres.sql'
+    \echo 'give the number of dimensions: psql -v dim=768 -f spec/postgres.sql'
     \quit
 \endif
 
@@ -22,11 +22,11 @@ CREATE TABLE ragfile.note (
 );
 
 CREATE TABLE ragfile.documents (
-    position bigint PRIMARY KEY,     -- their order, which the collection keeps
+    position bigint PRIMARY KEY,     -- the order of the documents
     id       text NOT NULL UNIQUE,
     source   text NOT NULL DEFAULT '',
     title    text NOT NULL DEFAULT '',
-    body     text NOT NULL           -- the whole document as JSON; text, for jsonb knows no lone surrogates and no key order
+    body     text NOT NULL           -- the whole document as JSON; text, because jsonb keeps neither lone surrogates nor key order
 );
 
 CREATE TABLE ragfile.chunks (

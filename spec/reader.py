@@ -1,16 +1,18 @@
-"""A reader of RAGFile 0.1.0 and 1.0: slow, plain, whole. It is written from the pages beside it alone, shares no code with the
-ragfile package, and needs nothing but Python. Other readers are compared with its answers.
+"""A reader of RAGFile 0.1.0 and 1.0, slow and plain.
 
-`read(data, dim=None)` gives a dict of everything in the file, or raises `Refused` with the kind, the offset and the rule (the
-number of the section of the specification that the file breaks):
+It is written from the pages beside it alone, shares no code with the ragfile package, and needs
+nothing but Python. Other readers are compared with its output.
+
+`read(data, dim=None)` returns a dict of the whole content, or raises `Refused` with the kind, the
+offset and the rule (the number of the section of the specification that the file breaks):
 
     format    the bytes break a MUST
     version   a newer program wrote them: major version, feature bit, must-understand section
-    corrupt   a checksum says that the bytes are not those that were written
+    corrupt   a checksum does not match
 
-`python spec/reader.py FILE [DIM]` prints the dict, or the refusal, as JSON; its exit code is 0 or 2. Components of embeddings are
-numbers; those that JSON has no number for are the texts "nan", "inf" and "-inf". A text that is packed is null unless the module
-zstandard is there.
+`python spec/reader.py FILE [DIM]` prints the dict or the refusal as JSON; the exit code is 0 or 2.
+Components of embeddings are numbers; those without a JSON number are the texts "nan", "inf" and
+"-inf". A packed text is null if the module zstandard is missing.
 """
 
 import itertools
@@ -27,30 +29,14 @@ except ImportError:
 
 BLOCK, MIB = 1 << 16, 1 << 20
 NAME = rb"[A-Za-z0-9_.+@/]"
+# Checked here or in signatures.py and parity.py; N is a field's number.
 KNOWN = (
-    *(
-        "vector",
-        "keyword",
-        "rag.keys",
-        "rag.shadow",
-        "rag.planes",
-        "rag.clusters",
-        "rag.clustered",
-        "rag.terms",
-        "rag.postings",
-        "rag.chunks",
-        "rag.documents",
-        "rag.ids",
-    ),
-    *("rag.text", "rag.meta", "rag.tombs", "rag.gone", "rag.config", "rag.origin", "rag.stale"),
-    "rag.sample",
-    "rag.fine",
-    "rag.columns",
-    "rag.bare",
-    "rag.parity",
-)
-
-
+    "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
+    "rag.terms", "rag.postings", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
+    "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
+    "rag.tombs", "rag.gone", "rag.config", "rag.stale", "rag.origin", "rag.frequencies",
+    "rag.parity", "rag.seal", "rag.signatures",
+)  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
 ORIGINAL_LIMIT, LAYERS = 1 << 28, 8
@@ -72,7 +58,7 @@ def align(x, n):
 
 
 def extent(size):
-    """The bytes that a section of `size` bytes takes in a 1.0 file (2.2)."""
+    """Return the size of the extent of a section of `size` bytes in a 1.0 file (2.2)."""
     return align(align(size, 8) + 8 * -(-size // BLOCK) + 1, 64)
 
 
@@ -193,14 +179,14 @@ def header(data):
 
 
 def match(data, at, pattern):
-    """The bytes that match one piece of the entry grammar; the offence is at the first byte that does not."""
+    """Match one piece of the entry grammar at `at`; return (bytes, end)."""
     found = re.compile(pattern, re.DOTALL).match(data, at)
     need(found, at, "1.1", "the directory does not follow its grammar")
     return found.group(), found.end()
 
 
 def directory(data):
-    """[(name, start, end), …] by the rules of 1.1, in the order of the file."""
+    """Return [(name, start, end), …] by the rules of 1.1, in file order."""
     entries, at = [], 11
     if at == len(data) or data[at] == 0:
         return entries
@@ -251,7 +237,7 @@ def text(data, at, end):
 
 
 def bounds(data, at, end, order, rule):
-    """(start, end, padding) of a pair section, read where they stand and checked against the section at..end."""
+    """Read (start, end, padding) of a pair section and check them against the section at..end."""
     first, last, p = number(data, at, 8, order), number(data, at + 8, 8, order), data[at + 16]
     need(p in (4, 8, 16), at + 16, rule, "padding is not 4, 8 or 16")
     need(at + 17 <= first <= end + 1, at, rule, "start outside the section")
@@ -260,7 +246,7 @@ def bounds(data, at, end, order, rule):
 
 
 def gap(data, at, end, p, rule):
-    """Where the next pair starts, after the NULs at `at`, which separate it from the previous pair."""
+    """Return the start of the next pair, after the NULs at `at`."""
     need(
         data[at : at + p] == bytes(p) and at + p <= end,
         at,
@@ -293,7 +279,7 @@ def keyword_section(data, at, end, order="little"):
 
 
 def embeddings(data, first, last, p, dim, bits, order):
-    """Pairs of one dimension: ([[components, content], …], their offsets)."""
+    """Return pairs of one dimension: ([[components, content], …], their offsets)."""
     width, pairs, offsets, pair = dim * bits // 8, [], [], first
     code = "<>"[order == "big"] + str(dim) + {8: "b", 16: "e", 32: "f", 64: "d"}[bits]
     while pair <= last:
@@ -313,7 +299,7 @@ def embeddings(data, first, last, p, dim, bits, order):
 
 
 def inferred(data, first, last, p, bits, order):
-    """The one dimension with which the pairs parse and are finite."""
+    """Return the only dimension with which the pairs parse and are finite."""
     fitting = []
     for dim in range(1, min(65536, (last - first) * 8 // bits) + 1):
         if data[first + dim * bits // 8] == 0x2D:
@@ -328,7 +314,7 @@ def inferred(data, first, last, p, bits, order):
 
 
 def extension(data, at, last, first, p, bits, order):
-    """The block RXV1 at `at`, checked as 1.4 asks at opening; None when it is not there."""
+    """Read the block RXV1 at `at` with the checks of 1.4; return None if it is absent."""
     if first < at + 32 or data[at : at + 4] != b"RXV1":
         return None
     dim, stride, flags = (number(data, at + i, 4, order) for i in (4, 16, 20))
@@ -361,7 +347,7 @@ def vector_section(data, at, end, order="little", dim=None):
             dim in (None, block["dim"]),
             at + 22,
             "1.3",
-            "the file says another dimension than the caller",
+            "the caller gives another dimension than the file",
         )
         dim = block["dim"]
     elif dim is None and first <= last:
@@ -402,7 +388,7 @@ def vector_section(data, at, end, order="little", dim=None):
 
 
 def keys_section(data, at, end, order, keyword, offsets):
-    """1.5, in full: the entries list every pair once, in order."""
+    """Check 1.5 in full: the entries list every pair once, in order."""
     need(end - at + 1 >= 32, at, "1.5", "shorter than its head")
     need(data[at : at + 4] == b"RXK1", at, "1.5", "no RXK1")
     need(number(data, at + 4, 4, order) == 16, at + 4, "1.5", "entries are not of 16 bytes")
@@ -497,7 +483,7 @@ def zero(data, at, end, rule):
 
 
 def footer(data, at, head):
-    """What the 64 bytes at `at` say when they are a footer that holds by itself (2.4), otherwise None."""
+    """Return the fields of the footer at `at` if it is valid by itself (2.4), otherwise None."""
     if data[at : at + 8] != b"RAGCOMIT" or number(data, at + 56) != xxh3(data[at : at + 56]):
         return None
     keys = ("generation", "toc", "toc_size", "toc_hash", "before", "identity")
@@ -516,7 +502,7 @@ def footer(data, at, head):
 
 
 def newest(data, head):
-    """The newest footer with a whole table, and the later generation that was lost, if one was (2.5)."""
+    """Return the newest footer with a valid table, and the lost later generation or None (2.5)."""
     left = len(data) + 64 * MIB
     for at in range(len(data) // 64 * 64 - 64, head["footer"] - 1, -64):
         found = footer(data, at, head)
@@ -549,7 +535,7 @@ SMALL = ("toc_size", "version", "block", "groups", "rows", "quorum", "number", "
 
 
 def share_head(data, at):
-    """The head of a share of parity at `at`, with what follows from it, or None where there is none (11.3)."""
+    """Return the head of the share of parity at `at`, with derived fields, or None (11.3)."""
     if data[at : at + 8] != b"RAGPAR01" or len(data) < at + 128:
         return None
     if number(data, at + 120) != xxh3(data[at : at + 120]):
@@ -561,7 +547,7 @@ def share_head(data, at):
 
 
 def measure(head):
-    """Adds what follows from the fields of a head; false where they cannot be."""
+    """Add the derived fields of a head; return False if they are impossible."""
     block, groups, rows, toc_size = (head[key] for key in ("block", "groups", "rows", "toc_size"))
     sane = (
         block in (4096, 8192, 16384, 32768, 65536)
@@ -587,7 +573,7 @@ def measure(head):
 
 
 def table(data, found):
-    """The table of contents that a footer names, checked by 2.3: the footer, the table's own fields, segments, sections."""
+    """Read the table of contents of a footer by 2.3: (table fields, segments, sections)."""
     at, size, generation = found["toc"], found["toc_size"], found["generation"]
     need(data[at : at + 8] == b"RAGTOC01", at, "2.3", "no RAGTOC01")
     entries, segments, names, message = (number(data, at + i, 4) for i in (24, 28, 32, 36))
@@ -694,7 +680,7 @@ def entry_table(data, found, names, numbers, start):
         need(items <= 1 << 40, row, "2.3", "more than 2^40 items")
         need(segment == 0 or segment in numbers, row, "2.3", "a segment that is not listed")
         need(
-            not flags & 1 or name in KNOWN,
+            not flags & 1 or re.sub(r"\.[0-9]+$", ".N", name) in KNOWN,
             row,
             "2.3",
             "a must-understand section that this reader does not know",
@@ -722,7 +708,7 @@ def entry_table(data, found, names, numbers, start):
 
 
 def contents(data, section):
-    """2.2: padding, hash of the block hashes, blocks. The section's bytes."""
+    """Return the bytes of a section after checking padding, block hashes and blocks (2.2)."""
     at, size, blocks = section["at"], section["size"], -(-section["size"] // BLOCK)
     sums = at + align(size, 8)
     held = data[sums : sums + 8 * blocks]
@@ -737,7 +723,7 @@ def contents(data, section):
 
 
 def commit_check(data, about, sections):
-    """One commit by itself: its extents without holes, its padding, the bytes that it found abandoned."""
+    """Check one commit by itself: contiguous extents, padding, and abandoned bytes."""
     own, at = (
         [s for s in sections if s["generation"] == about["generation"]],
         about["abandoned"]["end"],
@@ -773,7 +759,7 @@ def entry_text(name, at, end):
 
 
 def front_check(data, head, about, sections):
-    """2.1: the front page agrees with the base."""
+    """Check that the front page agrees with the base (2.1)."""
     lines, names = [], {"rag.head", "rag.toc"}
     for name, at, end in [(s["name"], s["at"], s["at"] + extent(s["size"]) - 2) for s in sections]:
         lines.append(entry_text(name, at, end))
@@ -798,7 +784,7 @@ def front_check(data, head, about, sections):
 
 
 def history(data, head, found):
-    """(footer and table's fields, sections) of every commit before the one whose footer is `found`, newest first."""
+    """Yield (footer and table fields, sections) of every commit before `found`, newest first."""
     while found["generation"] > 1:
         at, generation = found["before"], found["generation"] - 1
         found = footer(data, at, head)
@@ -841,8 +827,10 @@ def read_1(data):
             name: part for (number_, name), part in held.items() if number_ == segment["number"]
         }
         segment |= read_segment(data, segment.pop("row"), segment, parts)
-    once = [d["id"] for s in segments for d in s.get("documents", []) if not d["deleted"]]
-    need(len(once) == len(set(once)), about["toc"], "3.3", "an id is live in two segments")
+    live = [d for s in segments for d in s.get("documents", []) if not d["deleted"]]
+    once = {d["id"]: d for d in live}
+    need(len(once) == len(live), about["toc"], "3.3", "an id is live in two segments")
+    parts = {name: part for (number_, name), part in held.items() if number_ == 0}
     keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     return {
         **{
@@ -863,6 +851,7 @@ def read_1(data):
         },
         **{"lost_generation": lost, "abandoned": left, "segments": segments},
         **{"sections": [{key: section[key] for key in keys} for section in sections]},
+        **read_whole(parts, once),
     }
 
 
@@ -870,7 +859,7 @@ def read_1(data):
 
 
 def bits_of(part, count, unit, at, rule):
-    """The numbers of the bits that are set in a bitmap over `count` things, whose bytes are a multiple of `unit`."""
+    """Return the set bits of a bitmap over `count` items, in units of `unit` bytes."""
     need(len(part) == unit * -(-count // (8 * unit)), at, rule, "a bitmap of the wrong size")
     numbers = [i for i in range(8 * len(part)) if part[i >> 3] >> (i & 7) & 1]
     beyond = next((i for i in numbers if i >= count), None)
@@ -895,7 +884,7 @@ def bare_rows(parts, rows):
 
 
 def matrix(data, part, place, rows, bare):
-    """3.1: `vector` as a part 1 section in which everything stands where it must."""
+    """3.1: `vector` as a part 1 section with a fixed layout."""
     at, items = place["at"], place["items"]
     need(len(part) >= 64, at, "3.1", "shorter than its head")
     bits, dim, count = part[0], number(part, 22, 4), number(part, 26)
@@ -954,7 +943,7 @@ def strings(part, at):
 
 
 def stream(part, at):
-    """3.4: the raw bytes of a stream, or None when a block is packed and zstandard is not there."""
+    """3.4: the raw bytes of a stream, or None if a block is packed and zstandard is missing."""
     need(len(part) >= 64, at, "3.4", "shorter than its trailer")
     trailer = len(part) - 64
     need(part[trailer : trailer + 8] == b"RAGBLK01", at + trailer, "3.4", "no RAGBLK01")
@@ -996,7 +985,7 @@ def stream(part, at):
 
 
 def unpacked(frame, size, at):
-    """The bytes of one Zstandard frame; None when only the size that its header states can be looked at."""
+    """Return the bytes of one Zstandard frame, or None if only its header can be checked."""
     need(len(frame) * 1000 >= size, at, "3.4", "packed more than 1000 to 1")
     need(
         len(frame) > 5 and frame[:4] == bytes.fromhex("28b52ffd"),
@@ -1023,7 +1012,7 @@ def unpacked(frame, size, at):
 
 
 def documents(parts, rows, tombs):
-    """3.3: the rows, and the documents that they come from."""
+    """3.3: the documents and their rows."""
     ids, (chunks, chunk_place), (table_, place) = (
         strings(*of(parts, "rag.ids")),
         parts["rag.chunks"],
@@ -1094,7 +1083,7 @@ def documents(parts, rows, tombs):
 
 
 def original(text, layers, at):
-    """The text before normalisation (3.4), from the text and its edits."""
+    """Return the text before normalisation (3.4), from the text and its edits."""
     need(len(layers) <= LAYERS, at, "3.4", "too many layers")
     for layer in layers:
         need(isinstance(layer, list), at, "3.4", "a layer that is not a list")
@@ -1163,7 +1152,7 @@ def chunk(chunks, row, document, blob, whole, size, blob_size, meta, at):
             len(spelled(blob, 0, first, at + 8)) == point,
             at + 16,
             "3.3",
-            "a chunk is at another code point than it says",
+            "a chunk starts at another code point",
         )
     found = {"row": row, "index": index, "text": words, "start": None if point == M32 else point}
     return found | {"meta": object_at(meta, packed >> 24, packed & 0xFFFFFF, at + 24)}
@@ -1188,7 +1177,7 @@ def spelled(blob, at, size, where):
 
 
 def object_at(meta, at, size, where):
-    """The JSON object of a document or chunk, None without one (3.4)."""
+    """Return the JSON object of a document or chunk, or None without one (3.4)."""
     held = cut(meta, at, size, where) if size else None
     if held is None:
         return None
@@ -1265,11 +1254,109 @@ def read_segment(data, row, segment, parts):
     suffixes = sorted(name[9:] for name in parts if re.fullmatch(r"rag\.terms(\.\d+)?", name))
     if suffixes:
         found["words"] = [lexicon(parts, suffix, rows) for suffix in suffixes]
+        need("rag.terms" in parts, row, "L.7", "fields without the whole")
+        own_lengths(found["words"], *of(parts, "rag.terms"))
+    return found
+
+
+def read_whole(parts, documents):
+    """Read the sections of the whole file. `documents` are the live ones by id."""
+    found = {}
+    if "rag.config" in parts:
+        part, at = of(parts, "rag.config")
+        found["config"] = json_of(part, at, "3.5")
+        need(isinstance(found["config"], dict), at, "3.5", "not an object")
+    if "rag.stale" in parts:
+        found["stale"] = stale(*of(parts, "rag.stale"), documents)
+    if "rag.origin" in parts:
+        found["origin"] = origin(*of(parts, "rag.origin"))
+    if "rag.frequencies" in parts:
+        found["frequencies"] = frequencies(*of(parts, "rag.frequencies"))
+    return found
+
+
+def json_of(part, at, rule):
+    try:
+        return json.loads(part.decode(errors="surrogatepass"))
+    except (ValueError, RecursionError):
+        raise Refused(at, rule, "not JSON") from None
+
+
+def stale(part, at, documents):
+    """3.5.1: the documents that another chunk policy cut."""
+    found, seen = json_of(part, at, "3.5.1"), set()
+    need(isinstance(found, list), at, "3.5.1", "not an array")
+    for record in found:
+        fits = isinstance(record, dict) and isinstance(record.get("documents"), list)
+        fits = fits and isinstance(record.get("chunking", 0), dict | type(None))
+        need(fits, at, "3.5.1", "not a record of a policy and documents")
+        for id_ in record["documents"]:
+            need(
+                isinstance(id_, str) and id_ in documents,
+                at,
+                "3.5.1",
+                "a document that is not live",
+            )
+            need(id_ not in seen, at, "3.5.1", "a document twice")
+            need(documents[id_]["own_text"], at, "3.5.1", "a document without a text of its own")
+            seen.add(id_)
+    return found
+
+
+def origin(part, at):
+    """Part 8: the object, or None if a block is packed and zstandard is missing."""
+    raw = stream(part, at)
+    if raw is None:
+        return None
+    found = json_of(raw, at, "8")
+    need(isinstance(found, dict), at, "8", "not an object")
+    need(found.get("version") == 1, at, "8", "another version", "version")
+    return found
+
+
+FREQUENCY_BLOCK = 4096
+
+
+def frequencies(part, at):
+    """10.2: the number of rows in which each term occurs."""
+    need(len(part) >= 64 and part[:8] == b"RAGFREQ1", at, "10.2", "no RAGFREQ1")
+    terms, rows, length, k1, b, blocks = struct.unpack_from("<3Q2dQ", part, 8)
+    config, zeros = struct.unpack_from("<2I", part, 56)
+    need(zeros == 0, at + 60, "10.2", "reserved bytes are not zero")
+    need(config <= 65535, at + 56, "10.2", "a configuration of more than 65,535 bytes")
+    keys = align(64 + config, 8)
+    first, found = align(keys + 8 * blocks, FREQUENCY_BLOCK), {}
+    fits = first + blocks * FREQUENCY_BLOCK == len(part)
+    need(fits, at, "10.2", "the parts do not fill the section")
+    for block in range(blocks):
+        place = first + block * FREQUENCY_BLOCK
+        held = frequency_block(part[place : place + FREQUENCY_BLOCK], rows, at + place)
+        need(held, at + place, "10.2", "an empty block")
+        key = int.from_bytes(held[0][0][:8].ljust(8, b"\0"), "big")
+        need(number(part, keys + 8 * block) == key, at + keys, "10.2", "another key")
+        found.update(held)
+    need(list(found) == sorted(found), at + first, "10.2", "terms are not in order")
+    need(len(found) == terms, at + 8, "10.2", "another number of terms")
+    named = {term.decode(): count for term, count in found.items()}
+    return {"rows": rows, "total_length": length, "k1": k1, "b": b, "terms": named}
+
+
+def frequency_block(block, rows, place):
+    """Return [(term, rows)] of one block."""
+    at, term, found = 0, b"", []
+    while at + 2 <= FREQUENCY_BLOCK and block[at + 1]:
+        shared, more = block[at], block[at + 1]
+        need(shared <= len(term), place, "10.2", "a term shares more than there is")
+        term = term[:shared] + block[at + 2 : at + 2 + more]
+        count, at = varint(block, at + 2 + more)
+        need(0 < count <= rows, place, "10.2", "more rows than there are")
+        found.append((term, count))
+    need(not any(block[at:]), place, "10.2", "the rest of a block is not zero")
     return found
 
 
 def lexicon(parts, suffix, rows):
-    """L.3 and L.4: lengths of rows, and the rows of each term with their tf. Of a field of L.7 with a suffix."""
+    """L.3, L.4: lengths of rows, rows of each term with tf. A suffix selects a field."""
     part, at = of(parts, "rag.terms" + suffix)
     need("rag.postings" + suffix in parts, at, "L.3", "terms without their postings")
     need(len(part) >= 128 and part[:8] == b"RAGLEX1\0", at, "L.3", "no RAGLEX1")
@@ -1301,6 +1388,25 @@ def lexicon(parts, suffix, rows):
     return {"field": int(suffix[1:]) if suffix else None, "lengths": lengths, "terms": named}
 
 
+def own_lengths(words, part, at):
+    """L.7: the lengths of fields are a part of the whole, and the rest a multiple of its weight."""
+    config = part[128 : 128 + number(part, 64, 4)].decode()
+    listed = next(line for line in config.splitlines() if line.startswith("fields="))
+    names, weights = zip(*(field.split(":") for field in listed[7:].split(",")), strict=True)
+    weights = [int(weight) for weight in weights]
+    whole, *own = words
+    if not own:
+        return
+    first = names.index("text") if "text" in names else 0
+    numbers = {field["field"] for field in own}
+    need(numbers == {*range(len(names))} - {first}, at, "L.7", "some fields have no sections")
+    for row, length in enumerate(whole["lengths"]):
+        if length == M32:  # this value represents any longer one
+            continue
+        rest = length - sum(weights[field["field"]] * field["lengths"][row] for field in own)
+        need(rest >= 0 and rest % weights[first] == 0, at, "L.7", "lengths that are not a part")
+
+
 def varint(raw, at):
     value, shift = 0, 0
     while True:
@@ -1326,6 +1432,8 @@ def block_of_terms(block, postings, norms, place):
         raw, here = postings[here : here + size], here + size
         found[term] = long_list(raw, norms) if df > 32 else short_list(raw, df)
         need(len(found[term]) == df, place, "L.4", "a list has another number of rows")
+        fits = all(a < b for a, b in itertools.pairwise(row for row, _ in found[term]))
+        need(fits and found[term][-1][0] < len(norms), place, "L.4", "a row that is not there")
     return found
 
 
@@ -1368,7 +1476,7 @@ def tf_of(code, norm, scale):
 
 
 def fine(parts):
-    """3.7: sums of smaller blocks. The grain, and the sections that they are of."""
+    """3.7: checksums of grains. Return the grain and the names of the covered sections."""
     part, at = of(parts, "rag.fine")
     need(len(part) >= 64 and part[:8] == b"RAGFINE1", at, "3.7", "no RAGFINE1")
     grain, count = struct.unpack_from("<II", part, 8)
@@ -1404,7 +1512,7 @@ NOTHING = object()
 
 
 def resolve(metadata, path):
-    """The value at a path (6.4)."""
+    """Return the value at a path (6.4)."""
     if path in metadata:
         return metadata[path]
     head, dot, rest = path.partition(".")
@@ -1414,7 +1522,7 @@ def resolve(metadata, path):
 
 
 def paths_of(metadata, before=""):
-    """The paths that name something in an object."""
+    """Return the paths that select a value in an object."""
     for key, value in metadata.items():
         yield before + key
         if isinstance(value, dict) and "." not in key:
@@ -1422,7 +1530,7 @@ def paths_of(metadata, before=""):
 
 
 def value_bytes(value):
-    """A JSON value as bytes in the order of values; None for one that has none."""
+    """Return a JSON value as bytes that compare in the order of values; None if it has none."""
     if value is None or isinstance(value, bool):
         return bytes([1 if value is None else 2 + value])
     if isinstance(value, str):
@@ -1487,7 +1595,7 @@ def columns(parts, segment, rows):
 
 
 def column(part, place, marks, rows, begin, at):
-    """((codes, values as bytes), where the next column begins)"""
+    """Return ((codes, values as bytes), start of the next column)."""
     width, data = struct.unpack_from("<IQ", part, place + 12)
     special, numbers, *others, zero_, blob, zero_2 = struct.unpack_from("<6IQQ", part, place + 24)
     values = special.bit_count() + numbers + sum(others)
@@ -1531,7 +1639,7 @@ def column(part, place, marks, rows, begin, at):
 
 
 def listed_paths(found, segment, flags, at):
-    """Every column is what the rows say."""
+    """Check that every column matches the metadata of the rows."""
     said = []
     for document in segment["documents"]:
         shared = document["meta"] or {}
@@ -1598,7 +1706,7 @@ def sample(parts, segment, rows):
 
 # ---- Part 4: shadows of vectors ----------------------------------------------------------------------------------------------
 
-TRUE_ENOUGH = 1e-9  # for the rounding of what is computed here
+TRUE_ENOUGH = 1e-9  # tolerance for rounding errors of this reader
 
 
 def floats(part, at, count, code="f"):
@@ -1614,7 +1722,7 @@ def norm(a):
 
 
 def unit_row(values):
-    """(u, N, whether it has a direction) of a row, by "The promises of the numbers" in 4.2."""
+    """Return (u, N, whether it has a direction) of a row, by "Guarantees" in 4.2."""
     if "nan" in values:  # it has no vector (3.9): never ranked
         return [0.0] * len(values), -1.0, False
     length = norm(values)
@@ -1623,7 +1731,7 @@ def unit_row(values):
 
 
 def shadow_head(part, at, magic, vectors, rule, used):
-    """group_rows, from the head that both kinds share."""
+    """Check the head that both kinds share; return group_rows."""
     need(len(part) >= 128 and part[:8] == magic, at, rule, "another magic, or too short")
     version, dim, rows, group_rows = struct.unpack_from("<IIQI", part, 8)
     need(version == 1, at + 8, rule, "a shadow of an unknown version", "version")
@@ -1637,7 +1745,7 @@ def shadow_head(part, at, magic, vectors, rule, used):
 
 
 def nibbles(part, block, r, count):
-    """The first codes of row r of a block, less 7.5."""
+    """Return the first codes of row r of a block, less 7.5."""
     found = []
     for i in range(count):
         byte = part[block + 64 * (i // 8) + 4 * r + i % 4]
@@ -1651,24 +1759,29 @@ def is_norm(said, length, usual):
 
 
 def is_special(scale, rest, length):
-    """What a row without a direction says of itself."""
+    """Return whether the stored numbers mark a row without a direction."""
     kind = math.copysign(math.inf, length)
     return scale == 0 and (rest == kind if length else rest >= 0)
 
 
 def eight_bits(part, where, u, length, usual, at, rule):
-    """The 8-bit copy of one row keeps its promise."""
+    """Check the guarantee of the 8-bit copy of one row."""
     scale, rest, said = floats(part, where, 3)
     need(is_norm(said, length, usual), at + where + 8, rule, "another norm than the row's")
     if not usual:
-        need(is_special(scale, rest, length), at + where, rule, "not the kind of row that it says")
+        need(
+            is_special(scale, rest, length),
+            at + where,
+            rule,
+            "a wrong mark of a row without a direction",
+        )
         return
     left = [x - scale * (part[where + 12 + i] - 128) for i, x in enumerate(u)]
     need(norm(left) <= rest + TRUE_ENOUGH, at + where + 4, rule, "the copy is further from its row")
 
 
 def shadow(parts, vectors, name):
-    """4.2: [group_rows, 0], once every row keeps its promises."""
+    """4.2: return [group_rows, 0] after checking the guarantees of every row."""
     part, at = of(parts, name)
     group_rows = shadow_head(part, at, b"RAGSHADW", vectors, "4.2", 28)
     rows, dim, wide = len(vectors["pairs"]), vectors["dim"], align(vectors["dim"], 8)
@@ -1693,7 +1806,12 @@ def shadow(parts, vectors, name):
             need(norm(left) <= rest + TRUE_ENOUGH, at + block, "4.2", "a copy further from its row")
             need(abs(dot(left, v)) <= 2e-6, at + block, "4.2", "a copy that is no projection")
         else:
-            need(is_special(scale, rest, length), at + block, "4.2", "not the kind that it says")
+            need(
+                is_special(scale, rest, length),
+                at + block,
+                "4.2",
+                "a wrong mark of a row without a direction",
+            )
         codes = blocks + -(-count // 16) * (8 * wide + 192) + (row - first) * (12 + wide)
         eight_bits(part, codes, u, length, usual, at, "4.2")
     return [group_rows, 0]
@@ -1729,7 +1847,7 @@ class Axes:
         return [dot(places, column) for column in columns]
 
     def split(self, x):
-        """The lengths of x's parts in the axes' space and across it: c with (A A') c = A x, by steps, for A A' is nearly one."""
+        """Return the lengths of x's parts in the axes' space and across it (4.3)."""
         places, left = [0.0] * len(self.axes), list(x)
         for _ in range(8):
             places = [p + q for p, q in zip(places, self.along(left), strict=True)]
@@ -1738,7 +1856,7 @@ class Axes:
 
 
 def planes(parts, vectors, name):
-    """4.3: [group_rows, K], once every row keeps its promises."""
+    """4.3: return [group_rows, K] after checking the guarantees of every row."""
     part, at = of(parts, name)
     group_rows = shadow_head(part, at, b"RAGPLANE", vectors, "4.3", 32)
     rows, dim, wide = len(vectors["pairs"]), vectors["dim"], align(vectors["dim"], 8)
@@ -1779,7 +1897,7 @@ def planes(parts, vectors, name):
 
 
 def along_axes(part, head, block, r, u, bounded, axes, mean, steps, at):
-    """The places of one row along the axes are as near to it as the group and the row say."""
+    """Check that the coordinates of one row are within the stored bounds."""
     rest_unit, tail_unit, reach = floats(part, head, 3)
     meta = block + 8 * len(steps)
     scale, rest = floats(part, meta + 2 * r, 1, "e")[0], rest_unit * part[meta + 32 + r]
@@ -1801,7 +1919,7 @@ def along_axes(part, head, block, r, u, bounded, axes, mean, steps, at):
 
 
 def clusters(parts, vectors, name):
-    """4.4: (the rows of each cluster, the vectors at their places), once the clusters keep their promises."""
+    """4.4: return (the rows of each cluster, the vectors at their places) after all checks."""
     part, at = of(parts, name)
     need(len(part) >= 64 and part[:8] == b"RAGCLUST", at, "4.4", "another magic, or too short")
     version, dim, rows, count = struct.unpack_from("<IIQI", part, 8)
@@ -1840,7 +1958,7 @@ def clusters(parts, vectors, name):
 
 
 def in_cluster(values, centroid, numbers, at):
-    """A row lies within the radius and the norms of its cluster."""
+    """Check that a row is within the radius and the norms of its cluster."""
     radius, _, least, most = numbers
     u, length, usual = unit_row(values)
     if length < 0:
@@ -1855,7 +1973,7 @@ def in_cluster(values, centroid, numbers, at):
 
 
 def read(data, dim=None):
-    """Everything in the file whose bytes are `data`; `dim` is the caller's word on a 0.1.0 file that does not say."""
+    """Return the content of the file `data`. `dim` is the dimension of a 0.1.0 file without one."""
     version, _ = header(data)
     return read_1(data) if version[0] else read_0(data, dim)
 

@@ -1,4 +1,4 @@
--- The canonical blocks in PostgreSQL with pgvector: the schema, and each step of retrieval as a function that can be read.
+-- The pipeline of part 6 in PostgreSQL with pgvector: the schema, and each step of retrieval as a function.
 --
 --     createdb rag && psql rag -v dim=256 -f spec/retrieval.sql
 --     ragfile export kb.ragfile chunks.jsonl
@@ -9,8 +9,8 @@
 --     SELECT * FROM canonical.lexical_candidates('handbook', 'rotate the keys');
 --     SELECT * FROM canonical.hybrid('handbook', 'rotate the keys', :query_vector);
 --
--- Vectors, filters and fusion give the library's results (part 6), vectors to binary32. Words are ranked by ts_rank_cd instead of BM25:
--- the rules are the same, the order differs.
+-- Vectors, filters and fusion give the library's results (part 6), vectors to binary32. Words are ranked by
+-- ts_rank_cd instead of BM25, so the order of that list differs.
 
 \if :{?dim}
 \else
@@ -23,7 +23,7 @@ BEGIN;
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA canonical;
 
--- A collection has one model and one number of dimensions, for ever.
+-- The model and the number of dimensions of a collection never change.
 CREATE TABLE canonical.collections (
     name        text COLLATE "C" PRIMARY KEY,
     embed_model text NOT NULL,
@@ -41,7 +41,7 @@ CREATE TABLE canonical.chunks (
     collection  text COLLATE "C" NOT NULL,
     doc_id      text COLLATE "C" NOT NULL,
     chunk_index int    NOT NULL CHECK (chunk_index >= 0),
-    id          uuid   NOT NULL,            -- part 6 says how it follows from the other three
+    id          uuid   NOT NULL,            -- derived from the other three (6.2)
     content     text   NOT NULL,
     tags        text[] NOT NULL DEFAULT '{}',
     metadata    jsonb  NOT NULL DEFAULT '{}',
@@ -55,11 +55,11 @@ CREATE INDEX chunks_by_vector ON canonical.chunks USING hnsw (embedding vector_c
 CREATE INDEX chunks_by_word ON canonical.chunks USING gin (words);
 CREATE INDEX chunks_by_tag ON canonical.chunks USING gin (tags);
 
--- Lines of `ragfile export`, until canonical.index() takes them in.
+-- Lines of `ragfile export`, until canonical.index() imports them.
 CREATE TABLE canonical.arriving (line text NOT NULL);
 
--- A line as jsonb. What PostgreSQL cannot hold, U+0000 and halves of surrogate pairs, becomes U+FFFD: one such character in a
--- chunk is no reason to refuse the file.
+-- A line as jsonb. U+0000 and lone surrogates, which PostgreSQL cannot store, become U+FFFD, so that one
+-- such character does not prevent the import of a file.
 CREATE FUNCTION canonical.readable(line text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN line::jsonb;
@@ -70,7 +70,8 @@ EXCEPTION WHEN untranslatable_character OR invalid_text_representation THEN
     RETURN line::jsonb;
 END $$;
 
--- Upserts the rows that arrived. The same rows again change nothing. Another model than the collection's is an error.
+-- Upsert the imported rows. Importing the same rows again changes nothing. A model that differs from the
+-- collection's is an error.
 CREATE FUNCTION canonical.index(into_collection text, model text) RETURNS TABLE (inserted bigint, updated bigint, unchanged bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -108,7 +109,7 @@ LANGUAGE sql IMMUTABLE AS $$
         AND NOT EXISTS (SELECT FROM jsonb_each(passes.metadata) f WHERE chunk.metadata->f.key IS DISTINCT FROM f.value)
 $$;
 
--- The nearest by cosine, exactly: the index might miss some, so it is not used. Without the SET line it is.
+-- The exact nearest rows by cosine. The SET line disables the index, which could miss some.
 CREATE FUNCTION canonical.vector_candidates(
     of_collection text, query vector, k int DEFAULT 50, tags_any text[] DEFAULT '{}', tags_all text[] DEFAULT '{}', metadata jsonb DEFAULT '{}'
 ) RETURNS TABLE (doc_id text, chunk_index int, score float8, rank bigint)

@@ -1,9 +1,9 @@
-"""A second reader of signatures (part 9), in plain Python: hashes, JSON, and Ed25519 as RFC 8032 describes it. Slow.
+"""A second reader of signatures (part 9) in plain Python: hashes, JSON, Ed25519 (RFC 8032). Slow.
 
     python spec/signatures.py FILE KEY      KEY: the 32 bytes of a public key, in hexadecimal
 
-Prints one JSON object: what the signer said, and a verdict: `holds`; `stale` (the table or the seal
-is another); `altered` (a block is another than its leaf); `not signed by this key`.
+Prints one JSON object: the signer's claims, and a verdict: `holds`; `stale` (the table or the seal
+changed); `altered` (a block differs from its leaf); `not signed by this key`.
 """
 
 import base64
@@ -28,7 +28,7 @@ ROOT = pow(2, (P - 1) // 4, P)
 
 
 def recovered(y, sign):
-    """The x of a point, or None where there is no such point."""
+    """Return the x of a point, or None if there is no such point."""
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(square, (P + 3) // 8, P)
     if (x * x - square) % P:
@@ -88,7 +88,7 @@ def accepts(key, signature, message):
 
 
 def signed(secret, message):
-    """(public key, signature) for the vectors; the secret is 32 bytes."""
+    """Return (public key, signature) for the vectors; the secret is 32 bytes."""
     h = hashlib.sha512(secret).digest()
     a = int.from_bytes(h[:32], "little") & ((1 << 254) - 8) | (1 << 254)
     key = packed(times(a, BASE))
@@ -107,7 +107,7 @@ def leaves_of(data):
 
 
 def content_list(sections, segments):
-    """sections: (name, segment, flags, items, size, leaves); segments: (number, rows, live)."""
+    """Make the list from (name, segment, flags, items, size, leaves) and (number, rows, live)."""
     text = "ragfile content 1\n"
     for name, segment, flags, items, size, leaves in sections:
         root = hashlib.sha256(b"\1" + leaves).hexdigest()
@@ -125,7 +125,7 @@ def own_section(data, sections, name):
 
 
 def said_by(envelope):
-    """(payload, signature, digest, predicate), or None for what is not an envelope of part 9."""
+    """Return (payload, signature, digest, predicate) of an envelope, or None if it is invalid."""
     try:
         (only,) = envelope["signatures"]
         payload = base64.b64decode(envelope["payload"], validate=True)
@@ -141,7 +141,7 @@ def said_by(envelope):
 
 
 def judge(data, key):
-    """{"verdict", "said"} of the newest commit, for one public key."""
+    """Return {"verdict", "said"} of the newest commit for one public key."""
     head = reader.front_page(data)
     _, segments, sections = reader.table(data, reader.newest(data, head)[0])
     listed = sorted(

@@ -14,7 +14,7 @@ import json
 
 import numpy as np
 
-from ragfile.errors import FormatError
+from ragfile.errors import FormatError, VersionError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd.front_matter import Frontmatter
@@ -61,13 +61,21 @@ def pack(collection):
     return json.dumps(held, ensure_ascii=False).encode("utf-8", "backslashreplace"), texts, rows
 
 
+def read(blob):
+    """Return the object of an origin as it is stored."""
+    held = json.loads(bytes(blob))
+    if not isinstance(held, dict):
+        raise FormatError("this origin is not a JSON object")
+    if held.get("version") != VERSION:
+        raise VersionError(f"this origin is of version {held.get('version')}, not {VERSION}")
+    return held
+
+
 def unpack(blob, text_of, vector_of):
     """The collection again. text_of(document_id) and vector_of(document_id, chunk_index) ask the
     store; a KeyError of theirs means that the store has moved on since, and passes.
     """
-    held = json.loads(bytes(blob))
-    if not isinstance(held, dict) or held.get("version") != VERSION:
-        raise FormatError("this origin was written by another version")
+    held = read(blob)
     documents = held["documents"]
     for name in held["texts"]:
         documents[name]["full_text"] = text_of(name)

@@ -8,6 +8,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file import sample_rows
+from ragfile.file.row_segment import unpack
 from ragfile.text import restored
 
 LONGEST = (1 << 32) - 1  # a length that may stand for a longer one
@@ -20,8 +21,8 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     faults: list[tuple[str, int, str, str]] = []
     for segment in archive.segments:
         for look in (
-            _records, _vectors, bare_faults, _terms, shadow_faults, sample_faults, fine_faults,
-            column_faults,
+            _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
+            column_faults, gone_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -29,7 +30,28 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
                 faults.append(
                     (type(error).__name__, error.at or 0, str(error), error.section or "")
                 )
-    return faults or list(_between(archive.segments))
+    if faults:
+        return faults
+    _open_whole(archive.reader)
+    return [
+        *_between(archive.segments),
+        *stale_faults(archive.stale_records, archive.segments),
+    ]
+
+
+def _open_whole(reader):
+    """Raise FormatError if a section of the whole file cannot be opened."""
+    if (section := reader.section("rag.origin")) is not None:
+        _core.Stream(section, unpack)
+    if (section := reader.section("rag.frequencies")) is not None:
+        _core.Frequencies(section)
+
+
+def _streams(segment):
+    """The trailers and tables of texts and metadata are valid."""
+    if segment.has("rag.text"):
+        _ = segment.texts, segment.meta
+    return ()
 
 
 def _fault(what, section):
@@ -64,6 +86,37 @@ def _original(segment, number):
             restored(segment.text(record, 0, record.text_size), fields["original"])
         except ValueError as error:
             yield _fault(f"the original text of document {record.id!r}: {error}", "rag.meta")
+
+
+def gone_faults(segment):
+    """`rag.gone` marks documents without rows, as many as it has items."""
+    section = segment.section("rag.gone")
+    if section is None:
+        return
+    count = segment.records.documents
+    if len(section) != (count + 7) // 8:
+        yield _fault("a bitmap of another size than its documents", "rag.gone")
+        return
+    bits = np.unpackbits(np.frombuffer(section, np.uint8), bitorder="little")
+    marked = np.flatnonzero(bits).tolist()
+    if len(marked) != segment.reader.entry("rag.gone", segment.number)["items"]:
+        yield _fault("not as many deleted documents as items", "rag.gone")
+    elif marked and marked[-1] >= count:
+        yield _fault("a bit after the last document", "rag.gone")
+    elif any(segment.records.document(number).rows for number in marked):
+        yield _fault("a document that has rows", "rag.gone")
+
+
+def stale_faults(records, segments):
+    """`rag.stale` lists live documents that have a text of their own, each once."""
+    listed = [doc_id for record in records for doc_id in record["documents"]]
+    if len(set(listed)) != len(listed):
+        yield _fault("a document is listed twice", "rag.stale")
+    if not listed:
+        return
+    texts = {old.id for one in segments for old in one.live_documents() if old.record.has_text}
+    for doc_id in sorted(set(listed) - texts)[:1]:
+        yield _fault(f"document {doc_id!r} is not live, or has no text of its own", "rag.stale")
 
 
 def _vectors(segment):
@@ -101,7 +154,7 @@ def _components(segment, bare):
             return
 
 
-def _terms(segment):
+def term_faults(segment):
     """What the fields of a row have of their own is a part of what the row has."""
     if segment.section("rag.terms") is None:
         return

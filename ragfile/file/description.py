@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import CorruptError
-from ragfile.file import config, custom_sections, prefetch
+from ragfile.file import custom_sections, prefetch
 from ragfile.file.open_file import FOOTER, OpenFile, of_one_commit
+from ragfile.file.stale_records import read_stale
 
 if TYPE_CHECKING:
-    from typing import Any, TypeGuard
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -23,17 +22,6 @@ if TYPE_CHECKING:
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.
 PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
-
-
-def _are_stale_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
-    return isinstance(found, list) and all(
-        isinstance(entry, dict)
-        and "chunking" in entry
-        and config.is_policy(entry["chunking"])
-        and isinstance(entry.get("documents"), list)
-        and all(isinstance(doc_id, str) for doc_id in entry["documents"])
-        for entry in found
-    )
 
 
 def signature_fact(signature: Signature) -> dict[str, Any]:
@@ -47,20 +35,7 @@ class DescribedFile(OpenFile):
     @property
     def stale_records(self) -> list[dict[str, Any]]:
         """What rag.stale says: [{"chunking": policy, "documents": ids}], the documents cut by another policy than the file's."""
-        section = self.reader.section("rag.stale")
-        if section is None:
-            return []
-        section.check()
-        try:
-            found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
-        except (ValueError, RecursionError):
-            found = None
-        if not _are_stale_records(found) or config.is_too_deep(found):
-            raise CorruptError(
-                f"{self.path}: rag.stale is not a list of documents by chunk policy",
-                section="rag.stale",
-            )
-        return found
+        return read_stale(self.reader, self.path)
 
     @property
     def compaction(self) -> str:

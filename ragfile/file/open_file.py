@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from ragfile import _core
 from ragfile.errors import ChangedError, CorruptError, FormatError
-from ragfile.file import config
+from ragfile.file import config, sections
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from types import TracebackType
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -28,29 +28,6 @@ if TYPE_CHECKING:
     Opened = TypeVar("Opened", bound="OpenFile")
 
 FRONT, FOOTER = 4096, 64  # bytes at the beginning of a file and at the end of a commit
-# A section that stands on others, in the same segment.
-RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
-REQUIRES = {
-    "rag.shadow": ("vector",),
-    "rag.sample": ("vector",),
-    "rag.planes": ("vector",),
-    "rag.clusters": ("vector", "rag.clustered"),
-    "rag.clustered": ("vector", "rag.clusters"),
-    "rag.columns": RECORDS,
-    "rag.terms": ("rag.postings",),
-    "rag.postings": ("rag.terms",),
-    "keyword": RECORDS,
-}
-REQUIRES |= dict.fromkeys((*RECORDS, "vector", "rag.bare"), RECORDS)
-
-
-def _needs(name: str) -> Sequence[str]:
-    """What a section stands on; those of a field's own words end in its number."""
-    kind, _, number = name.rpartition(".")
-    if kind in ("rag.terms", "rag.postings"):
-        other = "rag.postings" if kind == "rag.terms" else "rag.terms"
-        return "rag.terms", f"{other}.{number}"
-    return REQUIRES.get(name, ())
 
 
 def _key_texts(keys):
@@ -182,7 +159,7 @@ class OpenFile:
         """Sections stand on one another; one without its ground is refused by name."""
         there = {(entry["segment"], entry["name"]) for entry in self.reader.entries}
         for segment, name in there:
-            missing = next((n for n in _needs(name) if (segment, n) not in there), None)
+            missing = next((n for n in sections.needs(name) if (segment, n) not in there), None)
             if missing is not None:
                 raise CorruptError(
                     f"{self.path}: section {name} needs section {missing}", section=missing

@@ -12,18 +12,9 @@ Everything works without these plans, a block at a time; with them a question co
 import bisect
 
 from ragfile import _core
+from ragfile.file.section_table import PREFETCHED
 
 STREAM_END = 64 << 10  # a stream's trailer, and as a rule its table
-TABLES = (
-    "rag.meta",
-    "rag.chunks",
-    "rag.documents",
-    "rag.ids",
-    "rag.postings",
-    "rag.terms",
-    "rag.tombs",
-    "rag.bare",
-)
 LITTLE = 8 << 20
 
 
@@ -60,7 +51,7 @@ def whole(segments, *names):
 def tables(segments):
     """All but texts and vectors, where that is little: one request, and no round trip for each step of a question."""
     new = _new(segments, "tables")
-    wants = [_whole(segment.section(name)) for segment in new for name in TABLES]
+    wants = [_whole(segment.section(name)) for segment in new for name in PREFETCHED]
     if sum(size for _, _, size in wants) <= LITTLE:
         _once(new, "tables", wants)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
+from ragfile.file.section_table import UNSIGNED
 from ragfile.ground.signing_keys import PublicKey
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 SEAL, SIGNATURES = "rag.seal", "rag.signatures"
 # What is no content: what signs it, and what follows from all bytes, which signing changes too.
-NO_CONTENT = (SEAL, SIGNATURES, "rag.parity")
 BLOCK, LEAF = 1 << 16, 32
 JSON_MAX, ENVELOPES_MAX = 1 << 20, 64
 TYPE = "application/vnd.in-toto+json"
@@ -54,7 +54,7 @@ class Content:
 
     def __init__(self, reader: _core.Reader) -> None:
         self.entries: list[SectionEntry] = sorted(
-            (e for e in reader.entries if e["name"] not in NO_CONTENT),
+            (e for e in reader.entries if e["name"] not in UNSIGNED),
             key=lambda e: (e["name"].encode(), e["segment"]),
         )
         self.segments = reader.segments

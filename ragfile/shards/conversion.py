@@ -16,6 +16,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ragfile.exchange import conversion
+from ragfile.file import sections
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.shards import new_generation
 from ragfile.shards.builder import assignment_of, first_manifest, refuse_to_replace
@@ -24,7 +25,7 @@ from ragfile.shards.executors import executor_of
 from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
 from ragfile.write.builder import BuildReport
-from ragfile.write.compaction import KEPT, rewrite
+from ragfile.write.compaction import rewrite
 from ragfile.write.stale_documents import entries_of
 
 if TYPE_CHECKING:
@@ -142,8 +143,7 @@ def _number(found):
 
 def _tell_what_is_left(file):
     """Sections of a whole file that are not about documents have no place in shards."""
-    own = ("vector", "keyword", *(name for name in KEPT if name == "rag.stale"))
-    left = [n for n in file.strategies if n not in own and (n in KEPT or not n.startswith("rag."))]
+    left = [n for n in file.strategies if n != "rag.stale" and sections.compaction(n) == "kept"]
     if left:
         said = f"{file.path}: a dataset does not hold its sections {', '.join(left)}"
         warnings.warn(said, UserWarning, stacklevel=4)

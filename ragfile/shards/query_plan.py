@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragfile.file import prefetch
+from ragfile.file.section_table import PREFETCHED
 from ragfile.net.fetcher import WINDOW
 from ragfile.shards import shard_bounds
 from ragfile.shards.messages import (
@@ -42,7 +42,7 @@ def window_of(shard: ShardRecord) -> int:
     that lies together and is not much."""
     if shard.bytes <= LITTLE:
         return shard.bytes
-    first = min((at for name, _, at, _ in shard.sections if name in prefetch.TABLES), default=0)
+    first = min((at for name, _, at, _ in shard.sections if name in PREFETCHED), default=0)
     tables = shard.bytes - first
     return tables if WINDOW < tables <= TABLES_MOST else WINDOW
 

@@ -96,7 +96,7 @@ def write(
         if chunks:
             writer.add(chunks, np.array([row.vector for row in sample]))
         if frequencies := _frequencies(before, added, removed, rows, total_length):
-            writer.add_section(SECTION, frequencies)
+            writer.draft.add_section(SECTION, frequencies)
 
 
 def _sample(before, added, removed, rows):

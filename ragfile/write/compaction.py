@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
+from ragfile.file import sections
 from ragfile.file.archive import Archive
 from ragfile.ground.urls import refuse_remote
 from ragfile.write.draft import Draft
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
     from ragfile.file.row_segment import StoredDocument
     from ragfile.types import Layout, SectionEntry, StrPath
-
-KEPT = ("rag.origin", "rag.stale")
-MADE_ANEW = ("vector", "keyword")  # with all others whose names start with "rag."
 
 
 def compact(
@@ -103,15 +101,15 @@ def rewrite(
 
 
 def _is_kept(entry: SectionEntry) -> bool:
-    """Whether a section is not made anew: of a third party, or about the whole file."""
-    name = entry["name"]
-    return name in KEPT or not (name.startswith("rag.") or name in MADE_ANEW)
+    """Whether a section is copied: another program's, or about the whole file."""
+    return sections.compaction(entry["name"]) == "kept"
 
 
 def _section(archive: Archive, entry: SectionEntry) -> tuple[str, bytes, int, int]:
     if entry["segment"]:
         raise ValueError(
-            f"section {entry['name']} belongs to a segment: only who made it can compact it"
+            f"section {entry['name']} belongs to a segment: only the program that wrote it can "
+            "compact this file"
         )
     section: Any = archive.section(entry["name"], 0)
     section.check()

@@ -18,6 +18,7 @@ from ragfile import _core
 from ragfile.embedding.embedded_text import NOTHING, Context
 from ragfile.errors import ModelError
 from ragfile.file.row_segment import StoredDocument
+from ragfile.file.sections import check_own
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
 from ragfile.write.analysis_record import analysis_record
@@ -243,7 +244,17 @@ class Transaction:
         self, name: str, data: Buffer, *, items: int = 0, must_read: bool = False,
         must_write: bool = False,
     ) -> None:  # fmt: skip
-        """A section of your own, found again with rf.section(name)."""
+        """Add a section of your own, which `rf.section(name)` returns.
+
+        Args:
+            name: 1 to 64 letters, digits or `_.+@/`. Names that the format uses or reserves,
+                such as those that start with `rag.`, raise `ValueError`.
+            data: The bytes of the section.
+            items: The number of things in it, for `info`.
+            must_read: Readers without code for the section refuse the file.
+            must_write: Programs without code for it refuse to write to the file.
+        """
+        check_own(name)
         self.draft.add_section(name, bytes(data), items, must_read | must_write << 1)
 
     def close(self) -> None:

@@ -26,6 +26,7 @@ from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
 from ragfile.file.archive import Archive
 from ragfile.file.row_segment import StoredDocument
+from ragfile.file.section_table import DROPPED_BY_EDITS
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.
-OF_THE_PAST = ("rag.origin", "rag.seal", "rag.signatures")
 PARITY = "rag.parity"
 NUMBER = 2  # the kind of a number among the keys of a column
 POLL = 0.05  # seconds between two looks at a lock
@@ -432,8 +432,8 @@ class Editor(Transaction):
             self.removals.mark_bare(self.draft.file)
         self.draft.write_rest()
         self.stale.write(self.draft.file, stale)
-        gone = OF_THE_PAST if "parity" in self.draft.record else (*OF_THE_PAST, PARITY)
-        for name in gone:
+        is_protected = "parity" in self.draft.record
+        for name in (*DROPPED_BY_EDITS, *(() if is_protected else (PARITY,))):
             if self.archive.reader.has(name):
                 self.draft.file.drop(name)
 

@@ -1,10 +1,15 @@
-"""The files that a reader must refuse: each breaks one rule, and says at which byte. Checksums hold unless they are the point."""
+"""The files that a reader must refuse: each breaks one rule at a known byte.
+
+Checksums are valid unless they are the subject of the test.
+"""
 
 import struct
 
 from good_files import (
     DOCUMENTS,
+    FREQUENT,
     NOTHING,
+    ORIGIN,
     RICH,
     ROWS,
     SOME_VECTORS,
@@ -13,6 +18,7 @@ from good_files import (
     rich_columns,
     segment,
     shadowed,
+    whole_file,
 )
 from oracles import handmade
 from pieces import (
@@ -22,8 +28,10 @@ from pieces import (
     columns,
     file_0,
     fine,
+    frequencies,
     keys_section,
     keyword_section,
+    lexicons,
     matrix,
     patched,
     plain,
@@ -282,7 +290,7 @@ def one(lie=None, sections=None, rows=(), **options):
 
 
 def resealed(data, *patches):
-    """The bytes with patches in the front page, whose hash holds again."""
+    """Return the bytes with patches in the front page, and a valid hash of it."""
     data = patched(data, *patches)
     return patched(data, (4080, struct.pack("<Q", handmade.xxh(data[:4080]))))
 
@@ -829,7 +837,7 @@ def shadow_maker(name, rule, kind, rows):
 
 
 def shadow_heads(made, good):
-    """What both kinds have in common."""
+    """The checks that both kinds share."""
     yield made("magic", patched(good, (0, b"r")), "another magic")
     yield made("version", patched(good, (8, b"\2")), "version 2", "version")
     yield made("dim", patched(good, (12, b"\x4d")), "another dimension than the vectors")
@@ -957,6 +965,75 @@ def cluster_tables():
     yield "1-clusters-alone", bad(data, None, "4.4", "clusters without a shadow in their order")
 
 
+def lexical():
+    """Words of two fields, in three rows."""
+    rows = [(["red", "fox"], ["red"]), (["red", "red"], []), ([], ["fox", "den"])]
+
+    def made(case, name, change, note, rule):
+        held = [
+            (n, s, f, change(d) if n == name else d, i)
+            for n, s, f, d, i in lexicons(rows, {"text": 1, "headers": 6})
+        ]
+        return f"1-{case}", bad(File().commit(held, rows=[(1, 3, 3)]).bytes(), None, rule, note)
+
+    def put(*patches):
+        return lambda data: patched(data, *patches)
+
+    yield made("terms-magic", "rag.terms", put((0, b"r")), "no RAGLEX1", "L.3")
+    yield made("terms-rows", "rag.terms", put((8, b"\4")), "another number of rows", "L.3")
+    yield made("terms-total", "rag.terms", put((24, b"\xff")), "another total length", "L.3")
+    yield made("terms-width", "rag.terms", put((68, b"\3")), "lengths of three bytes", "L.3")
+    yield made("terms-cut", "rag.terms", lambda data: data[:-8], "eight bytes less", "L.3")
+    yield made("postings-row", "rag.postings", put((1, b"\x7f")), "a row that is not there", "L.4")
+    swapped = lexicons(list(reversed(rows)), {"text": 1, "headers": 6})
+    own = {name: data for name, _, _, data, _ in swapped}
+    yield made(
+        "fields-lengths",
+        "rag.terms.1",
+        lambda _: own["rag.terms.1"],
+        "lengths of other rows",
+        "L.7",
+    )
+
+
+def whole_files():
+    """Sections of the whole file."""
+
+    def made(case, note, rule, kind="format", **parts):
+        data = File().commit(whole_file(**parts), rows=[(1, 5, 5)]).bytes()
+        return f"1-{case}", bad(data, None, rule, note, kind)
+
+    yield made("config-list", "a configuration that is no object", "3.5", config=[1])
+    yield made("config-json", "a configuration that is no JSON", "3.5", config=b"{")
+    yield made("stale-object", "stale documents that are no array", "3.5.1", stale={})
+    record = {"chunking": None, "documents": ["b"]}
+    yield made("stale-text", "a document without a text of its own", "3.5.1", stale=[record])
+    record = {"chunking": None, "documents": ["a/first", "gone"]}
+    yield made("stale-gone", "a document that is not there", "3.5.1", stale=[record])
+    yield made("origin-list", "an origin that is no object", "8", origin=[])
+    newer = {**ORIGIN, "version": 2}
+    yield made("origin-version", "an origin of version 2", "8", "version", origin=newer)
+
+    def counted(case, change, note):
+        held = [("rag.frequencies", 0, 0, change(frequencies(FREQUENT, 3, 9)), 0)]
+        return f"1-frequencies-{case}", bad(File().commit(held).bytes(), None, "10.2", note)
+
+    yield counted("magic", lambda data: patched(data, (0, b"r")), "no RAGFREQ1")
+    yield counted("zero", lambda data: patched(data, (60, b"\1")), "a reserved byte")
+    yield counted("blocks", lambda data: patched(data, (48, b"\2")), "more blocks than its size")
+    yield counted("rows", lambda data: patched(data, (16, b"\2")), "a term in more rows than all")
+    yield counted("cut", lambda data: data[:-4096], "a block less")
+    gone = [*segment(1, DOCUMENTS, VECTORS), ("rag.gone", 1, 0, b"\4\0", 1)]
+    data = File().commit(gone, rows=[(1, 5, 5)]).bytes()
+    yield "1-gone-size", bad(data, None, "3.3", "a bitmap that is too long")
+    gone[-1] = ("rag.gone", 1, 0, b"\4", 2)
+    data = File().commit(gone, rows=[(1, 5, 5)]).bytes()
+    yield "1-gone-items", bad(data, None, "3.3", "another number of items than of bits")
+    gone[-1] = ("rag.gone", 1, 0, b"\1", 1)
+    data = File().commit(gone, rows=[(1, 5, 5)]).bytes()
+    yield "1-gone-rows", bad(data, None, "3.3", "a document that has rows")
+
+
 def vectors():
     found = {}
     for group in (
@@ -979,6 +1056,8 @@ def vectors():
         plain_shadows,
         rotated_planes,
         cluster_tables,
+        lexical,
+        whole_files,
     ):
         for name, vector in group():
             assert name not in found, name

@@ -1,5 +1,6 @@
 """The files that a reader must accept."""
 
+import json
 import os
 import struct
 import tempfile
@@ -11,6 +12,7 @@ from pieces import (
     columns,
     file_0,
     fine,
+    frequencies,
     handmade,
     keys_section,
     keyword_section,
@@ -58,7 +60,7 @@ def says_0(keywords=None, rows=None, **more):
 
 
 def golden():
-    """The 176 bytes of 1.8: from its own numbers."""
+    """The 176 bytes of 1.8, from its own numbers."""
     pairs = [("AI", "alpha content"), ("RAG", "beta"), ("NUL", "gaps of four")]
     rows = [([1.0, -2.5, 0.0, 3.25], "alpha"), ([0.0, 0.0, 0.17578125, -0.0], "beta")]
     data = file_0(
@@ -84,9 +86,10 @@ def matrix_of_shapes():
 
 
 def as_written(keywords, rows, p, big, keys):
-    """The layout that 1.2, 1.3 and 1.4 advise, by hand: aligned pairs, a NUL behind them, keyword sections of 4096 bytes.
+    """The layout that 1.2, 1.3 and 1.4 recommend, assembled by hand.
 
-    The first pairs lie behind the room that the longest directory would take, for they are written before it.
+    Pairs are aligned, a NUL follows them, and keyword sections are multiples of 4096 bytes. The
+    first pairs start after the space for the longest directory, because they are written before it.
     """
     names = ["keyword", *(["rag.keys"] if keys else []), "vector"]
     room = 11 + sum(len(name) + 45 for name in names)
@@ -509,7 +512,7 @@ def segment(number, documents, vectors=None, bits=32, **options):
 
 
 def lines(count):
-    """A document of so many chunks of a letter."""
+    """A document of `count` chunks of one letter."""
     return {"d": ("x" * count, None, [(i, (i, i + 1), None) for i in range(count)])}
 
 
@@ -696,6 +699,42 @@ def fields_of_words():
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"words": words}]))
 
 
+POLICY = {"kind": "markdown", "size": 1000, "overlap": 200}
+CONFIG = {"chunking": {**POLICY, "size": 500}, "dim": 3, "metric": "ip", "precision": 32}
+STALE = [{"chunking": POLICY, "documents": ["a/first"]}]
+ORIGIN = {
+    "version": 1, "model_name": None, "created_at": None, "updated_at": None, "refs": [], "texts": [],
+    "documents": {}, "index": {"head": "", "loose": {}}, "front": None, "sections": [], "pair": None,
+}  # fmt: skip
+
+
+def whole_file(config=CONFIG, stale=STALE, origin=ORIGIN):
+    """A segment, and the sections of the whole file that are JSON."""
+    raw = [
+        value if isinstance(value, bytes) else json.dumps(value).encode()
+        for value in (config, stale, origin)
+    ]
+    return [
+        *segment(1, DOCUMENTS, VECTORS),
+        ("rag.config", 0, 0, raw[0], 1),
+        ("rag.stale", 0, 0, raw[1], 1),
+        ("rag.origin", 0, 0, stream(raw[2]), 0),
+    ]
+
+
+FREQUENT = {"den": 1, "fox": 2, "foxes": 1, "red": 3}
+
+
+def about_files():
+    """Sections of the whole file."""
+    data = File().commit(whole_file(), rows=[(1, 5, 5)]).bytes()
+    says = says_1(config=CONFIG, stale=STALE, origin=ORIGIN)
+    yield "1-records", Vector(data, "configuration, stale documents and origin", says)
+    held = [("rag.frequencies", 0, 0, frequencies(FREQUENT, 3, 9), 0)]
+    says = says_1(frequencies={"rows": 3, "total_length": 9, "terms": FREQUENT})
+    yield "1-frequencies", Vector(File().commit(held).bytes(), "rows by term of a dataset", says)
+
+
 NOTHING = [float("nan")] * 3
 SOME_VECTORS = [VECTORS[0], NOTHING, VECTORS[2], VECTORS[3], NOTHING]
 
@@ -745,6 +784,7 @@ def vectors():
         knowledge,
         shadows,
         clustered,
+        about_files,
     ):
         for name, vector in group():
             assert name not in found

@@ -1,9 +1,10 @@
-"""Makes every file of this folder again: `python spec/vectors/make.py`.
+"""Generate every file of this folder: `python spec/vectors/make.py`.
 
-Files are put together here, field by field, from what the specification says; those of a layout that the package writes are
-also written by the package, and must come out the same. The good ones must hold what they were made of, the bad ones must be
-refused at the byte that is said here, and both readers must agree. Bytes that are there already never change: a difference is
-an error, unless the version below moves with the specification (and the old files stay, for a format is read for ever).
+Files are assembled field by field from the specification. Layouts that the package writes are also
+written by the package, and must come out the same. Good files must hold their known content, bad
+ones must be refused at the known byte, and both readers must agree. Existing bytes never change: a
+difference is an error, unless the version below changes with the specification. Old files are kept,
+because a format is never dropped.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "spec"), str(ROOT / "tests")]
-sys.path.append(str(ROOT))  # last: beside an installed ragfile this one might be without its core
+sys.path.append(str(ROOT))  # last: an installed ragfile, which has its core, comes first
 
 import bad_files  # noqa: E402
 import good_files  # noqa: E402
@@ -29,7 +30,7 @@ PACKAGE = lambda data, dim=None: conformance.answer(conformance.read, data, dim)
 
 
 def good(name, vector):
-    """What a reader must find, once both have found it and it is what the file was made of."""
+    """Return the expected content, once both readers have found it and it matches the input."""
     found = ORACLE(vector.data, vector.dim)
     assert "refused" not in found, (name, found)
     wrong = conformance.difference(vector.says, found) or conformance.difference(
@@ -56,7 +57,7 @@ def bad(name, vector):
 
 
 def difference_from(data, base):
-    """[[offset, hex], …] that make a file of the same beginning from `base`; what is behind the shorter one is a patch."""
+    """Return [[offset, hex], …] that change `base` to `data`."""
     patches, at = [], 0
     while at < len(data):
         if at < len(base) and data[at] == base[at]:
@@ -71,7 +72,7 @@ def difference_from(data, base):
 
 
 def as_change(data, goods):
-    """A bad 1.0 file as a change of a good one: four kilobytes of zeros a file are not worth keeping a hundred times."""
+    """Express a bad 1.0 file as a change of a good one, to save space."""
     changes = (
         {"of": name, "size": len(data), "patches": difference_from(data, base)}
         for name, base in goods.items()
@@ -80,7 +81,7 @@ def as_change(data, goods):
 
 
 def all_files():
-    """({file name: bytes}, {file name: bytes} of those that expected.json describes as changes)."""
+    """Return {file name: bytes}, and the same of files that are stored as changes."""
     expected, files, changed = {}, {}, {}
     for name, vector in sorted(good_files.vectors().items()):
         name = f"good-{name}.ragfile"
@@ -106,7 +107,7 @@ def pins(files):
 
 
 def promises(expected):
-    """{name: what is expected of it}, without how its bytes are kept."""
+    """Return {name: expectation}, without the storage of its bytes."""
     return {
         name: {k: v for k, v in what.items() if k not in ("of", "size", "patches")}
         for name, what in expected.items()
@@ -114,7 +115,7 @@ def promises(expected):
 
 
 def broken(files, wanted):
-    """The names whose bytes or expectations would be others than those that are pinned. New names break nothing."""
+    """List the names that differ from the pinned files. New names are fine."""
     if not (HERE / "SHA256SUMS").exists():
         return []
     pinned = (HERE / "SHA256SUMS").read_text().splitlines()

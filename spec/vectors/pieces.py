@@ -1,4 +1,7 @@
-"""The pieces that the vectors are made of: 0.1.0 files and sections, 1.0 sections, commits. Nothing here is the package's."""
+"""The building blocks of the vectors: 0.1.0 files and sections, 1.0 sections, commits.
+
+Nothing here is taken from the package.
+"""
 
 import json
 import math
@@ -14,7 +17,7 @@ CODES = {8: "b", 16: "e", 32: "f", 64: "d"}
 
 @dataclass
 class Vector:
-    """A file: its bytes, what it shows; what a good one holds, or how a bad one is refused."""
+    """A file: its bytes and purpose; the content of a good one, or the refusal of a bad one."""
 
     data: bytes
     note: str
@@ -115,7 +118,7 @@ def plain(data):
 
 
 def patched(data, *patches):
-    """The bytes with (offset, bytes) written over them."""
+    """Return the bytes with (offset, bytes) written over them."""
     out = bytearray(data)
     for at, new in patches:
         out[at : at + len(new)] = new
@@ -126,7 +129,7 @@ def patched(data, *patches):
 
 
 def matrix(rows, bits=32, dim=None):
-    """A 1.0 `vector` section, as a function of where it lies."""
+    """A 1.0 `vector` section, as a function of its offset."""
     dim = dim or len(rows[0])
     stride = dim * bits // 8 + 16
     body = b"".join(
@@ -231,7 +234,7 @@ def described(fields, meta):
 
 
 def sample(documents, vectors, count, bits=32, leave_out=()):
-    """The rag.sample of the first `count` rows by hash, but for some."""
+    """The rag.sample of the first `count` rows by hash, except those to leave out."""
     keys = [
         id_.encode() + struct.pack("<I", index)
         for id_, (_, _, cuts) in sorted(documents.items())
@@ -248,7 +251,7 @@ def sample(documents, vectors, count, bits=32, leave_out=()):
 
 
 def fine(sections, names, grain=512, change=None):
-    """The rag.fine of those sections, which a file begins with, that have these names."""
+    """The rag.fine of the sections with these names in a file that begins with `sections`."""
     entries, sums, at = [], [], 4096
     for name, _, _, content, _ in sections:
         made = content(at) if callable(content) else content
@@ -264,7 +267,7 @@ def fine(sections, names, grain=512, change=None):
 
 
 def column(values, codes, width=1, **lies):
-    """A column's entry, but for its name, flags and place, and its data. Values are numbers or texts, or bytes as they are."""
+    """A column's data, and its entry except name, flags and offset."""
     numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
     floors = [float(v - v % 2 if abs(v) > 2**53 else v) for v in numbers]
     rests = [
@@ -326,7 +329,7 @@ def varint(value):
 
 
 def long_list(postings, norms):
-    """A list of one window: dense where the rows are close, and each tf as far as its code cannot say it."""
+    """A list of one window: dense if the rows are close, with an escape for each inexact code."""
     parts = [tf / (tf + norms[row]) for row, tf in postings]
     m = next(m for m in range(256) if (m + 1) / 256 >= max(parts))
     scale = 255 * 256 / (m + 1)
@@ -398,7 +401,7 @@ def lexicon(lengths, terms, fields):
 
 
 def lexicons(rows, fields):
-    """The sections of rows, each a list of words for each field, with {field: weight}: of the whole, and of each but the first."""
+    """The sections of rows, which have a list of words for each of {field: weight}."""
     names, weights = list(fields), list(fields.values())
     said = ",".join(f"{name}:{weight}" for name, weight in fields.items())
     found = [("", [list(zip(weights, row, strict=True)) for row in rows], said)]
@@ -422,6 +425,27 @@ def lexicons(rows, fields):
     return sections
 
 
+def frequencies(terms, rows, length):
+    """rag.frequencies (10.2) of {term: rows}, few enough for one block, with k1 1.2 and b 0.75."""
+    config = b"analyzer=rag-words-1\nunicode=15.0.0\naccents=keep\nstemmer=none\nstop_words=none\n"
+    config += b"fields=text:1\n"
+    block, last = b"", b""
+    for term, count in sorted((term.encode(), count) for term, count in terms.items()):
+        same = zip(term, last, strict=False)
+        shared = next((i for i, (x, y) in enumerate(same) if x != y), min(len(term), len(last)))
+        block += bytes([shared, len(term) - shared]) + term[shared:] + varint(count)
+        last = term
+    first = min(term.encode() for term in terms)
+    head = struct.pack(
+        "<8s3Q2dQ2I", b"RAGFREQ1", len(terms), rows, length, 1.2, 0.75, 1, len(config), 0
+    )
+    made = head + config
+    made += bytes(-len(made) % 8) + struct.pack(
+        "<Q", int.from_bytes(first[:8].ljust(8, b"\0"), "big")
+    )
+    return made + bytes(-len(made) % 4096) + block.ljust(4096, b"\0")
+
+
 def tombs(rows, count):
     return b"".join(
         struct.pack("<Q", sum(1 << r % 64 for r in rows if r // 64 == w))
@@ -430,7 +454,7 @@ def tombs(rows, count):
 
 
 class File:
-    """A 1.0 file in the making, commit after commit."""
+    """A 1.0 file under construction, commit after commit."""
 
     def __init__(self):
         self.image, self.kept, self.segments, self.generation = handmade.Image(), [], {}, 0
@@ -447,9 +471,11 @@ class File:
         lie=None,
         **footer,
     ):
-        """sections are (name, segment, flags, bytes or function of the offset, items); rows (segment, rows, live).
+        """Append a commit.
 
-        lie(table) may change the table before it is sealed; footer has fields that are not what they should be.
+        sections are (name, segment, flags, bytes or function of the offset, items), rows are
+        (segment, rows, live). lie(table) may change the table before it is sealed;
+        footer holds deliberately wrong fields.
         """
         image, self.generation = self.image, self.generation + 1
         before = len(image.data)

@@ -1,5 +1,8 @@
-"""Sections rag.shadow, rag.planes and rag.clusters for the vectors, put together from the specification alone. Both are made with choices
-of their own (steps, axes, groups of 16 rows), which a reader must not rely on; only the promises hold."""
+"""Sections rag.shadow, rag.planes and rag.clusters for the vectors, from the specification alone.
+
+They use choices of their own (steps, axes, groups of 16 rows), on which a reader must not rely;
+only the guarantees hold.
+"""
 
 import struct
 
@@ -9,7 +12,7 @@ ZERO_ROW, TINY_ROW = 3, 5
 
 
 def rows_of(count, dim, fall=0.97, bits=32):
-    """Vectors that fill their space unevenly around a point; one is zero, one too short for bounds. The same on any machine."""
+    """Vectors that fill their space unevenly; one is zero, one too short for bounds."""
     state, made = 12345, []
     for row in range(count):
         values = []
@@ -48,7 +51,7 @@ def eight_bits(row):
 
 
 def interleaved(codes):
-    """16 rows of 4-bit codes as a block has them."""
+    """16 rows of 4-bit codes in the layout of a block."""
     block = bytearray(8 * codes.shape[1])
     for r, row in enumerate(codes.tolist()):
         for i, code in enumerate(row):
@@ -97,7 +100,7 @@ KEPT = 64
 
 
 def axes_of(dim):
-    """64 nearly orthonormal axes times 2^15: Walsh's, from component 6 on, and one that leaves their space a little."""
+    """64 nearly orthonormal axes times 2^15: Walsh's, with one slightly tilted."""
     signs = [[1 - 2 * ((i & j).bit_count() & 1) for j in range(KEPT)] for i in range(KEPT)]
     axes = np.zeros((KEPT, dim), np.int64)
     axes[:, 6 : 6 + KEPT] = 4096 * np.array(signs)
@@ -165,7 +168,7 @@ class Planes:
 
 
 class Clusters:
-    """Rows dealt out by their numbers, which no good writer would do."""
+    """Rows assigned round robin by their numbers, which no good writer would do."""
 
     def __init__(self, rows, count):
         self.rows, self.dim, self.count = rows, len(rows[0]), count

@@ -98,7 +98,7 @@ def random_commits(rng):
     for _ in range(rng.randrange(1, 4)):
         sections, drops, rows = [], [], []
         for _ in range(rng.randrange(3)):
-            key = rng.choice(("foo", "bar", "vendor.x", "rag.config")), rng.choice([0, *segments])
+            key = rng.choice(("foo", "bar", "vendor.x", "rag.later")), rng.choice([0, *segments])
             sections.append(
                 (
                     *key,

@@ -8,21 +8,11 @@ import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
 import { foreseen } from "./foresight.js";
 import { restored } from "./originals.js";
+import { needsOf } from "./sections.js";
 import { FRONT, sourceOf } from "./sources.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 
 const WINDOW = 32 << 10; // of a file's end, to begin with
-const RECORDS = ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"];
-const REQUIRES = {
-  "rag.shadow": ["vector"],
-  "rag.planes": ["vector"],
-  "rag.terms": ["rag.postings"],
-  "rag.postings": ["rag.terms"],
-  keyword: RECORDS,
-  vector: RECORDS,
-  "rag.bare": RECORDS,
-  ...Object.fromEntries(RECORDS.map((name) => [name, RECORDS])),
-};
 const KEPT_FIELDS = 4096;
 const PART = 4 << 20; // of a file that is read whole
 
@@ -183,7 +173,7 @@ export class Archive {
   checkNeeds() {
     const there = new Set(this.commit.entries.map((e) => `${e.segment} ${e.name}`));
     for (const { segment, name } of this.commit.entries) {
-      const missing = (REQUIRES[name] ?? []).find((other) => !there.has(`${segment} ${other}`));
+      const missing = needsOf(name).find((other) => !there.has(`${segment} ${other}`));
       if (missing)
         throw new CorruptError(`section ${name} needs section ${missing}`, { section: missing });
     }
@@ -494,10 +484,29 @@ export class Archive {
     return found.map(({ name, message, section }) => ({ error: name, message, section }));
   }
 
+  /** Checks that `rag.gone` marks documents without rows, as many as it has items. */
+  async checkGone(segment) {
+    const section = "rag.gone";
+    const gone = await this.sectionBytes(section, segment.number);
+    if (!gone) return;
+    const count = this.core.exports.record_count(segment.i);
+    const { items } = this.commit.entries.find(
+      (e) => e.name === section && e.segment === segment.number,
+    );
+    const marked = [];
+    for (let i = 0; i < 8 * gone.length; i++) if ((gone[i >> 3] >> (i & 7)) & 1) marked.push(i);
+    let fits = gone.length === Math.ceil(count / 8) && marked.length === items;
+    for (const number of marked)
+      fits &&= number < count && !(await this.documentRecord(segment, number)).rows;
+    if (!fits)
+      throw new CorruptError("deleted documents that are not there, or have rows", { section });
+  }
+
   /** Reads every record, text and vector head: whatever is wrong with one is an error. */
   async readAll() {
     for (const segment of this.segments) {
       if (!this.has("rag.chunks", segment.number)) continue;
+      await this.checkGone(segment);
       for await (const { record } of this.liveDocuments(segment)) {
         const fields = await this.fieldsAt(segment, record.metaAt, record.metaSize);
         checkOriginal(record, fields, await this.textOf(segment, record, 0, record.textSize));

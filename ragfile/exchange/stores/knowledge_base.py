@@ -25,6 +25,7 @@ from ragfile.exchange.origin import pack
 from ragfile.exchange.origin import unpack as unpack_origin
 from ragfile.exchange.ragmd.front_matter import Frontmatter
 from ragfile.file import config as recorded
+from ragfile.file import sections
 from ragfile.file.archive import Archive
 from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
@@ -135,7 +136,7 @@ def _write_with_origin(collection, path):
                 _plain(metadata),
             )
             w.add_document(made, chunks, vectors[[row for _, row in held]] if held else None)
-        w.add_section(ORIGIN, _stream(origin), items=len(collection))
+        w.draft.add_section(ORIGIN, _stream(origin), items=len(collection))
 
 
 def _model(collection):
@@ -194,9 +195,8 @@ def _from_records(archive):
         raise ValueError(
             f"{archive.path} has no vectors, and what it is to become cannot be without"
         )
-    known = ("vector", "keyword")
     for name in archive.strategies:
-        if not name.startswith("rag.") and name not in known:
+        if not sections.is_known(name):
             warnings.warn(
                 f"section {name} is left out: the other format has no place for it",
                 UserWarning,

@@ -1,7 +1,8 @@
-"""Makes the dataset of this folder again, from three short texts: `python spec/vectors/dataset/make.py FOLDER`.
+"""Generate the dataset of this folder: `python spec/vectors/dataset/make.py FOLDER`.
 
-The bytes of compressed blocks depend on the version of zstandard, and with them the names. Those that are kept here were made
-once and stay; `expected.json` is what the second reader finds in them.
+The bytes of compressed blocks, and therefore the names, depend on the version of zstandard. The
+files in this folder were generated once and are kept; `expected.json` is the output of the second
+reader for them.
 """
 
 import os

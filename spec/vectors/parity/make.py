@@ -1,8 +1,8 @@
-"""Makes the files of this folder: `python spec/vectors/parity/make.py`.
+"""Generate the files of this folder: `python spec/vectors/parity/make.py`.
 
-Two files are kept whole, the others as changes of them. They are put together by hand (tests/oracles/handmade.py), with the parity of the second reader
-(spec/parity.py); nothing here is the package's. What comes back is said here, and the second reader
-must agree.
+Two files are stored whole, the others as changes of them. They are assembled by hand
+(tests/oracles/handmade.py), with the parity of the second reader (spec/parity.py), and use nothing
+of the package. The expected repairs are listed here, and the second reader must agree.
 """
 
 import hashlib
@@ -25,8 +25,9 @@ CHANGED = ("foo", b"hello again")
 
 
 def built(*commits, lie=None, **numbers):
-    """The file of these lists of sections; lie(head, section) changes a parity section, numbers
-    are fields of its head that differ from those that a writer should choose.
+    """The file of these lists of sections. lie(head, section) changes a parity section.
+
+    numbers are fields of its head that differ from the recommended ones.
     """
     image, kept, before = Image(), [], None
     for generation, sections in enumerate(commits, 1):
@@ -54,7 +55,7 @@ def built(*commits, lie=None, **numbers):
 
 
 def damaged(data, *places):
-    """data with zeros or ones in these (offset, size)."""
+    """Return data with all bits flipped in these (offset, size)."""
     found = bytearray(data)
     for at, size in places:
         found[at : at + size] = bytes(255 - b for b in found[at : at + size])
@@ -62,7 +63,7 @@ def damaged(data, *places):
 
 
 def swapped(head, raw):
-    """Two shares with each other's rows, their hashes right."""
+    """Exchange the rows of two shares, with valid hashes."""
     first, second = raw[: head["size"]], raw[head["size"] : 2 * head["size"]]
     record_hash = reader.number(first, 104)
     return (
@@ -73,7 +74,7 @@ def swapped(head, raw):
 
 
 def reheaded(**lies):
-    """Every head with a lie in it, its own hash right."""
+    """Change every head, with a valid hash of its own."""
 
     def lie(head, raw):
         size, found = head["size"], b""
@@ -86,7 +87,7 @@ def reheaded(**lies):
 
 
 def cases():
-    """{name: (bytes, the name of the file that comes back or None, note)}"""
+    """{name: (bytes, name of the repaired file or None, note)}"""
     one, three = (
         built([FOO, BAR]),
         built([FOO, BAR], [CHANGED], [("more", TEXT[:5000])], rows=4, quorum=2),
@@ -128,7 +129,7 @@ def cases():
 
 
 def change(data, base):
-    """[offset, hex] of what differs."""
+    """Return [offset, hex] of the differences."""
     patches, at = [], 0
     while at < len(data):
         end = at
@@ -141,7 +142,7 @@ def change(data, base):
 
 
 def inverted(data, base):
-    """[offset, size] of the bytes that are another, or None where they are not the inverse."""
+    """Return [offset, size] of the flipped bytes, or None if others differ."""
     other = [i for i in range(len(data)) if data[i] != base[i]]
     if any(data[i] != 255 - base[i] for i in other):
         return None

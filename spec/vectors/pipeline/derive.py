@@ -1,9 +1,9 @@
-"""The expected values of this folder, from part 6 of the specification alone: slow, plain, no code shared.
+"""Derive the expected values of this folder from part 6 of the specification alone. Slow.
 
-    python derive.py      writes chunks, context, filters, fusion, normalization, paths and sections_3 .json beside itself
+    python derive.py      write the .json files beside it, except search.json
 
-Chunks are cut character by character, fusion is computed in fractions that are rounded to binary64 after each
-operation, and what a filter or the normalisation gives was worked out by hand, case by case.
+Chunks are cut character by character, fusion is computed in fractions that are rounded to binary64
+after each operation, and the results of filters and of the normalisation were derived by hand.
 """
 
 import hashlib
@@ -14,12 +14,12 @@ import struct
 from fractions import Fraction
 
 HERE = pathlib.Path(__file__).parent
-VERSION = "1.0"  # of part 6 in these files: what is pinned for a version does not change
+VERSION = "1.0"  # of part 6; files that are pinned for a version do not change
 BLANK = " \t\n"
 
 
 def word_starts(text):
-    """(start, end) of each word, looking at one character at a time."""
+    """(start, end) of each word, one character at a time."""
 
     def alone(c):
         ranges = (
@@ -112,7 +112,7 @@ def window_start(text, s, e, overlap):
 
 
 def unclosed(title):
-    """A title without the # that may close it."""
+    """A title without its closing #."""
     bare = title.rstrip("#")
     return bare.strip(BLANK) if not bare or bare[-1] in BLANK else title
 
@@ -214,18 +214,18 @@ def joins(group, section, size):
     if len(group) > 1:
         return section[2][:-1] == above_all(group)
     first = group[0][2]
-    if first == [0]:  # the text before all headers stands beside the outermost of them
+    if first == [0]:  # the text before all headers is a sibling of the outermost ones
         return len(section[2]) == 2
     return section[2][:-1] in (first[:-1], first)
 
 
 def above_all(group):
-    """The headers that all sections of a group lie under: those above its last one."""
+    """The headers above all sections of a group: those above its last one."""
     return group[-1][2][:-1]
 
 
 def blocks(text, start, stop, size):
-    """Spans of fences and tables, from a look at each line, that a window can hold."""
+    """Spans of fences and tables that fit in a window, line by line."""
     found, at, fence, rows = [], start, None, []
 
     def close_table():
@@ -344,7 +344,7 @@ def chunks():
     # size 50: sentences 1–4 end at 44, the fifth would end at 56; overlap 20 takes back the fourth (10 long) but
     # not the third (44 − 17 = 27); the second chunk then reaches from 34 to the end, 71.
     cases.append(case("sentences", 50, 20, TALK, [(0, 44, ""), (34, 71, "")]))
-    # overlap 0: nothing is taken back.
+    # overlap 0: no sentence is repeated.
     cases.append(case("sentences", 50, 0, TALK, [(0, 44, ""), (45, 71, "")]))
     return cases
 
@@ -388,7 +388,7 @@ def sections_3():
 
 
 def source_code():
-    """Segments that name a symbol: their path is given, and "#" begins no header. By hand."""
+    """Segments with a symbol: their path is given, and "#" begins no header. By hand."""
     text = "import os\n\n# note\ndef f():\n    return os\n"
     segments = [
         {"start": 0, "end": 9, "metadata": {}},
@@ -412,7 +412,7 @@ def case(kind, size, overlap, text, spans, version=None):
 
 
 def fusion():
-    """Fractions of binary64 inputs; turning one into a float rounds it once, as binary64 does."""
+    """Fractions of binary64 inputs; converting one to float rounds it once, as binary64 does."""
     vector = [("a", 0, 0.9), ("b", 0, 0.5), ("b", 1, 0.25), ("c", 0, 0.1)]
     lexical = [("b", 1, 12.0), ("c", 0, 7.0), ("d", 0, 4.0)]
     keys = sorted({(d, i) for d, i, _ in vector + lexical})
@@ -622,7 +622,7 @@ def context():
 
 
 def paths():
-    """What a document is, and the path of its only chunk in version 2: by hand."""
+    """A document and the path of its only chunk in version 2, by hand."""
 
     def case(kind, text, path, **document):
         return {"kind": kind, "document": {"id": "d", "text": text, **document}, "headers": path}
@@ -652,7 +652,7 @@ def paths():
 
 
 def write(name, text):
-    """Writes a file and its hash to SHA256SUMS; refuses to change one that is pinned there for this version."""
+    """Write a file and its hash to SHA256SUMS; refuse to change a pinned one."""
     sums, header = HERE / "SHA256SUMS", f"# part 6, version {VERSION}"
     lines = sums.read_text().splitlines() if sums.exists() else []
     pinned = dict(reversed(line.split("  ")) for line in lines[1:]) if lines[:1] == [header] else {}

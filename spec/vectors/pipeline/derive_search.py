@@ -1,8 +1,8 @@
-"""Search as the specification words it, one chunk at a time: no index, no arrays, no cleverness. Slow and plain.
+"""Search by the text of the specification, one chunk at a time, without indexes or arrays.
 
-    python derive_search.py      writes search.json beside itself
+    python derive_search.py      write search.json beside it
 
-Texts here are plain words between blanks, for an analysis without stemming and stop words.
+Texts are plain words between blanks, for an analysis without stemming and stop words.
 """
 
 import json
@@ -54,7 +54,7 @@ def cosine(query, row):
 
 
 def bm25(rows, query):
-    """The score of every row for a query of plain words, 0 for one that holds none of them."""
+    """The score of every row for a query of plain words, 0 for a row without any of them."""
     texts = [row.text.split() for row in rows]
     average = sum(map(len, texts)) / max(len(texts), 1)
     asked = query.split()
@@ -78,7 +78,7 @@ def best(scored, k):
 
 
 def sample(rows):
-    """Those with the smallest hashes of their keys."""
+    """The keys with the smallest hashes."""
     hashed = [
         (xxhash.xxh3_64_intdigest(r.doc_id.encode() + r.index.to_bytes(4, "little")), r.key, r)
         for r in rows
@@ -92,7 +92,7 @@ def unit_range(scores):
 
 
 class Oracle:
-    """Answers for one question over live rows."""
+    """Answers to one query over live rows."""
 
     def __init__(self, rows, query, vector, passes=lambda row: True, pool=50):
         self.rows, self.pool = rows, pool
@@ -164,7 +164,7 @@ WORDS = [
 
 
 def numbers(seed):
-    """A row of small whole numbers without end, the same everywhere."""
+    """An endless sequence of small integers, equal on all machines."""
     state = seed
     while True:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64

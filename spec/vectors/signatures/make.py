@@ -1,7 +1,8 @@
-"""Makes the files of this folder: `python spec/vectors/signatures/make.py`.
+"""Generate the files of this folder: `python spec/vectors/signatures/make.py`.
 
-Files are put together by hand (tests/oracles/handmade.py) and signed in plain Python (spec/signatures.py) with the secret
-key of RFC 8032's first test; nothing here is the package's. Verdicts are said here, and the second reader must agree.
+Files are assembled by hand (tests/oracles/handmade.py) and signed in plain Python
+(spec/signatures.py) with the secret key of RFC 8032's first test; they use nothing of the package.
+The expected verdicts are listed here, and the second reader must agree.
 """
 
 import base64
@@ -52,7 +53,7 @@ def envelope(digest, secret=SECRET, **said):
 
 
 def commit(sections, envelopes, seal=None):
-    """The commit that signs: a seal of these sections, and the envelopes."""
+    """The signing commit: a seal of these sections, and the envelopes."""
     leaves = b"".join(row[5] for row in listed(*sections)) if seal is None else seal
     raw = json.dumps({"version": 1, "envelopes": envelopes}).encode()
     return Commit(
@@ -64,7 +65,7 @@ def commit(sections, envelopes, seal=None):
 
 
 def cases():
-    """{name: (bytes, verdict for KEY, what the signer said, note)}"""
+    """{name: (bytes, verdict for KEY, the signer's claims, note)}"""
     base, right = Commit([FOO, BAR]), digest_of(FOO, BAR)
     good = envelope(right, signer="Ada", signed="2026-01-31T12:00:00Z")
     said = {"signer": "Ada", "signed": "2026-01-31T12:00:00Z"}

@@ -1,0 +1,43 @@
+"""`rag.stale`: the documents that another chunk policy than the file's cut."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ragfile.errors import CorruptError
+from ragfile.file import config
+
+if TYPE_CHECKING:
+    from typing import Any, TypeGuard
+
+    from ragfile import _core
+
+NAME = "rag.stale"
+
+
+def read_stale(reader: _core.Reader, path: str) -> list[dict[str, Any]]:
+    """Return the records `{"chunking": policy, "documents": ids}` of a commit."""
+    section = reader.section(NAME)
+    if section is None:
+        return []
+    section.check()
+    try:
+        found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        found = None
+    if not _are_records(found) or config.is_too_deep(found):
+        what = f"{path}: {NAME} is not a list of documents by chunk policy"
+        raise CorruptError(what, section=NAME)
+    return found
+
+
+def _are_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(found, list) and all(
+        isinstance(entry, dict)
+        and "chunking" in entry
+        and config.is_policy(entry["chunking"])
+        and isinstance(entry.get("documents"), list)
+        and all(isinstance(doc_id, str) for doc_id in entry["documents"])
+        for entry in found
+    )
