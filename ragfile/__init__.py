@@ -71,7 +71,9 @@ _HOMES = {
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
 
 # The same for type checkers and editors, which must not see __getattr__: any name would pass. A test compares the two.
-TYPE_CHECKING = False  # as in typing, which takes milliseconds to import
+TYPE_CHECKING = bool(
+    0
+)  # typing takes milliseconds to import; editors would skip what is below a plain False
 if TYPE_CHECKING:
     import ragfile.dataset as dataset  # noqa: F401
     from ragfile.answer.answers import Answer as Answer

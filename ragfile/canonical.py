@@ -13,8 +13,8 @@ A store is the path of a .ragfile, or one that is open: for index also a writer,
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import xxhash
 
@@ -28,15 +28,11 @@ from ragfile.records import Candidate, Candidates, Chunk, Document, Plan, Segmen
 from ragfile.search.fusion import fuse
 from ragfile.search.reranker import rerank
 from ragfile.text import normalize
+from ragfile.types import Fields, StrPath
 from ragfile.write.chunk_upsert import counts, upsert
 from ragfile.write.editor import Editor
 from ragfile.write.fields import to_utf8
 from ragfile.write.writer import Writer, create
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragfile.types import Fields, StrPath
 
 __all__ = ["chunk", "compress", "fuse", "index", "rerank", "retrieve"]
 

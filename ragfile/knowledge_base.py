@@ -9,48 +9,55 @@ says why.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
+from ragfile.embedding.protocol import Embedder
 from ragfile.file.open_file import of_one_commit
 from ragfile.file.passages import copy_of
 from ragfile.ground import request_id as tracing
+from ragfile.ground.annotations import deferred
 from ragfile.ground.lru import Lru
-from ragfile.records import Hits
+from ragfile.records import Candidate, Chunk, Hit, Hits, Span
 from ragfile.search import groups, query_rewrites, reranker, retriever_fusion
 from ragfile.search.question import Question
 from ragfile.search.question_vectors import QuestionVectors
+from ragfile.search.reranker import Reranker
 from ragfile.search.result_columns import ResultColumns
 from ragfile.search.retrieval import Clock, Retrieval
+from ragfile.types import (
+    BatchOptions,
+    Boost,
+    FieldWeights,
+    FusionChoice,
+    Mode,
+    Rewrites,
+    RowFilter,
+    RowFilters,
+    SearchOptions,
+    StrPath,
+    TagFilter,
+    Vector,
+    Vectors,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, Literal, Unpack
-
     from ragfile.answer.answers import Answer, Events
     from ragfile.answer.async_api import AsyncEvents
     from ragfile.answer.pipeline import AskOptions
-    from ragfile.embedding.protocol import Embedder
     from ragfile.ground.signing_keys import PublicKey
-    from ragfile.records import Candidate, Chunk, Hit, Span
     from ragfile.search.excerpts import Excerpt
     from ragfile.search.explanation import Explanation
     from ragfile.search.llm_tools import Tool
-    from ragfile.search.reranker import Reranker
-    from ragfile.types import (
-        BatchOptions,
-        Boost,
-        FieldWeights,
-        FusionChoice,
-        Mode,
-        Rewrites,
-        RowFilter,
-        RowFilters,
-        SearchOptions,
-        StrPath,
-        TagFilter,
-        Vector,
-        Vectors,
-    )
+else:
+    PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
+    Answer = deferred("ragfile.answer.answers", "Answer")
+    Events = deferred("ragfile.answer.answers", "Events")
+    AskOptions = deferred("ragfile.answer.pipeline", "AskOptions")
+    AsyncEvents = deferred("ragfile.answer.async_api", "AsyncEvents")
+    Excerpt = deferred("ragfile.search.excerpts", "Excerpt")
+    Explanation = deferred("ragfile.search.explanation", "Explanation")
+    Tool = deferred("ragfile.search.llm_tools", "Tool")
 
 REMEMBERED = 256  # whole answers
 

@@ -6,26 +6,29 @@ import contextlib
 import os
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, TypeAlias, overload
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from ragfile import _core
+from ragfile.embedding.protocol import Embedder
 from ragfile.errors import FormatError, RemoteError, SignatureError
 from ragfile.file.archive import Archive
 from ragfile.file.pairs import PairFile
+from ragfile.ground.annotations import deferred
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.knowledge_base import KnowledgeBase
+from ragfile.types import Dialect, StrPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from ragfile.embedding.protocol import Embedder
     from ragfile.file.signatures import Signature
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
-    from ragfile.types import Dialect, StrPath
+else:
+    PrivateKey = deferred("ragfile.ground.signing_keys", "PrivateKey")
+    PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
+    Signature = deferred("ragfile.file.signatures", "Signature")
 
 HEAD = 1 << 16  # bytes that tell what a file is
 

@@ -18,26 +18,26 @@ ready.dropped        those that did not fit, with the reason
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ragfile.answer.answers import Answer, Event, Events
 from ragfile.answer.citations import Citation, Source, Unsupported
 from ragfile.answer.continuations import read_on
-from ragfile.answer.passage_budget import estimate_tokens, pack
+from ragfile.answer.passage_budget import Dropped, estimate_tokens, pack
 from ragfile.answer.pipeline import BUDGET, K, ask, candidates_of
 from ragfile.answer.prompts import TEMPLATE, render, sources
+from ragfile.ground.annotations import deferred
+from ragfile.records import Candidate
+from ragfile.search.reranker import Reranker
 from ragfile.search.reranker import rerank as reranked
+from ragfile.types import SearchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Unpack
-
-    from ragfile.answer.passage_budget import Dropped
     from ragfile.knowledge_base import KnowledgeBase
-    from ragfile.records import Candidate
-    from ragfile.search.reranker import Reranker
-    from ragfile.types import SearchOptions
+else:
+    KnowledgeBase = deferred("ragfile.knowledge_base", "KnowledgeBase")
 
 __all__ = [
     "Answer",

@@ -13,17 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ragfile.errors import CorruptError
+from ragfile.ground.annotations import deferred
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ragfile.types import Fields, Fusion, Metadata, Tags, Where
+    from ragfile.types import Fields, Floats, Fusion, Metadata, Tags, Where
+else:  # a tenth of the time that importing this module takes
+    Fields, Floats, Fusion, Metadata, Tags, Where = (
+        deferred("ragfile.types", name)
+        for name in ("Fields", "Floats", "Fusion", "Metadata", "Tags", "Where")
+    )
 
 
 def _of_mapping(cls, value):
@@ -47,6 +48,10 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+NUMBERED = ("page", "slide", "row")
+"""The parts of a source that have numbers: a segment's metadata has its number under this name."""
 
 
 @dataclass(slots=True)
@@ -368,7 +373,7 @@ class Hit(_Unread):
         return reader.stretch(what, before, after)
 
     @property
-    def vector(self) -> NDArray[np.floating[Any]] | None:
+    def vector(self) -> Floats | None:
         """The stored vector, read from the open file; None where there is none, or the hit came out of a pickle."""
         if not _is_filled(self, "_source"):
             return None

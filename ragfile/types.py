@@ -8,10 +8,13 @@ def recent(year: int) -> Where:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    from typing import ForwardRef
 
 # ------------------------------------------------------------------------------------------------------------- choices
 
@@ -102,7 +105,12 @@ Operators = TypedDict(
 )  # fmt: skip
 """What a filter can ask of one field; all of it must hold."""
 
-Condition: TypeAlias = Scalar | Sequence[Scalar] | Operators | Sequence["Where"]
+if TYPE_CHECKING:
+    Filters: TypeAlias = Sequence["Where"]
+else:  # by the name of this module, so that it resolves in any other
+    Filters = Sequence[ForwardRef("Where", module=__name__)]
+
+Condition: TypeAlias = Scalar | Sequence[Scalar] | Operators | Filters
 """What a filter says of one name: a value to equal, operators, or the filters below "$and" and "$or"."""
 
 Logic = TypedDict(
@@ -115,10 +123,30 @@ Where: TypeAlias = Mapping[str, Condition] | Logic
 
 # -------------------------------------------------------------------------------------------------------------- arrays
 
-Vector: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequence[float]
+if TYPE_CHECKING:
+    Floats: TypeAlias = NDArray[np.floating[Any]]
+    Integers: TypeAlias = NDArray[np.integer[Any]]
+    Booleans: TypeAlias = NDArray[np.bool_]
+    Float32s: TypeAlias = NDArray[np.float32]
+    Int64s: TypeAlias = NDArray[np.int64]
+else:
+    # numpy takes longer to import than all of ragfile, so it loads when an annotation is resolved.
+    def _array_of(name: str) -> object:
+        import numpy as np
+        from numpy.typing import NDArray
+
+        scalar = getattr(np, name)
+        return NDArray[scalar[Any] if name in ("floating", "integer") else scalar]
+
+    Floats, Integers, Booleans, Float32s, Int64s = (
+        ForwardRef(f"_array_of({name!r})", module=__name__)
+        for name in ("floating", "integer", "bool_", "float32", "int64")
+    )
+
+Vector: TypeAlias = Floats | Integers | Sequence[float]
 """One vector."""
 
-Vectors: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | Sequence[Vector]
+Vectors: TypeAlias = Floats | Integers | Sequence[Vector]
 """One vector a row."""
 
 SomeVectors: TypeAlias = Vectors | Sequence[Vector | None]
@@ -131,7 +159,7 @@ class Table(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
-Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
+Rows: TypeAlias = Booleans | Integers | Sequence[int]
 """Row numbers, or a bool for each row of the file."""
 
 RowFilter: TypeAlias = Where | Rows | list[str] | tuple[str, ...] | set[str] | frozenset[str]
@@ -139,12 +167,6 @@ RowFilter: TypeAlias = Where | Rows | list[str] | tuple[str, ...] | set[str] | f
 
 RowFilters: TypeAlias = RowFilter | Sequence[RowFilter | None]
 """One filter for all questions, or a list with one for each."""
-
-Float32s: TypeAlias = NDArray[np.float32]
-"""Scores or components."""
-
-Int64s: TypeAlias = NDArray[np.int64]
-"""Row numbers."""
 
 # ---------------------------------------------------------------------------------------------------------- sections
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ragfile.answer.citations import Citation, Source, Unsupported
 from ragfile.records import Candidate
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragfile.ingest.analysis import ENGLISH_1, stemmer
-from ragfile.records import Hit
+from ragfile.records import NUMBERED, Hit
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
@@ -33,7 +33,6 @@ _EMPTY_ENGLISH = (
     "which while who why would you your don doesn didn isn aren wasn t s re ve ll d m "
 )
 _EMPTY = frozenset(ENGLISH_1.split()) | frozenset(_EMPTY_ENGLISH.split())
-_PLACES = ("page", "slide", "row")
 # [1], [1, 2], [^1], [Source 1] and 【1†…】, as models write them, and the beginning of one at the end
 # of a piece.
 _MARK = re.compile(
@@ -122,12 +121,19 @@ def _known(fields):
 
 def place_of(metadata: dict[str, Any]) -> dict[str, Any]:
     """Page, slide or row, else the header path, and the checksum of the source."""
-    place = {name: metadata[name] for name in _PLACES if isinstance(metadata.get(name), int)}
+    place = {name: metadata[name] for name in NUMBERED if isinstance(metadata.get(name), int)}
     headers = metadata.get("headers")
     if not place and isinstance(headers, str) and headers:
         place["section"] = headers
     checksum = metadata.get("checksum")
     return place | ({"checksum": checksum} if isinstance(checksum, str) else {})
+
+
+def place_name(source: Source | Citation) -> str:
+    """Return the section or the numbered part that a passage is in ("page 3"), or ""."""
+    numbers = ((name, getattr(source, name)) for name in NUMBERED)
+    numbered_part = next((f"{name} {value}" for name, value in numbers if value is not None), "")
+    return source.section or numbered_part
 
 
 def numbered(contexts: Iterable[Any], hits: Iterable[Hit] = ()) -> list[Source]:

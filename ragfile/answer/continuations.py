@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragfile.records import NUMBERED
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 FIRST = 3  # passages that are read on
 ROOM = 1000  # characters after which no other chunk is added
-SAME = ("headers", "page", "slide", "row")  # what chunks of one section share
+SAME = ("headers", *NUMBERED)  # what chunks of one section share
 
 
 def read_on(rf: Any, ranked: list[Candidate], hits: list[Hit]) -> list[Candidate]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import xxhash
 
-from ragfile.answer.citations import Source
+from ragfile.answer.citations import Source, place_name
 
 RULES = """\
 Answer the question from the numbered passages in the user's message.
@@ -51,9 +51,7 @@ def _mark(question, passages):
 
 def framed(passage, mark):
     """A passage between its two lines. Names are JSON strings, which no quote or line end ends."""
-    place = passage.section or next(
-        (f"{n} {v}" for n in ("page", "slide", "row") if (v := getattr(passage, n)) is not None), ""
-    )
+    place = place_name(passage)
     named = f"source: {json.dumps(passage.source, ensure_ascii=False)}"
     if place:
         named += f", place: {json.dumps(place, ensure_ascii=False)}"

@@ -9,19 +9,13 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
-from ragfile.records import Candidate, best_first
+from ragfile.records import Candidate, Hit, best_first
 from ragfile.text import sentences, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from ragfile.records import Hit
-    from ragfile.types import Fields
+from ragfile.types import Fields
 
 CLOSE = 0.05  # scores nearer than this share of the best count as comparable
 _CHEAP, _ASCII = re.compile("[A-Za-z ]+"), re.compile("[\x00-\x7f]+")

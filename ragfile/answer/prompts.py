@@ -11,7 +11,7 @@ template syntax.
 import re
 from functools import lru_cache
 
-from ragfile.records import Candidate, Hit
+from ragfile.records import NUMBERED, Candidate, Hit
 
 TEMPLATE = """\
 You are a helpful assistant. Use the provided context to answer the user's question.
@@ -118,7 +118,7 @@ def sources(contexts):
     found = {}
     for context in map(_fields, contexts):
         metadata = context["metadata"]
-        place = {k: metadata[k] for k in ("page", "slide", "row") if metadata.get(k) is not None}
+        place = {k: metadata[k] for k in NUMBERED if metadata.get(k) is not None}
         if not place and metadata.get("headers"):
             place = {"section": metadata["headers"]}
         source = {"file_id": metadata["file_id"], **place, "checksum": metadata.get("checksum")}

@@ -7,7 +7,8 @@ from typing import Any
 from ragfile.chat.openai import asked, parsed, patience
 from ragfile.chat.protocol import Ending
 from ragfile.embedding.http import ollama_url
-from ragfile.net.json_client import Caller, TransientError
+from ragfile.net.json_client import Caller
+from ragfile.net.retries import TransientError
 
 NAMES = {"max_tokens": "num_predict"}
 

@@ -12,7 +12,8 @@ from typing import Any
 from ragfile.chat.protocol import ContextTooLongError, Ending
 from ragfile.embedding.http import OPENAI_URL
 from ragfile.errors import ProviderError
-from ragfile.net.json_client import Caller, CallError, TransientError, bearer
+from ragfile.net.json_client import Caller, CallError, bearer
+from ragfile.net.retries import TransientError
 
 TIMEOUT, ATTEMPTS, LONGEST_WAIT = (
     120.0,

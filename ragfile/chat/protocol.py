@@ -12,17 +12,14 @@ with an iterable of them, and is given only those parameters that the caller has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 PROVIDERS = {"openai": "ragfile.chat.openai:model", "ollama": "ragfile.chat.ollama:model"}
 NAMES = " or ".join(f"{scheme}:MODEL" for scheme in PROVIDERS)

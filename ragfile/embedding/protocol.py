@@ -23,21 +23,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 Role = Literal["query", "document"]
 

@@ -13,17 +13,14 @@ import binascii
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from ragfile.errors import SignatureError
 from ragfile.ground.atomic_replace import replacing, spare
 from ragfile.ground.extras import optional
 from ragfile.ground.urls import is_dataset, refuse_remote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 MEDIA = "application/vnd.dev.sigstore.bundle.v0.3+json"
 TYPE = "application/vnd.in-toto+json"

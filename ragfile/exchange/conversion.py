@@ -11,20 +11,18 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ragfile.errors import FormatError
+from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.extras import missing, optional
 from ragfile.ground.urls import is_dataset
-
-if TYPE_CHECKING:
-    from ragfile.exchange.collection import Collection
-    from ragfile.types import Format as FormatName
-    from ragfile.types import StrPath
+from ragfile.types import Format as FormatName
+from ragfile.types import StrPath
 
 HEAD = 65536 + 64
 

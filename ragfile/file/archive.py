@@ -5,21 +5,19 @@ Each layer is a module of its own: opened, described, row_reading, exact_search.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ragfile.file import arrow, prefetch
 from ragfile.file.exact_search import ExactSearch
 from ragfile.file.open_file import of_one_commit
 from ragfile.ground.extras import optional
+from ragfile.records import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import pandas
     import pyarrow
     import pyarrow.dataset
-
-    from ragfile.records import Document
 
 
 class Archive(ExactSearch):

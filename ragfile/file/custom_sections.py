@@ -7,13 +7,10 @@ with ragfile.open(path) as rf: rf.strategy("my.graph").neighbours("a")
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 from ragfile.file.sections import check_own
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 _openers = {}
 

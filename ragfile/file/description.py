@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.file import custom_sections, prefetch
 from ragfile.file.open_file import FOOTER, OpenFile, of_one_commit
 from ragfile.file.stale_records import read_stale
+from ragfile.ground.annotations import deferred
+from ragfile.types import Int64s, SectionEntry
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from ragfile.file.signatures import Signature
-    from ragfile.types import Int64s, SectionEntry
+else:
+    Signature = deferred("ragfile.file.signatures", "Signature")
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # Compaction pays when this share of a file is of the past, small change (bytes) aside, or rows lie in more segments than this.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile.errors import FilterWarning
 from ragfile.file import exact, filters, prefetch, row_sets, stored_columns
@@ -16,25 +17,23 @@ from ragfile.file.open_file import of_one_commit
 from ragfile.file.row_reader import RowReading
 from ragfile.file.row_sets import RowSet, RowSets
 from ragfile.file.stored_columns import SegmentColumns
+from ragfile.ground.annotations import deferred
+from ragfile.types import (
+    FieldWeights,
+    Float32s,
+    Int64s,
+    RowFilter,
+    RowFilters,
+    Rows,
+    TagFilter,
+    Vector,
+    Vectors,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from ragfile.ingest.analysis import Analysis
-    from ragfile.types import (
-        FieldWeights,
-        Float32s,
-        Int64s,
-        RowFilter,
-        RowFilters,
-        Rows,
-        TagFilter,
-        Vector,
-        Vectors,
-    )
+else:
+    Analysis = deferred("ragfile.ingest.analysis", "Analysis")
 
 
 class ExactSearch(RowReading):

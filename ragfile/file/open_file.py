@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ragfile import _core
 from ragfile.errors import ChangedError, CorruptError, FormatError
 from ragfile.file import config, sections
 from ragfile.file.row_segment import RowSegment
+from ragfile.ground.annotations import deferred
 from ragfile.ground.fork_safe_lock import ForkSafeLock
+from ragfile.types import StrPath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import TracebackType
-    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
-
     from ragfile.ground.signing_keys import PublicKey
-    from ragfile.types import StrPath
 
     P = ParamSpec("P")
     R = TypeVar("R")
     Opened = TypeVar("Opened", bound="OpenFile")
+else:
+    PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
 
 FRONT, FOOTER = 4096, 64  # bytes at the beginning of a file and at the end of a commit
 

@@ -6,32 +6,27 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file.pairs_dialects import Reference, Report, Strict, VectorLayout
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any, Self
-
-    from numpy.typing import NDArray
-
-    from ragfile.types import (
-        ByteOrder,
-        Dialect,
-        Float32s,
-        Int64s,
-        Metric,
-        PairStrategy,
-        Rows,
-        StrPath,
-        Vector,
-        Vectors,
-    )
+from ragfile.types import (
+    ByteOrder,
+    Dialect,
+    Float32s,
+    Int64s,
+    Metric,
+    PairStrategy,
+    Rows,
+    StrPath,
+    Vector,
+    Vectors,
+)
 
 NATIVE_BIG = sys.byteorder == "big"
 

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.file.pairs_dialects import DTYPES, KEYS, PADDINGS
 from ragfile.ground.atomic_replace import replacing, spare_unless_ragfile
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ragfile.types import (
-        ByteOrder,
-        Padding,
-        PairPrecision,
-        StrPath,
-        Vector,
-    )
+from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath, Vector
 
 VERSION = (0, 1, 0)
 ALIGNMENT = 64

@@ -6,24 +6,18 @@ map when it is asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile.file import exact, prefetch
 from ragfile.file.description import DescribedFile, deleted
 from ragfile.file.passages import Passages
-from ragfile.records import Chunk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from ragfile.file.row_segment import RowSegment, StoredDocument
-    from ragfile.records import Hit
-    from ragfile.types import PairStrategy
+from ragfile.file.row_segment import RowSegment, StoredDocument
+from ragfile.records import Chunk, Hit
+from ragfile.types import PairStrategy
 
 
 class Standing(NamedTuple):

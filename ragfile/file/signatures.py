@@ -11,18 +11,15 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
 from ragfile.file.section_table import UNSIGNED
 from ragfile.ground.signing_keys import PublicKey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ragfile.types import SectionEntry
+from ragfile.types import SectionEntry
 
 SEAL, SIGNATURES = "rag.seal", "rag.signatures"
 # What is no content: what signs it, and what follows from all bytes, which signing changes too.

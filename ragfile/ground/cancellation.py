@@ -24,8 +24,9 @@ _CURRENT: ContextVar[Waiter | None] = ContextVar("ragfile_waiter", default=None)
 class Waiter:
     """Somebody who waits for what one thread does."""
 
-    def __init__(self):
-        self._lock, self._shuts, self._left = ForkSafeLock(), [], threading.Event()
+    def __init__(self) -> None:
+        self._lock, self._left = ForkSafeLock(), threading.Event()
+        self._shuts: list[Callable[[], object]] = []
 
     @property
     def has_left(self) -> bool:

@@ -1,11 +1,11 @@
 """Packages that ragfile can do without: imported on use, and how to get them where they are missing."""
 
 from importlib import import_module
+from types import ModuleType
 
 # The extra of ragfile that brings a package; for the rest, its name in the package index.
 EXTRAS = {
     "httpx2": "http",
-    "tenacity": "http",
     "obstore": "s3",
     "ray": "ray",
     "distributed": "dask",
@@ -28,27 +28,28 @@ EXTRAS = {
 PACKAGES = {"faiss": "faiss-cpu", "ir_datasets": "ir-datasets"}
 
 
-def optional(module, purpose):
-    """An imported module, or an ImportError that says what needs it and which command installs it."""
+def optional(module: str, purpose: str) -> ModuleType:
+    """Import a module; raise an ImportError that names its purpose and the command that installs it."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(missing(error, module, purpose), name=error.name) from error
 
 
-def missing(error, module, purpose):
-    """The sentence for a module that could not be imported: it is not there, or something in it is broken."""
+def missing(error: ImportError, module: str, purpose: str) -> str:
+    """Return the message for a module that is not installed, or that cannot be imported."""
     package = (getattr(error, "name", None) or module).partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or package != module.partition(".")[0]:
         return f"{purpose} needs {module}, which cannot be imported: {error}"
     return f"{purpose} needs {name_of(package)}: {command(package)}"
 
 
-def name_of(package):
+def name_of(package: str) -> str:
+    """Return the name of a package in the package index."""
     return PACKAGES.get(package, package.replace("_", "-"))
 
 
-def command(package):
-    """What installs a package."""
+def command(package: str) -> str:
+    """Return the command that installs a package."""
     extra = EXTRAS.get(package)
     return f"pip install 'ragfile[{extra}]'" if extra else f"pip install {name_of(package)}"

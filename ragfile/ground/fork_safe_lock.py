@@ -1,44 +1,52 @@
 """A lock that a fork leaves open.
 
-Readers are shared by threads, and a process may fork while one of them is inside: in the child that thread is not there to
-leave, and whoever asks there would wait for ever. What these locks guard is never left half done between two lines of Python,
-so the child simply begins with open ones.
+Threads share readers, and a process may fork while one of them holds a lock. The child does not have that thread, so it
+would wait forever. The guarded state is never half changed between two lines of Python, so the child starts with open locks.
 """
 
 import os
 import threading
 import weakref
+from types import TracebackType
 
-_known = weakref.WeakSet()
+_known: weakref.WeakSet["ForkSafeLock"] = weakref.WeakSet()
 
 
 class ForkSafeLock:
-    """For `with`, as threading.Lock."""
+    """A lock for `with`, like threading.Lock."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.open()
         _known.add(self)
 
-    def open(self):
-        """Begins anew, whoever is inside."""
+    def open(self) -> None:
+        """Replace the lock by an open one, even if a thread holds it."""
         self._lock = threading.Lock()
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._lock.acquire()
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._lock.release()
 
-    def acquire(self):
-        """For compiled code, which must not say `with`: it packs the error for __exit__, and dies if memory has run out for that."""
+    def acquire(self) -> None:
+        """Acquire the lock from compiled code.
+
+        `with` would need memory for the arguments of __exit__, and crash if it has run out.
+        """
         self._lock.acquire()
 
-    def release(self):
-        """The other end of acquire."""
+    def release(self) -> None:
+        """Release the lock from compiled code."""
         self._lock.release()
 
 
-def _open_all():
+def _open_all() -> None:
     for lock in _known:
         lock.open()
 

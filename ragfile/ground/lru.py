@@ -1,34 +1,42 @@
-"""The last few things that were made, by what they were made for. Threads may share one."""
+"""A cache of the values that were used last. Threads may share one."""
 
 from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
 
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
-class Lru:
-    """At most `size` values; the one that was asked for longest ago goes first."""
 
-    def __init__(self, size):
-        self._size, self._values, self._lock = size, OrderedDict(), ForkSafeLock()
+class Lru(Generic[K, V]):
+    """At most `size` values; a new one replaces the least recently used."""
 
-    def __len__(self):
+    def __init__(self, size: int) -> None:
+        self._size, self._lock = size, ForkSafeLock()
+        self._values: OrderedDict[K, V] = OrderedDict()
+
+    def __len__(self) -> int:
         return len(self._values)
 
-    def get(self, key):
+    def get(self, key: K) -> V | None:
+        """Return a value, or None if it is not there any more."""
         with self._lock:
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
             return self._values[key]
 
-    def put(self, key, value):
+    def put(self, key: K, value: V) -> None:
+        """Keep a value."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
             if len(self._values) > self._size:
                 self._values.popitem(last=False)
 
-    def clear(self):
-        """Forgets everything."""
+    def clear(self) -> None:
+        """Drop all values."""
         with self._lock:
             self._values.clear()

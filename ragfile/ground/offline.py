@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 VARIABLE = "RAGFILE_OFFLINE"
-_ASKED = ContextVar("ragfile_offline", default=False)
+_ASKED: ContextVar[bool] = ContextVar("ragfile_offline", default=False)
 
 
 def is_offline() -> bool:

@@ -11,16 +11,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any, TypeVar
 
 from ragfile.ground.atomic_replace import replacing
 from ragfile.ground.extras import optional
-
-if TYPE_CHECKING:
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 PURPOSE = "signing and checking signatures"
 KEY_FILE_MAX = 1 << 16
+Key = TypeVar("Key")
 
 
 class PublicKey:
@@ -51,7 +51,7 @@ class PublicKey:
 class PrivateKey:
     """A key that signs."""
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, key: Any) -> None:  # Any: an Ed25519PrivateKey of an optional package
         self._key = key
         self.public = PublicKey(key.public_key().public_bytes_raw())
 
@@ -87,8 +87,8 @@ def new_key(path: StrPath) -> PublicKey:
     return PublicKey(key.public_key().public_bytes_raw())
 
 
-def _text_of(key):
-    """(bytes of a key, how to name it)."""
+def _text_of(key: StrPath | bytes) -> tuple[bytes, str]:
+    """Return the bytes of a key, and its name in messages."""
     if isinstance(key, bytes):
         return key, "the key"
     if isinstance(key, str) and ("-----BEGIN" in key or _is_line(key)):
@@ -97,11 +97,11 @@ def _text_of(key):
         return file.read(KEY_FILE_MAX), os.fspath(key)
 
 
-def _is_line(text):
+def _is_line(text: str) -> bool:
     return text.startswith("ssh-ed25519 ") or re.fullmatch(r"[0-9a-f]{64}\s*", text) is not None
 
 
-def _public_bytes(data, name):
+def _public_bytes(data: bytes, name: str) -> bytes:
     text = data.strip()
     if re.fullmatch(rb"[0-9a-f]{64}", text):
         return bytes.fromhex(text.decode())
@@ -117,7 +117,7 @@ def _public_bytes(data, name):
     return _checked(key, kind, name).public_bytes_raw()
 
 
-def _private(data, name, password):
+def _private(data: bytes, name: str, password: bytes | None) -> Any:  # Any: of an optional package
     serialization, kind = _serialization(), _ed25519().Ed25519PrivateKey
     is_ssh = b"BEGIN OPENSSH" in data
     load = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
@@ -131,15 +131,15 @@ def _private(data, name, password):
     return _checked(key, kind, name)
 
 
-def _checked(key, kind, name):
+def _checked(key: object, kind: type[Key], name: str) -> Key:
     if not isinstance(key, kind):
         raise ValueError(f"{name} is not an Ed25519 key: `openssl genpkey -algorithm ed25519`")
     return key
 
 
-def _ed25519():
+def _ed25519() -> ModuleType:
     return optional("cryptography.hazmat.primitives.asymmetric.ed25519", PURPOSE)
 
 
-def _serialization():
+def _serialization() -> ModuleType:
     return optional("cryptography.hazmat.primitives.serialization", PURPOSE)

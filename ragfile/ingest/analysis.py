@@ -7,13 +7,9 @@ distinct word, is what depends on a language: stop words are dropped and the res
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Literal, Self
+from typing import Any, Literal, Self
 
 ANALYZERS = {False: "rag-words-1", True: "rag-words-2"}  # by whether there are pieces
 

@@ -25,7 +25,7 @@ import json
 import re
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 from ragfile import text as texts
 from ragfile.ingest.chunk_paths import below, name_in_words, title_of
@@ -35,11 +35,7 @@ from ragfile.ingest.sections import NOT_BLANK, joined, sections
 from ragfile.ingest.titles import PATH, front_title, path_of
 from ragfile.ingest.windows import GAP, always, blocks, windows
 from ragfile.records import Chunk, Segment
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ragfile.types import ChunkKind, Fields
+from ragfile.types import ChunkKind, Fields
 
 # 2 gives more chunks a path than 1 did and cuts alike. 3 joins small sections, keeps fences and
 # tables whole, and takes the sections of source code as its loader gives them.

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import tempfile
 import threading
-import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -27,7 +25,7 @@ from ragfile.errors import RemoteError
 from ragfile.ground.urls import is_remote, shown
 from ragfile.net.block_cache import BlockCache
 from ragfile.net.intervals import ByteRanges, joined, merged, without
-from ragfile.net.json_client import TransientError
+from ragfile.net.retries import Retries, TransientError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -234,19 +232,9 @@ os.register_at_fork(after_in_child=lambda: [fetcher._inherit() for fetcher in li
 
 
 def _persistently(call, *args):
-    """The call's answer, after as many attempts as it pays to make."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return call(*args)
-        except TransientError as error:
-            asked = error.wait
-            if attempt == ATTEMPTS or (asked is not None and asked > LONGEST_WAIT):
-                tried = f" (after {attempt} attempts)" if attempt > 1 else ""
-                raise RemoteError(
-                    f"{error}{tried}", status=getattr(error, "status", None)
-                ) from error.__cause__
-            time.sleep(
-                (FIRST_WAIT * 2 ** (attempt - 1) if asked is None else asked)
-                + random.uniform(0, FIRST_WAIT)
-            )
-    raise AssertionError("unreachable")
+    """Return the call's answer, after as many attempts as it pays to make."""
+    try:
+        return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT).call(call, *args)
+    except TransientError as error:
+        tried = f" (after {error.attempts} attempts)" if error.attempts > 1 else ""
+        raise RemoteError(f"{error}{tried}", status=error.status) from error.__cause__

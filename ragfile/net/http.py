@@ -19,7 +19,8 @@ from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import shown
-from ragfile.net.json_client import RETRIED, TransientError, wait_of
+from ragfile.net.json_client import RETRIED, wait_of
+from ragfile.net.retries import TransientError
 from ragfile.net.watchdog import Watchdog
 
 if TYPE_CHECKING:

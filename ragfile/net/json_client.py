@@ -18,7 +18,6 @@ import email.utils
 import logging
 import math
 import os
-import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +29,7 @@ from ragfile.ground import cancellation
 from ragfile.ground import request_id as tracing
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
+from ragfile.net.retries import Retries, TransientError
 from ragfile.net.watchdog import Watchdog
 
 log = logging.getLogger("ragfile.net.json_client")
@@ -45,18 +45,6 @@ FRAMING = frozenset(
 LONGEST_LINE = 1 << 20  # bytes of one line of a stream
 LONGEST_REFUSAL = 1 << 16  # bytes of an error's body that are read
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
-
-
-class TransientError(Exception):
-    """A failed attempt that is worth repeating; `wait` is the seconds that the server asked for, if
-    any.
-    """
-
-    def __init__(self, message, wait=None):
-        super().__init__(message)
-        self.wait = wait
-        self.status: int | None = None
-        self.request_id: str | None = None
 
 
 class CallError(ProviderError):
@@ -106,18 +94,13 @@ class Caller:
         """The answer to a question; CallError when it is refused or the attempts are spent, within
         so many seconds if it is to be.
         """
-        tenacity = optional("tenacity", f"asking {self.base_url}")
-        stop = tenacity.stop_after_attempt(self.attempts)
-        if within is not None:
-            allowed = min(HURRIED, self.attempts)
-            stop = tenacity.stop_any(
-                tenacity.stop_after_attempt(allowed), tenacity.stop_before_delay(within)
-            )
         until = math.inf if within is None else time.monotonic() + within
         request_id = (
             tracing.current() or uuid.uuid4().hex
         )  # the same for every attempt: one question
-        return self._retried(stop, self._attempt, path, question, request_id, until)
+        attempts = self.attempts if within is None else min(HURRIED, self.attempts)
+        retries = Retries(attempts, self.first_wait, self.longest_wait, until)
+        return self._retried(retries, self._attempt, path, question, request_id, until)
 
     def stream(
         self, path: str, question: dict, read: Callable[[Iterable[str]], Iterator]
@@ -132,10 +115,8 @@ class Caller:
         return self._events(path, question, read, request_id)
 
     def _events(self, path, question, read, request_id):
-        import tenacity
-
-        stop = tenacity.stop_after_attempt(self.attempts)
-        opened, first, rest = self._retried(stop, self._begun, path, question, read, request_id)
+        retries = Retries(self.attempts, self.first_wait, self.longest_wait)
+        opened, first, rest = self._retried(retries, self._begun, path, question, read, request_id)
         try:
             yield first
             yield from rest
@@ -152,7 +133,9 @@ class Caller:
         """
         started = time.perf_counter()
         with contextlib.ExitStack() as opened:
-            response = self._opened(opened, path, question, request_id, started)
+            with self._recorded(path, request_id, started, self.timeout):
+                asked = self._asked(path, question, request_id, self.timeout)
+                response = opened.enter_context(asked)
             server_id = server_request_id(response)
             self._record(path, request_id, started, response.status_code, server_id)
             if response.status_code != 200:
@@ -162,15 +145,16 @@ class Caller:
                 return opened.pop_all(), event, events
             raise TransientError("the answer ended before it began")
 
-    def _opened(self, opened, path, question, request_id, started):
-        """The response, of which the head has come."""
+    @contextlib.contextmanager
+    def _recorded(self, path, request_id, started, most):
+        """Note a request without an answer in the log, and raise TransientError for it."""
         import httpx2
 
         try:
-            return opened.enter_context(self._asked(path, question, request_id, self.timeout))
+            yield
         except (httpx2.TimeoutException, TimeoutError) as error:
             self._record(path, request_id, started, "time-out")
-            raise TransientError(f"no answer within {self.timeout:.3g} s") from error
+            raise TransientError(f"no answer within {most:.3g} s") from error
         except httpx2.RequestError as error:
             self._record(path, request_id, started, type(error).__name__)
             raise TransientError(f"the connection failed ({error})") from error
@@ -197,35 +181,24 @@ class Caller:
         if held:
             yield held.rstrip(b"\r").decode("utf-8", "replace")
 
-    def _retried(self, stop, call, *arguments):
-        """What the call answers, tried again while its errors are transient; CallError once the
-        attempts are spent.
-        """
-        import tenacity
-
-        attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_is_worth_repeating),
-            stop=stop,
-            wait=self._wait,
-            sleep=self._sleep,
-            reraise=True,
-        )
+    def _retried(self, retries, call, *arguments):
+        """Return what the call answers; raise CallError once the retries are spent."""
         try:
-            return attempts(call, *arguments)
+            return retries.call(call, *arguments)
         except TransientError as error:
-            made = attempts.statistics.get("attempt_number", 1)
-            spent = f"after {made} attempts" if made > 1 else "at the only attempt"
+            spent = (
+                f"after {error.attempts} attempts" if error.attempts > 1 else "at the only attempt"
+            )
             raise CallError(
                 f"{self.base_url}: {error}, {spent}",
-                status=getattr(error, "status", None),
-                request_id=getattr(error, "request_id", None),
+                status=error.status,
+                request_id=error.request_id,
             ) from error.__cause__
 
     def _require(self):
-        """Says what is missing before anything is read or asked."""
-        for package in ("httpx2", "tenacity"):
-            if find_spec(package) is None:
-                optional(package, f"asking {self.base_url}")
+        """Say that the package is missing before anything is read or asked."""
+        if find_spec("httpx2") is None:
+            optional("httpx2", f"asking {self.base_url}")
 
     def close(self):
         """Closes the connections; the next call opens new ones."""
@@ -233,19 +206,13 @@ class Caller:
             self._idle.pop().client.close()
 
     def _attempt(self, path, question, request_id, until):
-        import httpx2
-
         started = time.perf_counter()
         most = max(min(self.timeout, until - time.monotonic()), 0.001)
-        try:
-            with self._asked(path, question, request_id, most) as response:
-                response = _whole(response, until)
-        except (httpx2.TimeoutException, TimeoutError) as error:
-            self._record(path, request_id, started, "time-out")
-            raise TransientError(f"no answer within {most:.3g} s") from error
-        except httpx2.RequestError as error:
-            self._record(path, request_id, started, type(error).__name__)
-            raise TransientError(f"the connection failed ({error})") from error
+        with (
+            self._recorded(path, request_id, started, most),
+            self._asked(path, question, request_id, most) as response,
+        ):
+            response = _whole(response, until)
         self._record(path, request_id, started, response.status_code, server_request_id(response))
         return self._answer(response)
 
@@ -313,19 +280,6 @@ class Caller:
             )
         return answer
 
-    def _wait(self, state):
-        """Seconds before the next attempt: what the server asks for and never less, or twice as
-        long as before; with jitter, so that clients that failed together do not come back
-        together.
-        """
-        asked = state.outcome.exception().wait
-        doubled = min(self.longest_wait, self.first_wait * 2 ** (state.attempt_number - 1))
-        return (doubled if asked is None else asked) + random.uniform(0, self.first_wait)
-
-    def _sleep(self, seconds):
-        log.info("waiting %.2f s before asking %s again", seconds, self.base_url)
-        (cancellation.current() or time).sleep(seconds)
-
     def _line(self):
         """A line that is idle, or a new one. Those of a parent process are left alone."""
         if is_offline():
@@ -358,11 +312,6 @@ class Caller:
 
     def __repr__(self):
         return f"Caller({self.base_url})"
-
-
-def _is_worth_repeating(error):
-    waiter = cancellation.current()
-    return isinstance(error, TransientError) and not (waiter and waiter.has_left)
 
 
 def _refused(response, until):

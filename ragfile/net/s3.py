@@ -17,7 +17,7 @@ from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
 from ragfile.net.http import Identity
-from ragfile.net.json_client import TransientError
+from ragfile.net.retries import TransientError
 
 if TYPE_CHECKING:
     from typing import Any

@@ -12,18 +12,13 @@ that the same input gives the same bits anywhere. `fuse` does the same on lists 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from ragfile.records import Candidate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from ragfile.records import Hit
-    from ragfile.types import Fields, FuseMethod
+from ragfile.records import Candidate, Hit
+from ragfile.types import Fields, FuseMethod
 
 RRF_K = 60
 PARAMETERS = {

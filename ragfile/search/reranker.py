@@ -12,8 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 import xxhash
@@ -21,15 +22,9 @@ import xxhash
 from ragfile import _core
 from ragfile.ground.extras import optional
 from ragfile.ingest.analysis import STOP_WORDS
-from ragfile.records import Candidate, best_first
+from ragfile.records import Candidate, Hit, Hits, best_first
 from ragfile.text import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, Literal
-
-    from ragfile.records import Hit, Hits
-    from ragfile.types import Fields
+from ragfile.types import Fields
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
 WITH_PATHS = 0.1  # the same where it reads header paths; see bench/eval.md
@@ -44,7 +39,7 @@ SHINGLE = (
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-Scorer: TypeAlias = "Callable[[str, Sequence[str]], Iterable[float]]"
+Scorer: TypeAlias = Callable[[str, Sequence[str]], Iterable[float]]
 """A function in the place of a Reranker."""
 
 

@@ -9,30 +9,30 @@ reason goes along.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.file import filters, prefetch, sample_rows
 from ragfile.file.archive import Archive
 from ragfile.file.row_sets import RowSet, RowSets
+from ragfile.ground.annotations import deferred
 from ragfile.ingest.analysis import Statistics
-from ragfile.records import Hits
+from ragfile.records import Hit, Hits
 from ragfile.search import paging_and_diversity, query_syntax, repeats, retriever_fusion
+from ragfile.search.retriever_fusion import Ranked
+from ragfile.types import Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from ragfile.records import Hit
     from ragfile.search.question import Question
     from ragfile.search.question_vectors import QuestionVectors
-    from ragfile.search.retriever_fusion import Ranked
-    from ragfile.types import Vector
+else:
+    Question = deferred("ragfile.search.question", "Question")
+    QuestionVectors = deferred("ragfile.search.question_vectors", "QuestionVectors")
 
 
 class Clock:

@@ -15,13 +15,14 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragfile.ground import offline as network
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Duplicate, Limits, Loading
-from ragfile.ingest.source_files import Selection, find
+from ragfile.ingest.source_files import Selection, SourceFile, find
 from ragfile.shards import new_generation, shard_assignment, statistics
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import (
@@ -35,15 +36,10 @@ from ragfile.shards.manifest import (
 from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import Shard, opened
 from ragfile.shards.stores import Store, place
+from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.builder import BuildReport, build_from, cut, labels_record
 from ragfile.write.draft import creation_time
 from ragfile.write.writer import parity_record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ragfile.ingest.source_files import SourceFile
-    from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 
 NOTES = "building/"
 LATER = ("first_generation", "analysis")  # of a file's configuration, and not of a dataset's

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragfile.ingest.document_loader import Limits, Loading
 from ragfile.records import Document
@@ -26,6 +26,7 @@ from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shard_assignment import slot_of
 from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
+from ragfile.types import Assigning, Errors, Fields, Metadata, Progress, StrPath, Tags, Where
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import compact as compact_file
 from ragfile.write.compaction import rewrite
@@ -33,9 +34,6 @@ from ragfile.write.draft import creation_time
 from ragfile.write.editor import edit
 from ragfile.write.source_sync import SourcePlan, SyncReport, selected
 from ragfile.write.stale_documents import entries_of
-
-if TYPE_CHECKING:
-    from ragfile.types import Assigning, Errors, Fields, Metadata, Progress, StrPath, Tags, Where
 
 
 @dataclass

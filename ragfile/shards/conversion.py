@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragfile.exchange import conversion
 from ragfile.file import sections
@@ -24,12 +24,10 @@ from ragfile.shards.changes import Merging, merge_shards
 from ragfile.shards.executors import executor_of
 from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
+from ragfile.types import Assigning, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import rewrite
 from ragfile.write.stale_documents import entries_of
-
-if TYPE_CHECKING:
-    from ragfile.types import Assigning, StrPath
 
 
 def is_one_of(src: Any, dst: Any, shards: int | None = None, to: str | None = None) -> bool:

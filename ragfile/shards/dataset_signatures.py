@@ -14,7 +14,8 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import signatures
@@ -27,12 +28,8 @@ from ragfile.shards.manifest import FOLDER, Manifest, Stored
 from ragfile.shards.shard_description import file_sha256
 from ragfile.shards.shards import SEALS, Shard, seal_name
 from ragfile.shards.stores import Store, place
+from ragfile.types import StrPath
 from ragfile.write.signature_commit import envelope, moment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ragfile.types import StrPath
 
 SIGNATURES = "signatures/"
 PREDICATE = "urn:ragfile:dataset-signature:1"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragfile.embedding.protocol import Embedder
+from ragfile.ingest.chunker import Policy
 from ragfile.shards import new_generation
 from ragfile.shards.manifest import FOLDER, generation_of
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.stores import place
+from ragfile.types import Fields, StrPath
 from ragfile.write.history import stale_in
-
-if TYPE_CHECKING:
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.chunker import Policy
-    from ragfile.types import Fields, StrPath
 
 
 def log(path: StrPath) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ import json
 import os
 import pickle
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -27,13 +28,9 @@ from ragfile.shards.executors.ray_cluster import MEMORY, environment
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shards import opened
 from ragfile.shards.stores import place
+from ragfile.types import Assigning, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.writer import create
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragfile.types import Assigning, StrPath
 
 BATCH = 256  # questions
 ROWS = 4096  # of a block

@@ -9,23 +9,21 @@ import contextlib
 import os
 import tempfile
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragfile.embedding.protocol import Embedder
+from ragfile.ingest.chunker import Policy
 from ragfile.shards import new_generation
 from ragfile.shards.builder import Built, published, with_statistics
 from ragfile.shards.changes import moment
 from ragfile.shards.executors import executor_of
+from ragfile.shards.manifest import Manifest
 from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
+from ragfile.types import Fields, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import compact as compact_file
 from ragfile.write.reindex import reindex as reindex_file
-
-if TYPE_CHECKING:
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.chunker import Policy
-    from ragfile.shards.manifest import Manifest
-    from ragfile.types import Fields, StrPath
 
 
 @dataclass

@@ -6,17 +6,13 @@ names yet, loses nothing. Nothing is removed where a manifest cannot be read: a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ragfile.shards import new_generation
 from ragfile.shards.dataset_signatures import SIGNATURES
 from ragfile.shards.dataset_signatures import generation_of as signed_generation
 from ragfile.shards.manifest import FOLDER, SHARDS, STATISTICS, generation_of
 from ragfile.shards.shards import SEALS, seal_name
 from ragfile.shards.stores import Listed, place
-
-if TYPE_CHECKING:
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 OWN = (SHARDS, STATISTICS, FOLDER, SEALS, SIGNATURES, "building/")
 DAY = 86400.0

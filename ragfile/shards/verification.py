@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +24,7 @@ from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import Shard, seal_name
 from ragfile.shards.statistics import SECTION, sampled
 from ragfile.shards.stores import place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 Fault = tuple[str, int, str, str]
 COUNTS = ("sections", "blocks", "commits", "abandoned", "faults")

@@ -12,46 +12,38 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from ragfile.embedding.protocol import Embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
-from ragfile.ingest.chunker import split
-from ragfile.ingest.document_loader import Limits, Loading
-from ragfile.ingest.source_files import Selection
+from ragfile.ingest.chunker import Policy, split
+from ragfile.ingest.document_loader import Duplicate, Limits, Loading, SourceFailure
+from ragfile.ingest.source_files import Selection, Skipped
 from ragfile.records import Document
+from ragfile.types import (
+    Errors,
+    Fields,
+    Layout,
+    Metadata,
+    Precision,
+    Progress,
+    Sources,
+    StrPath,
+    Tags,
+)
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.chunker import Policy
-    from ragfile.ingest.document_loader import Duplicate, SourceFailure
-    from ragfile.ingest.source_files import Skipped
-    from ragfile.types import (
-        Errors,
-        Fields,
-        Layout,
-        Metadata,
-        Precision,
-        Progress,
-        Sources,
-        StrPath,
-        Tags,
-    )
 
 BATCH = 512
 # A page's title is in its header path and, where it comes from front matter, nowhere else.

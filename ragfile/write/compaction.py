@@ -6,24 +6,21 @@ bytes of a fresh build, but for the number of the generation.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragfile import _core
 from ragfile.file import sections
 from ragfile.file.archive import Archive
+from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.urls import refuse_remote
+from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
 from ragfile.write.editor import recorded_analysis
 from ragfile.write.stale_documents import packed
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import check_layout, layout_record, parity_record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ragfile.file.row_segment import StoredDocument
-    from ragfile.types import Layout, SectionEntry, StrPath
 
 
 def compact(

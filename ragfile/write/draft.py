@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,18 +22,17 @@ from ragfile.file.row_segment import StoredDocument
 from ragfile.file.sections import check_own
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
+from ragfile.types import SomeVectors
 from ragfile.write.analysis_record import analysis_record
 from ragfile.write.segment_sections import SegmentSections
 from ragfile.write.staged_rows import Staging
 from ragfile.write.tables import chunks_of, is_table
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from typing_extensions import Buffer
+else:
+    Buffer = bytes | bytearray | memoryview
 
-    from ragfile.types import SomeVectors
 
 BATCH = 1024  # chunks of a generator that are held at a time
 Embed = Callable[[list[Hashable]], "np.ndarray | None"]

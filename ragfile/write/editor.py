@@ -16,7 +16,7 @@ import operator
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
+from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Table, Tags, Vector, Where
 from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.chunk_upsert import are_chunks, upsert
 from ragfile.write.deletions import Removals
@@ -40,19 +41,6 @@ from ragfile.write.fields import own_fields, plain_metadata, to_utf8
 from ragfile.write.file_vectors import FileVectors
 from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
-
-if TYPE_CHECKING:
-    from ragfile.types import (
-        Fields,
-        Metadata,
-        Rows,
-        SomeVectors,
-        StrPath,
-        Table,
-        Tags,
-        Vector,
-        Where,
-    )
 
 BATCH = 512
 # What the file was converted from, and what was signed: an edit makes another file of it.

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
-from ragfile.embedding.protocol import open_embedder, told
+from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
 from ragfile.file.archive import Archive
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
-
-if TYPE_CHECKING:
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.types import Fields, StrPath
+from ragfile.types import Fields, StrPath
 
 
 class Commit(TypedDict):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
 
 from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.errors import CorruptError
 from ragfile.ingest.chunker import Policy
 from ragfile.records import Chunk, Document, Segment
+from ragfile.types import Fields, StrPath
 from ragfile.write.editor import BATCH, Editor
 from ragfile.write.history import stale_in
 from ragfile.write.writer import fusion_record, model_record
-
-if TYPE_CHECKING:
-    from ragfile.types import Fields, StrPath
 
 
 def reindex(

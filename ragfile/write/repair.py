@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file.archive import Archive
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import is_dataset, refuse_remote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ragfile.types import SectionEntry, StrPath
+from ragfile.types import SectionEntry, StrPath
 
 PARITY = "rag.parity"
 CHUNK = 1 << 24

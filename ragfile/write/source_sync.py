@@ -13,24 +13,19 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
+from ragfile.embedding.protocol import Embedder
 from ragfile.file.archive import Archive
 from ragfile.ground.urls import refuse_remote
+from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
-from ragfile.ingest.source_files import Selection, expanded, find
+from ragfile.ingest.source_files import Selection, Skipped, expanded, find
+from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.editor import Editor
 from ragfile.write.history import stale_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from ragfile.embedding.protocol import Embedder
-    from ragfile.ingest.chunker import Policy
-    from ragfile.ingest.source_files import Skipped
-    from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 
 PENDING = 256  # documents that wait to be embedded together
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,21 +17,10 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
+from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Table, Vector
 from ragfile.write.analysis_record import DEFAULT
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.write.vector_clusters import recorded
-
-if TYPE_CHECKING:
-    from ragfile.types import (
-        Fields,
-        Metadata,
-        Metric,
-        Precision,
-        SomeVectors,
-        StrPath,
-        Table,
-        Vector,
-    )
 
 
 def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] | None:

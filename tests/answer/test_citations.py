@@ -2,11 +2,24 @@
 were made up are marked.
 """
 
+from dataclasses import fields
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from places import ROOT
 
-from ragfile.answer.citations import Marks, Source, best_sentence, claims, judged
+from ragfile.answer.citations import (
+    Citation,
+    Marks,
+    Source,
+    best_sentence,
+    claims,
+    judged,
+    numbered,
+    place_name,
+)
+from ragfile.records import NUMBERED, Candidate
 
 KEYS = (
     "Rotate the keys every 90 days with the job rotate-keys. The job writes a log. "
@@ -186,3 +199,22 @@ def test_without_passages_every_claim_is_marked():
     marks = Marks([])
     marks.feed("Keys rotate every 90 days. Ask somebody.", is_last=True)
     assert [s.text for s in judged(marks.text, [], [])] == ["Keys rotate every 90 days."]
+
+
+def test_what_a_citation_and_the_page_know_are_all_the_numbered_parts():
+    for record in (Source, Citation):
+        assert set(NUMBERED) <= {field.name for field in fields(record)}
+    naming = (
+        (ROOT / "ragfile/doors/server/page/passages.js").read_text().partition("function naming")[2]
+    )
+    assert f"Object.entries({{ {', '.join(NUMBERED)} }})" in naming
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_a_place_is_named_by_its_section_else_its_number(name):
+    passage = Candidate("a", 0, "text", 1.0, metadata={name: 3})
+    (source,) = numbered([passage])
+    assert place_name(source) == f"{name} 3"
+    passage.metadata = {"headers": "Guide > Keys"}
+    (source,) = numbered([passage])
+    assert place_name(source) == "Guide > Keys"

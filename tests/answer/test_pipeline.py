@@ -19,7 +19,6 @@ from ragfile.errors import CorruptError, ProviderError
 from ragfile.qa import Event, ask
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
-pytest.importorskip("tenacity", reason="the extra 'http' is not installed")
 
 PAGES = {
     "keys.md": "# Guide\n\n## Keys\n\nRotate the keys every 90 days with the job `rotate-keys`. "

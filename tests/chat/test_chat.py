@@ -21,7 +21,6 @@ from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.request_id import request
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
-pytest.importorskip("tenacity", reason="the extra 'http' is not installed")
 
 QUICK = {"first_wait": 0.02, "longest_wait": 1.0, "timeout": 0.5}
 MESSAGES = [{"role": "user", "content": "Hi"}]

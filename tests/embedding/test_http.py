@@ -14,7 +14,6 @@ from ragfile.embedding.protocol import open_embedder
 from ragfile.errors import ProviderError
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
-pytest.importorskip("tenacity", reason="the extra 'http' is not installed")
 
 TEXTS = ["one", "two", "three", "vier – ünf", "五"]
 QUICK = {"first_wait": 0.02, "longest_wait": 3.0, "timeout": 0.5}

@@ -376,7 +376,7 @@ def test_the_default_imports_no_provider_and_nothing_of_the_network():
     code = (
         "import sys, ragfile; before = set(sys.modules); from ragfile.embedding import open_embedder;"
         "open_embedder('default').embed(['one']);"
-        "new = {'httpx2', 'tenacity', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers'} & (set(sys.modules) - before);"
+        "new = {'httpx2', 'ssl', 'sqlite3', 'torch', 'onnxruntime', 'tokenizers'} & (set(sys.modules) - before);"
         "print(sorted(new))"
     )
     assert (

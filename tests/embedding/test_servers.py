@@ -19,7 +19,6 @@ from ragfile.embedding.protocol import Model, open_embedder
 from ragfile.errors import ModelError
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
-pytest.importorskip("tenacity", reason="the extra 'http' is not installed")
 
 
 @pytest.fixture(autouse=True)

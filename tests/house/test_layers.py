@@ -17,6 +17,10 @@ ORDER = [
 ]  # fmt: skip
 # What a room imports against the order, and why.
 LATE = {
+    (
+        "records",
+        "ground",
+    ),  # annotations that load their modules late, and know nothing of this package
     ("_core", "ground"),  # the lock that a fork leaves open, which knows nothing of this package
     ("_core", "ingest"),  # an open lexicon hands out the Analysis that it was made with
 }

@@ -25,10 +25,6 @@ YOU = r"\b(?:you|your|yours|yourself)\b"
 GOALS = {"what-clauses": 1.0, "say and tell": 1.0, "lie": 0.3, "somebody": 0.3}
 # area -> ceilings above the goals, lowered after each rewrite
 CEILINGS = {
-    ("bench", "what-clauses"): 1.6,
-    ("bench", "say and tell"): 1.2,
-    ("spec", "say and tell"): 1.9,
-    ("spec", "lie"): 1.8,
     ("docstrings", "what-clauses"): 9.2,
     ("docstrings", "say and tell"): 5.8,
     ("docstrings", "lie"): 1.4,

@@ -1,8 +1,6 @@
 """Formats that become Markdown: headers, code, lists and tables of each, so that chunks have paths."""
 
-import io
 import json
-import zipfile
 from email.message import EmailMessage
 
 import pytest
@@ -233,24 +231,9 @@ def test_a_mail_of_html_alone_is_read_as_a_page(tmp_path):
     assert "Part\n\nWords" in only(tmp_path, "a.eml", message.as_bytes()).text
 
 
-def epub(pages, spine=None, **more):
-    items = "".join(f'<item id="i{n}" href="{name}"/>' for n, name in enumerate(pages))
-    refs = "".join(f'<itemref idref="{i}"/>' for i in spine or [f"i{n}" for n in range(len(pages))])
-    book = (
-        '<package xmlns="http://www.idpf.org/2007/opf"><metadata><title xmlns="http://purl.org/dc/elements/1.1/">'
-        f"The Book</title></metadata><manifest>{items}</manifest><spine>{refs}</spine></package>"
-    )
-    container = (
-        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
-    )
-    parts = {"META-INF/container.xml": container, "OEBPS/book.opf": book}
-    return made.packed({**parts, **{f"OEBPS/{name}": text for name, text in pages.items()}, **more})
-
-
 def test_an_epub_gives_its_pages_in_the_order_of_the_book(tmp_path):
     pages = {"b%20c.xhtml": "", "a.xhtml": "<html><h1>Second</h1><p>Two.</p></html>"}
-    content = epub(
+    content = made.epub(
         pages, ["i0", "i1", "i0", "i9"], **{"OEBPS/b c.xhtml": "<html><h1>First</h1>One.</html>"}
     )
     document = only(tmp_path, "a.epub", content)
@@ -262,7 +245,8 @@ def test_an_epub_without_its_list_is_refused_and_a_page_that_is_missing_left_out
     with pytest.raises(LoadError, match="no list of its pages"):
         only(tmp_path, "a.epub", made.packed({"META-INF/container.xml": "<container/>"}))
     assert (
-        only(tmp_path, "b.epub", epub({"a.xhtml": "<p>There.</p>"}, ["i0", "i1"])).text == "There."
+        only(tmp_path, "b.epub", made.epub({"a.xhtml": "<p>There.</p>"}, ["i0", "i1"])).text
+        == "There."
     )
 
 
@@ -280,16 +264,8 @@ ODT = f"""<office:document-content {NAMES}><office:body><office:text>
 </office:text></office:body></office:document-content>"""
 
 
-def odt(content):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        file.writestr("mimetype", "application/vnd.oasis.opendocument.text")
-        file.writestr("content.xml", content, compress_type=zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
 def test_an_odt_gives_headings_lists_and_tables(tmp_path):
-    document = only(tmp_path, "a.odt", odt(ODT))
+    document = only(tmp_path, "a.odt", made.odt(ODT))
     assert document.text == "# Top\n\nOne  two, three\n\n- a\n\n- b\n\n## Part\n\nk | v"
 
 
@@ -309,7 +285,11 @@ def load_raw(tmp_path, content, name):
 @pytest.mark.parametrize("name", ["a.epub", "a.odt"])
 def test_what_unpacks_to_too_much_is_refused_unread(name, tmp_path):
     big = "<p>" + "x" * 100_000 + "</p>"
-    content = epub({"a.xhtml": big}) if name == "a.epub" else odt(ODT.replace("One", "x" * 100_000))
+    content = (
+        made.epub({"a.xhtml": big})
+        if name == "a.epub"
+        else made.odt(ODT.replace("One", "x" * 100_000))
+    )
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(LoadError, match="unpacks to"):
@@ -321,7 +301,7 @@ def test_what_unpacks_to_too_much_is_refused_unread(name, tmp_path):
 def test_entities_of_a_document_type_are_refused_in_odt(tmp_path):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>'
     with pytest.raises(LoadError, match="document type declaration"):
-        only(tmp_path, "a.odt", odt(bomb))
+        only(tmp_path, "a.odt", made.odt(bomb))
 
 
 def test_a_docx_says_its_page_headers_and_notes_once(tmp_path):

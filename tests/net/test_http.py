@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from servers.built_files import large_file
 from servers.range_server import RangeServer
 
 import ragfile
@@ -22,16 +23,7 @@ pytest.importorskip("httpx2", reason="the http extra is not installed")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A file that no single window covers: 3 MB."""
-    path, rng = str(tmp_path_factory.mktemp("http") / "kb"), np.random.default_rng(6)
-    with ragfile.create(path, dim=64, metric="cosine") as w:
-        chunks = [
-            {"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"}
-            for i in range(8000)
-        ]
-        w.add(chunks, rng.standard_normal((8000, 64)).astype(np.float32))
-    with open(path, "rb") as file:
-        return file.read()
+    return large_file(tmp_path_factory.mktemp("http") / "kb").read_bytes()
 
 
 @pytest.fixture
@@ -208,7 +200,7 @@ def test_what_may_pass_is_tried_again(server, status):
 
 def test_a_server_that_names_its_wait_is_heard(server, monkeypatch):
     waits = []
-    monkeypatch.setattr(fetcher.time, "sleep", waits.append)
+    monkeypatch.setattr("ragfile.net.retries.time.sleep", waits.append)
     server.behave = _times(1, _unavailable(429, {"Retry-After": "7"}))
     _ask(server)
     assert 7 <= waits[0] <= 8

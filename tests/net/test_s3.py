@@ -5,48 +5,29 @@ import sys
 
 import numpy as np
 import pytest
+from servers import buckets
+from servers.built_files import large_file
 
 import ragfile
 from ragfile.errors import ChangedError, RemoteError
-from ragfile.net import fetcher
 
-pytest.importorskip("obstore", reason="the s3 extra is not installed")
-moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
+buckets.require()
 
 
 @pytest.fixture(scope="module")
 def endpoint():
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with buckets.served() as url:
+        yield url
 
 
 @pytest.fixture
 def bucket(endpoint, monkeypatch):
-    for name, value in {
-        "AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(fetcher, "FIRST_WAIT", 0.001)
-    client = boto3.client("s3", endpoint_url=endpoint)
-    client.create_bucket(Bucket="bucket")
-    return client
+    return buckets.bucket(endpoint, "bucket", monkeypatch)
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    path, rng = str(tmp_path_factory.mktemp("s3") / "kb"), np.random.default_rng(6)
-    with ragfile.create(path, dim=64, metric="cosine") as w:
-        chunks = [
-            {"doc_id": f"d{i:05d}", "chunk_index": 0, "content": f"word{i % 97} text{i}"}
-            for i in range(8000)
-        ]
-        w.add(chunks, rng.standard_normal((8000, 64)).astype(np.float32))
-    return path
+    return large_file(tmp_path_factory.mktemp("s3") / "kb")
 
 
 def _put(bucket, path, key="folder/kb 1.ragfile"):

@@ -115,3 +115,22 @@ def stored(kind, parts):
         for name, text in parts.items():
             file.writestr(name, text, compress_type=zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def epub(pages, spine=None, **more):
+    items = "".join(f'<item id="i{n}" href="{name}"/>' for n, name in enumerate(pages))
+    refs = "".join(f'<itemref idref="{i}"/>' for i in spine or [f"i{n}" for n in range(len(pages))])
+    book = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><metadata><title xmlns="http://purl.org/dc/elements/1.1/">'
+        f"The Book</title></metadata><manifest>{items}</manifest><spine>{refs}</spine></package>"
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    )
+    parts = {"META-INF/container.xml": container, "OEBPS/book.opf": book}
+    return packed({**parts, **{f"OEBPS/{name}": text for name, text in pages.items()}, **more})
+
+
+def odt(content):
+    return stored("application/vnd.oasis.opendocument.text", {"content.xml": content})

@@ -8,9 +8,8 @@ is set when a reader hung up before the end of an answer.
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler
 
-from servers.loopback import Loopback
+from servers.loopback import Loopback, ScriptedHandler
 
 
 class Server(Loopback):
@@ -44,16 +43,9 @@ class Server(Loopback):
         return self.requests[-1][1]["messages"]
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append((self.path, question, dict(self.headers), time.monotonic()))
-        told = self.server.script.pop(0) if self.server.script else None
-        if told is not None:
-            told(self, question)
-        elif self.path == "/v1/chat/completions":
+class Handler(ScriptedHandler):
+    def answer_well(self, question):
+        if self.path == "/v1/chat/completions":
             self.openai(question)
         elif self.path == "/api/chat":
             self.ollama(question)
@@ -147,9 +139,6 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
             self.server.gone.set()
-
-    def log_message(self, *arguments):
-        """Nothing on the terminal."""
 
 
 def chunk(common, delta, reason=None):

@@ -6,11 +6,10 @@ A text's vector says which text it is, so that a mixed-up order shows: the compo
 import base64
 import json
 import time
-from http.server import BaseHTTPRequestHandler
 
 import numpy as np
 import xxhash
-from servers.loopback import Loopback
+from servers.loopback import Loopback, ScriptedHandler
 
 DIMS = 8
 
@@ -38,16 +37,9 @@ class Server(Loopback):
         return [path for path, *_ in self.requests]
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append((self.path, question, dict(self.headers), time.monotonic()))
-        told = self.server.script.pop(0) if self.server.script else None
-        if told is not None:
-            told(self, question)
-        elif self.path == "/v1/embeddings":
+class Handler(ScriptedHandler):
+    def answer_well(self, question):
+        if self.path == "/v1/embeddings":
             self.answer(200, self.openai(question))
         elif self.path == "/api/embed" and self.server.has_embed:
             rows = [
@@ -101,9 +93,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, str(value))
         self.end_headers()
         self.wfile.write(raw)
-
-    def log_message(self, *arguments):
-        """Nothing on the terminal."""
 
 
 def listed(value):

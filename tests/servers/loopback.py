@@ -1,7 +1,9 @@
 """What the servers of the tests have in common."""
 
+import json
 import threading
-from http.server import ThreadingHTTPServer
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Loopback(ThreadingHTTPServer):
@@ -22,3 +24,23 @@ class Loopback(ThreadingHTTPServer):
     def __exit__(self, *error):
         self.shutdown()
         self.server_close()
+
+
+class ScriptedHandler(BaseHTTPRequestHandler):
+    """Notes a question in the server's `requests`, then answers by the next entry of its `script`,
+    or by `answer_well`.
+    """
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((self.path, question, dict(self.headers), time.monotonic()))
+        told = self.server.script.pop(0) if self.server.script else None
+        if told is not None:
+            told(self, question)
+        else:
+            self.answer_well(question)
+
+    def log_message(self, *arguments):
+        """Nothing on the terminal."""

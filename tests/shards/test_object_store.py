@@ -6,41 +6,29 @@ import threading
 import time
 
 import pytest
+from servers import buckets
 from shards import collections
 
 import ragfile
 from ragfile import dataset
 from ragfile.errors import RemoteError
-from ragfile.net import fetcher
 from ragfile.shards import shards, stores
 
-pytest.importorskip("obstore", reason="the s3 extra is not installed")
-moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
+buckets.require()
 QUESTIONS, told = collections.QUESTIONS, collections.told
 
 
 @pytest.fixture(scope="module")
 def endpoint():
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    logging.getLogger("werkzeug").setLevel(logging.INFO)
-    yield f"http://{host}:{port}"
-    server.stop()
+    with buckets.served() as url:
+        yield url
 
 
 @pytest.fixture
 def bucket(endpoint, monkeypatch, request):
     """The URL of an empty bucket."""
-    for name, value in {
-        "AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(fetcher, "FIRST_WAIT", 0.001)
     name = f"b-{abs(hash(request.node.name))}"
-    boto3.client("s3", endpoint_url=endpoint).create_bucket(Bucket=name)
+    buckets.bucket(endpoint, name, monkeypatch)
     shards.forget()
     return f"s3://{name}"
 

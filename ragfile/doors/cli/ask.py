@@ -168,12 +168,11 @@ def _show_sources(answer):
 
 
 def _line(source, citations):
-    place = source.section or next(
-        (f"{n} {v}" for n in ("page", "slide", "row") if (v := getattr(source, n)) is not None), ""
-    )
+    from ragfile.answer.citations import place_name
+
     spans = dict.fromkeys(f"{c.start}-{c.end}" for c in citations if c.start >= 0)
     at = f":{','.join(spans)}" if spans else ""
-    named = click.style(printable(place), bold=True)
+    named = click.style(printable(place_name(source)), bold=True)
     return f"[{source.number}] {printable(source.source)}{at}  {named}".rstrip()
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
 from ragfile.doors.cli.report_lines import emit, passages, printable
-from ragfile.doors.cli.shown_hits import PARTS, openable
+from ragfile.doors.cli.shown_hits import openable
 from ragfile.errors import FilterWarning
 from ragfile.opener import open as open_file
-from ragfile.records import Hit
+from ragfile.records import NUMBERED, Hit
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PLACES = [
     re.compile(r"(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)"),
     re.compile(r"(?P<source>.+):(?P<number>\d+)"),
-    re.compile(rf"(?P<source>.+), (?P<part>{'|'.join(PARTS)}) (?P<number>\d+)"),
+    re.compile(rf"(?P<source>.+), (?P<part>{'|'.join(NUMBERED)}) (?P<number>\d+)"),
 ]
 
 

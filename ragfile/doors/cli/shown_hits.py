@@ -9,8 +9,7 @@ import click
 
 from ragfile.doors.cli.report_lines import printable
 from ragfile.ground.urls import is_remote
-
-PARTS = ("page", "slide", "row")
+from ragfile.records import NUMBERED
 
 
 def show_hit(place, hit, excerpt, file, explain):
@@ -32,7 +31,7 @@ def where(hit, file):
     line = hit.metadata.get("line")
     if "symbol" in hit.metadata and isinstance(line, int):
         return f"{name}:{line}"
-    for part in PARTS:
+    for part in NUMBERED:
         if isinstance(number := hit.metadata.get(part), int):
             return f"{name}, {part} {number}"
     return f"{name}:{hit.start}-{hit.end}" if hit.start >= 0 else name

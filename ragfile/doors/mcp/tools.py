@@ -17,9 +17,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.doors.mcp.files import Files
+    from ragfile.ground.json_schema import Schema
 
 TOKENS = 2000
-STRING, WHOLE, OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
+STRING, OBJECT = {"type": "string"}, {"type": "object"}
+K = {"type": "integer", "minimum": 1, "maximum": 50}
+BUDGET = {"type": "integer", "minimum": 1, "maximum": 20_000}
+LINE = {"type": "integer", "minimum": 1, "maximum": 1 << 62}
+PLACE = {"type": "integer", "minimum": 0, "maximum": 1 << 62}
+BOUNDS = ("minimum", "maximum")
 READS, WRITES = {"readOnlyHint": True}, {"readOnlyHint": False, "destructiveHint": True}
 
 
@@ -50,7 +56,7 @@ class Tools:
         """The tools as clients see them."""
         return [
             {
-                "name": name, "description": DESCRIPTIONS[name], "inputSchema": self._schemas[name],
+                "name": name, "description": DESCRIPTIONS[name], "inputSchema": _without_bounds(self._schemas[name]),
                 "annotations": WRITES if name in ("put", "delete") else READS,
             }
             for name in self._calls
@@ -68,7 +74,7 @@ class Tools:
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The result of a call, or the reason why there is none."""
         try:
-            given = checked(name, self._schemas[name], arguments, LIMITS)
+            given = checked(name, self._schemas[name], arguments)
             text, found = self._calls[name](given.pop("file", None), **given)
         except RecursionError:
             return _failed("the arguments are nested too deeply")
@@ -128,6 +134,15 @@ class Tools:
         return f"{sentence}, generation {generation}", {"generation": generation}
 
 
+def _without_bounds(schema: Schema) -> dict[str, Any]:
+    """Leave the bounds of numbers out: each word costs every conversation, and an error names them."""
+    properties = {
+        name: {word: value for word, value in rule.items() if word not in BOUNDS}
+        for name, rule in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
+
+
 def _failed(reason):
     return {"content": [{"type": "text", "text": reason}], "isError": True}
 
@@ -141,20 +156,15 @@ DESCRIPTIONS = {
     "delete": "Delete a document.",
 }
 ARGUMENTS = {
-    "search": {"query": STRING, "k": WHOLE, "where": OBJECT, "tokens": WHOLE, "generation": WHOLE},
+    "search": {"query": STRING, "k": K, "where": OBJECT, "tokens": BUDGET, "generation": PLACE},
     "read": {
-        "id": STRING, "line": WHOLE, "lines": WHOLE, "start": WHOLE, "end": WHOLE,
-        "tokens": WHOLE, "generation": WHOLE,
+        "id": STRING, "line": LINE, "lines": LINE, "start": PLACE, "end": PLACE,
+        "tokens": BUDGET, "generation": PLACE,
     },
-    "list": {"prefix": STRING, "after": STRING, "tokens": WHOLE},
-    "ask": {"question": STRING, "tokens": WHOLE},
+    "list": {"prefix": STRING, "after": STRING, "tokens": BUDGET},
+    "ask": {"question": STRING, "tokens": BUDGET},
     "put": {"id": STRING, "text": STRING, "metadata": OBJECT},
     "delete": {"id": STRING},
-}  # fmt: skip
-# Not in the schemas, where each word costs every conversation: an error says them when it matters.
-LIMITS = {
-    "k": (1, 50), "tokens": (1, 20_000), "generation": (0, 1 << 62), "line": (1, 1 << 62),
-    "lines": (1, 1 << 62), "start": (0, 1 << 62), "end": (0, 1 << 62),
 }  # fmt: skip
 REQUIRED = {
     "search": ["query"],

@@ -11,7 +11,7 @@ from ragfile.doors.server.operations import OPEN_TO_ALL, Operation
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ragfile.doors.server.validation import Schema
+    from ragfile.ground.json_schema import Schema
 
 ERROR = {
     "type": "object", "required": ["error"],

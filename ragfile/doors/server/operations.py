@@ -14,7 +14,7 @@ from ragfile.ground.cancellation import Waiter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ragfile.doors.server.validation import Schema
+    from ragfile.ground.json_schema import Schema
 
 
 OPEN_TO_ALL = ""  # in the place of a scope

@@ -8,7 +8,7 @@ from ragfile.search.question import MODES
 
 if TYPE_CHECKING:
     from ragfile.doors.server.settings import Settings
-    from ragfile.doors.server.validation import Schema
+    from ragfile.ground.json_schema import Schema
 
 TEXT, WHOLE, NUMBER, YES = (
     {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"},

@@ -20,7 +20,6 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragfile.doors.server.facets import facets_of
 from ragfile.doors.site.bundle_js import joined
@@ -28,9 +27,7 @@ from ragfile.errors import FormatError
 from ragfile.ground.atomic_replace import replacing
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
-
-if TYPE_CHECKING:
-    from ragfile.types import StrPath
+from ragfile.types import StrPath
 
 DATA = Path(__file__).parents[2] / "data"
 PAGE = Path(__file__).parents[1] / "server" / "page"

@@ -10,16 +10,12 @@ from __future__ import annotations
 import collections
 import os
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ragfile.ground.extras import optional
+from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 from ragfile.shards.task_runner import attempt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
 
 PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
 MEMORY = 512 << 20

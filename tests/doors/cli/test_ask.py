@@ -13,7 +13,6 @@ from servers.chat_servers import Server, refuse
 import ragfile
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
-pytest.importorskip("tenacity", reason="the extra 'http' is not installed")
 
 
 @pytest.fixture(scope="module")

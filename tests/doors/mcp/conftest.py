@@ -1,8 +1,8 @@
 """What the tests of MCP share: a file, and a server over it."""
 
 import pytest
+from servers.built_files import build_pages
 
-import ragfile
 from ragfile.doors.mcp.files import Files
 from ragfile.doors.mcp.protocol import MODERN, Server
 from ragfile.doors.mcp.tools import Tools
@@ -17,12 +17,7 @@ PAGES = {
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mcp")
-    for name, text in PAGES.items():
-        (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "docs" / name).write_text(text)
-    ragfile.build(folder / "docs", folder / "kb.ragfile")
-    return folder / "kb.ragfile"
+    return build_pages(tmp_path_factory.mktemp("mcp"), PAGES)
 
 
 @pytest.fixture

@@ -177,14 +177,14 @@ def test_list_after_the_last_document_is_empty(call):
         (
             "search",
             {"query": "x", "nope": 1},
-            "does not know nope; it takes query, k, where, tokens",
+            "search: nope is unknown; known here: query, k, where, tokens",
         ),
-        ("search", {}, "search needs query"),
-        ("search", {"query": 7}, "query is of type string, not int"),
-        ("search", {"query": "x", "k": "5"}, "k is of type integer, not str"),
-        ("search", {"query": "x", "k": True}, "k is of type integer, not bool"),
-        ("search", {"query": "x", "k": 51}, "k is from 1 to 50, not 51"),
-        ("search", {"query": "x", "tokens": 0}, "tokens is from 1 to 20000, not 0"),
+        ("search", {}, "search: query is required"),
+        ("search", {"query": 7}, "query must be a string, not 7"),
+        ("search", {"query": "x", "k": "5"}, 'k must be an integer, not "5"'),
+        ("search", {"query": "x", "k": True}, "k must be an integer, not true"),
+        ("search", {"query": "x", "k": 51}, "k must be at least 1 and at most 50, not 51"),
+        ("search", {"query": "x", "tokens": 0}, "tokens must be at least 1 and at most 20,000"),
         ("search", {"query": "x", "where": {"a": {"$near": 1}}}, r"$near"),
         ("search", {"query": "x", "generation": 99}, "generation"),
         ("read", {"id": "none.md"}, "no document or passage 'none.md'; list shows the documents"),
@@ -255,8 +255,8 @@ def test_of_several_files_one_is_named(path, built):
     call = served(path, built)
     tools = call.server.tools.listed()
     assert tools[0]["inputSchema"]["properties"]["file"]["enum"] == ["kb", "kb-2"]
-    assert "search needs file" in said(call("search", query="keys"))
-    assert "file is one of kb, kb-2" in said(call("search", query="keys", file="/etc/passwd"))
+    assert "search: file is required" in said(call("search", query="keys"))
+    assert "file must be one of kb, kb-2" in said(call("search", query="keys", file="/etc/passwd"))
     assert call("search", query="keys", file="kb-2")["isError"] is False
 
 

@@ -8,8 +8,7 @@ import time
 from urllib.parse import quote, urlsplit
 
 import pytest
-
-import ragfile
+from servers.built_files import build_pages
 
 PAGES = {
     "keys.md": "---\ntags: [security]\nyear: 2024\n---\n# Guide\n\n## Keys\n\nRotate the keys "
@@ -29,12 +28,7 @@ def _extra():
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    for name, text in PAGES.items():
-        (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "docs" / name).write_text(text)
-    ragfile.build(folder / "docs", folder / "kb.ragfile")
-    return folder / "kb.ragfile"
+    return build_pages(tmp_path_factory.mktemp("served"), PAGES)
 
 
 @pytest.fixture

@@ -39,25 +39,47 @@ def test_a_store_has_no_files_that_failed(server):
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "param", "says"),
     [
-        ({"query": "keys", "k": -1}, "k is"),
-        ({"query": "keys", "offset": -1}, "offset is"),
-        ({"query": "keys", "k": 2.5}, "k is of type integer, not number"),
-        ({"query": "keys", "k": True}, "k is of type integer, not boolean"),
-        ({"query": "keys", "generation": -1}, "generation is"),
-        ({"query": "keys", "fusion": [1, 2]}, "fusion"),
-        ({"query": "keys", "queries": ["keys"]}, "give query, or queries for a batch"),
-        ({}, "give query, or queries for a batch"),
-        ({"query": "keys", "vectors": [[1.0]]}, "vectors does not go with this form of a search"),
-        ({"queries": ["keys"], "group": 2}, "group does not go with this form"),
-        ({"queries": ["keys"], "rerank": True}, "rerank does not go with this form of a search"),
+        ({"k": -1}, "k", "k must be at least 0"),
+        ({"offset": -1}, "offset", "offset must be at least 0"),
+        ({"k": 2.5}, "k", "k must be an integer, not 2.5"),
+        ({"k": True}, "k", "k must be an integer, not true"),
+        ({"generation": -1}, "generation", "generation must be at least 0"),
+        ({"effort": 0}, "effort", "effort must be greater than 0 and at most 1, not 0"),
+        (
+            {"fields": {"text": 256}},
+            "fields.text",
+            "fields.text must be at least 0 and at most 255",
+        ),
+        ({"fusion": [1, 2]}, "fusion", "fusion"),
+        ({"queries": ["keys"]}, "queries", "give query or queries, but only one of them"),
+        ({"vectors": [[1.0]]}, "vectors", "vectors does not go with this form of a search"),
     ],
 )
-def test_a_search_says_which_option_is_wrong(server, body, says):
-    answer = server.search(body)
-    assert answer.status == 422
+def test_a_search_says_which_option_is_wrong(server, body, param, says):
+    answer = server.search({"query": "keys", **body})
+    assert (answer.status, answer.error["param"]) == (422, param)
     assert says in answer.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "says"),
+    [
+        ({}, "query", "give query or queries"),
+        ([], "body", "the body must be an object, not an array"),
+        ({"queries": ["keys"], "group": 2}, "group", "group does not go with this form"),
+        ({"queries": ["keys"], "rerank": True}, "rerank", "rerank does not go with this form"),
+    ],
+)
+def test_a_search_without_a_query_says_what_is_wrong(server, body, param, says):
+    answer = server.search(body)
+    assert (answer.status, answer.error["param"]) == (422, param)
+    assert says in answer.error["message"]
+
+
+def test_a_whole_number_may_be_written_as_a_float(server):
+    assert server.search({"query": "keys", "k": 1.0}).json["hits"]
 
 
 def test_a_body_of_files_is_checked_before_a_byte_is_kept(server, tmp_path):

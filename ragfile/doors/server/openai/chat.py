@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from ragfile.answer.citations import place_name
 from ragfile.doors.server import answer_endpoints
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.failures import HttpFailure
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call, EventStream
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
-    from ragfile.doors.server.validation import Schema
+    from ragfile.ground.json_schema import Schema
 
 LISTING = "x-ragfile-sources"  # the header that asks for a list in the text, for one answer
 SYSTEM = ("system", "developer")
@@ -212,10 +213,7 @@ class _Telling:
 
 
 def _title(source):
-    place = source.section or next(
-        (f"{n} {v}" for n in ("page", "slide", "row") if (v := getattr(source, n)) is not None), ""
-    )
-    return " · ".join(filter(None, (source.source or source.doc_id, place)))
+    return " · ".join(filter(None, (source.source or source.doc_id, place_name(source))))
 
 
 def _escaped(text):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
-    from ragfile.doors.server.validation import Schema
+    from ragfile.ground.json_schema import Schema
 
 HEADER = "x-ragfile-collection"
 ROLES = ("document", "query")

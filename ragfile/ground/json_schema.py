@@ -1,0 +1,189 @@
+"""Check JSON values against JSON Schema: the keywords that the schemas of the server and of MCP use.
+
+    fault({"properties": {"k": {"type": "integer", "minimum": 1}}}, {"k": 0})
+    Fault(path="k", reason="k must be at least 1, not 0")
+
+A refusal names the parameter at fault; libraries that were compared report an `anyOf` as a whole.
+A test fails when a schema uses a keyword that is not in CHECKS.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from types import UnionType
+from typing import Any, NamedTuple, TypeAlias
+
+Schema: TypeAlias = dict[str, Any]
+KINDS: dict[str, tuple[type[object] | UnionType, str]] = {
+    "string": (str, "a string"), "integer": (int, "an integer"), "number": (int | float, "a number"),
+    "boolean": (bool, "a boolean"), "object": (dict, "an object"), "array": (list, "an array"),
+    "null": (type(None), "null"),
+}  # fmt: skip
+
+
+class Fault(NamedTuple):
+    """The first thing wrong with a value: the path of a member such as `boost[0].weight`, and why."""
+
+    path: str
+    reason: str
+
+
+def fault(schema: Schema, value: object, path: str = "") -> Fault | None:
+    """Return what is wrong with a value that json.loads made, or None.
+
+    `path` is where the value is; members are named below it.
+    """
+    for keyword in schema:
+        check = CHECKS.get(keyword)
+        found = check(schema, value, path) if check else None
+        if found is not None:
+            return found
+    return None
+
+
+def with_integers(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
+    """Return a checked object whose integers are ints: some clients write 5 as 5.0."""
+    known = schema.get("properties", {})
+    return {
+        name: int(one)
+        if isinstance(one, float) and known.get(name, {}).get("type") == "integer"
+        else one
+        for name, one in value.items()
+    }
+
+
+def _type(schema: Schema, value: object, path: str) -> Fault | None:
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    if _is(kinds[0], value) or any(_is(kind, value) for kind in kinds[1:]):
+        return None
+    return _wrong(path, f"be {' or '.join(KINDS[kind][1] for kind in kinds)}", value)
+
+
+def _is(kind: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if isinstance(value, float):
+        is_whole = kind == "integer" and value.is_integer()
+        return math.isfinite(value) and (kind == "number" or is_whole)
+    return isinstance(value, KINDS[kind][0])
+
+
+def _enum(schema: Schema, value: object, path: str) -> Fault | None:
+    if value in schema["enum"]:
+        return None
+    return _wrong(path, f"be one of {', '.join(map(str, schema['enum']))}", value)
+
+
+def _any_of(schema: Schema, value: object, path: str) -> Fault | None:
+    """Where no choice fits, return the fault of one that takes the value's type, if there is one."""
+    choices = schema["anyOf"]
+    if any(fault(choice, value, path) is None for choice in choices):
+        return None
+    near = next((choice for choice in choices if not _type(_kinds(choice), value, path)), None)
+    return fault(near or _kinds(schema), value, path)
+
+
+def _kinds(schema: Schema) -> Schema:
+    """Return a schema that takes all values of the types that another has choices of."""
+    if "anyOf" not in schema:
+        return {"type": [schema["type"]]}
+    kinds = [kind for choice in schema["anyOf"] for kind in _kinds(choice)["type"]]
+    return {"type": list(dict.fromkeys(kinds))}
+
+
+def _one_of(schema: Schema, value: object, path: str) -> Fault | None:
+    """Exactly one of several choices, each with its required members."""
+    choices = schema["oneOf"]
+    fitting = [choice for choice in choices if fault(choice, value, path) is None]
+    if len(fitting) == 1:
+        return None
+    names = [_below(path, choice["required"][0]) for choice in choices]
+    reason = f"give {' or '.join(names)}{', but only one of them' if fitting else ''}"
+    return Fault(names[-1] if fitting else names[0], reason)
+
+
+def _range(schema: Schema, value: object, path: str) -> Fault | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    above, below = schema.get("exclusiveMinimum", -math.inf), schema.get("maximum", math.inf)
+    if schema.get("minimum", -math.inf) <= value <= below and value > above:
+        return None
+    bounds = (("minimum", "at least"), ("exclusiveMinimum", "greater than"), ("maximum", "at most"))
+    needed = (f"{words} {schema[name]:,}" for name, words in bounds if name in schema)
+    return _wrong(path, f"be {' and '.join(needed)}", value)
+
+
+def _size(schema: Schema, value: object, path: str) -> Fault | None:
+    min_score = schema.get("minLength", schema.get("minItems", 0))
+    most = schema.get("maxLength", schema.get("maxItems", math.inf))
+    if not isinstance(value, str | list) or min_score <= len(value) <= most:
+        return None
+    unit = "characters" if isinstance(value, str) else "items"
+    bound = f"at least {min_score:,}" if len(value) < min_score else f"at most {most:,}"
+    return Fault(path, f"{path or 'the body'} must have {bound} {unit}, not {len(value):,}")
+
+
+def _pattern(schema: Schema, value: object, path: str) -> Fault | None:
+    if not isinstance(value, str) or re.search(schema["pattern"], value):
+        return None
+    return _wrong(path, f"match {schema['pattern']}", value)
+
+
+def _items(schema: Schema, value: object, path: str) -> Fault | None:
+    items = schema["items"]
+    for n, one in enumerate(value if isinstance(value, list) else ()):
+        if fault(items, one) is not None:  # only then is the path made: vectors have many items
+            return fault(items, one, f"{path}[{n}]")
+    return None
+
+
+def _required(schema: Schema, value: object, path: str) -> Fault | None:
+    names = schema["required"] if isinstance(value, dict) else []
+    missing = (_below(path, name) for name in names if name not in value)
+    return _first(Fault(at, f"{at} is required") for at in missing)
+
+
+def _properties(schema: Schema, value: object, path: str) -> Fault | None:
+    known, members = schema["properties"], value if isinstance(value, dict) else {}
+    return _first(
+        fault(known[name], one, _below(path, name))
+        for name, one in members.items()
+        if name in known
+    )
+
+
+def _others(schema: Schema, value: object, path: str) -> Fault | None:
+    """Members that `properties` does not name are refused, or have a schema of their own."""
+    known, others = schema.get("properties", {}), schema["additionalProperties"]
+    members = value if isinstance(value, dict) else {}
+    rest = {_below(path, f"{name:.60}"): one for name, one in members.items() if name not in known}
+    if others is False:
+        names = ", ".join(known) or "no names"
+        return _first(Fault(at, f"{at} is unknown; known here: {names}") for at in rest)
+    return _first(fault(others, one, at) for at, one in rest.items())
+
+
+CHECKS: dict[str, Callable[[Schema, object, str], Fault | None]] = {
+    "type": _type, "enum": _enum, "anyOf": _any_of, "oneOf": _one_of, "minimum": _range,
+    "exclusiveMinimum": _range, "maximum": _range, "minLength": _size, "maxLength": _size,
+    "minItems": _size, "maxItems": _size, "pattern": _pattern, "items": _items,
+    "required": _required, "properties": _properties, "additionalProperties": _others,
+}  # fmt: skip
+
+
+def _wrong(path: str, needed: str, value: object) -> Fault:
+    """Return a fault that shows a plain value, and of an object or array only the type."""
+    kind = {dict: "an object", list: "an array"}.get(type(value))
+    shown = kind or f"{json.dumps(value, ensure_ascii=False):.60}"
+    return Fault(path, f"{path or 'the body'} must {needed}, not {shown}")
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _first(faults: Iterable[Fault | None]) -> Fault | None:
+    return next((found for found in faults if found is not None), None)
