@@ -9,7 +9,7 @@ says why.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from ragfile.embedding.protocol import Embedder
@@ -18,43 +18,30 @@ from ragfile.file.passages import copy_of
 from ragfile.ground import request_id as tracing
 from ragfile.ground.annotations import deferred
 from ragfile.ground.lru import Lru
+from ragfile.ground.option_table import takes
+from ragfile.options import BATCH, EXPLAIN, SEARCH, BatchOptions, ExplainOptions, SearchOptions
 from ragfile.records import Candidate, Chunk, Hit, Hits, Span
-from ragfile.search import groups, query_rewrites, reranker, retriever_fusion
+from ragfile.search import groups, query_rewrites, retriever_fusion
 from ragfile.search.question import Question
 from ragfile.search.question_vectors import QuestionVectors
-from ragfile.search.reranker import Reranker
 from ragfile.search.result_columns import ResultColumns
 from ragfile.search.retrieval import Clock, Retrieval
-from ragfile.types import (
-    BatchOptions,
-    Boost,
-    FieldWeights,
-    FusionChoice,
-    Mode,
-    Rewrites,
-    RowFilter,
-    RowFilters,
-    SearchOptions,
-    StrPath,
-    TagFilter,
-    Vector,
-    Vectors,
-)
+from ragfile.types import StrPath
 
 if TYPE_CHECKING:
     from ragfile.answer.answers import Answer, Events
+    from ragfile.answer.ask_options import AskOptions
     from ragfile.answer.async_api import AsyncEvents
-    from ragfile.answer.pipeline import AskOptions
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.search.excerpts import Excerpt
     from ragfile.search.explanation import Explanation
     from ragfile.search.llm_tools import Tool
 else:
-    PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
     Answer = deferred("ragfile.answer.answers", "Answer")
     Events = deferred("ragfile.answer.answers", "Events")
-    AskOptions = deferred("ragfile.answer.pipeline", "AskOptions")
     AsyncEvents = deferred("ragfile.answer.async_api", "AsyncEvents")
+    PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
+    AskOptions = deferred("ragfile.answer.ask_options", "AskOptions")
     Excerpt = deferred("ragfile.search.excerpts", "Excerpt")
     Explanation = deferred("ragfile.search.explanation", "Explanation")
     Tool = deferred("ragfile.search.llm_tools", "Tool")
@@ -112,65 +99,33 @@ class KnowledgeBase(Retrieval):
 
     # ---------------------------------------------------------------------------------------------------- asking --
 
+    @takes(SEARCH)
     @of_one_commit
-    def search(
-        self, query: str, k: int = 12, *, mode: Mode = "hybrid", where: RowFilter | None = None,
-        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
-        fusion: FusionChoice | None = None, vector: Vector | Vectors | None = None,
-        drop_repeats: bool = False, offset: int = 0, min_score: float | None = None,
-        similar_to: str | int | None = None, rewrites: Rewrites = (), diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), group: int = 0, query_syntax: bool = False, fields: FieldWeights | None = None,
-        effort: float = 1.0,
-        rerank: bool | str | Reranker = False, threads: int | None = None, cache: bool = True, request_id: str | None = None,
-    ) -> Hits:  # fmt: skip
-        """The k best passages for a question.
+    def search(self, query: str, k: int = 12, **options: Unpack[SearchOptions]) -> Hits:
+        """Return the k best passages for a question.
 
-        where is a filter on metadata, a bool for each row, row numbers, or ids of chunks and documents; all filters are applied before ranking.
-        pool is how many rows each retriever proposes. fusion is "calibrated" (what files record), "rrf" or "blend",
-        or such a name with a dict of parameters. vector is the question's own vector, where it is known. drop_repeats
-        leaves out passages that nearly repeat a better one. cache=False makes the answer anew; a commit that
-        refresh() finds forgets all answers. request_id names the request in the log and to the embedding provider.
-
-        offset is how many places to pass over. min_score leaves out passages that score less. similar_to is a row or the id of a
-        chunk: passages like that one, without it. rewrites are other wordings, or a function that makes them of the
-        question; their answers are fused by ranks, and vector then has a row for each. diversity (0 to 1) prefers
-        passages unlike those before. boost raises scores by a number or date in the metadata. group=n gives the k
-        best documents with their n best passages each. query_syntax=True reads "phrases", +word, -word, begin* and
-        speling~ in the question. fields gives fields of the BM25 index other weights than the file's, such as
-        {"headers": 3}. docs/reference/search-options.md explains all of them.
-
-        effort below 1 looks at that share of the vectors only, the most promising clusters first: hits.estimated_recall then
-        estimates what share of the best was found, and hits.exact says whether bounds prove that it is all.
-
-        rerank puts the first 40 passages, or k if that is more, in a new order: True for the built-in measure, a
-        cross-encoder's name, or an object with score(query, texts). It reads a passage's header path and text.
+        All filters are applied before ranking. docs/reference/search-options.md explains each option.
         """
-        if rerank:
-            reranker.check(min_score=min_score, diversity=diversity, group=group)
-            hits = self.search(
-                query, max(offset + k, reranker.READ), mode=mode, where=where, tags_any=tags_any,
-                tags_all=tags_all, pool=max(pool, reranker.READ), fusion=fusion, vector=vector, drop_repeats=drop_repeats,
-                similar_to=similar_to, rewrites=rewrites, boost=boost, query_syntax=query_syntax, fields=fields, effort=effort, threads=threads,
-                cache=cache, request_id=request_id,
-            )  # fmt: skip
-            return reranker.reordered(query, hits, rerank, offset, k)
+        asked = SEARCH.complete(options)
+        if asked["rerank"]:
+            return self._reranked(query, k, options, asked)
+        vector, similar_to, rewrites = (
+            asked.pop("vector"),
+            asked.pop("similar_to"),
+            asked.pop("rewrites"),
+        )
+        is_kept, request_id = asked.pop("cache"), asked.pop("request_id")
+        del asked["rerank"]
+        if asked["threads"] is None:
+            asked["threads"] = 1
         query, vector, without = self._likeness(query, vector, similar_to)
-        options: Any = {
-            "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
-            "fusion": fusion, "drop_repeats": drop_repeats, "threads": 1 if threads is None else threads,
-            "offset": offset, "min_score": min_score, "diversity": diversity, "boost": boost, "without": without,
-            "query_syntax": query_syntax, "fields": fields, "effort": effort,
-        }  # fmt: skip
         texts = [query, *query_rewrites.worded(rewrites, query)]
-        if len(texts) == 1:
-            vectors: Any = None if vector is None else [vector]
-            question = Question(texts, k, vectors=vectors, **options)
-        else:
-            question = Question(texts, k, vectors=vector, **options)
+        vectors = vector if vector is None or len(texts) > 1 else [vector]
+        question = Question(texts, k, vectors=vectors, without=without, **asked)
         if question.has_filters:
             raise TypeError("where is one filter for one question; a list is for search_batch")
-        question.group = groups.checked(group, question)
-        key = question.key() if cache else None
+        groups.check(question)
+        key = question.key() if is_kept else None
         known = None if key is None else self._answers.get(key)
         if known is not None:
             return self._kept(known, question, request_id or tracing.new())
@@ -179,6 +134,15 @@ class KnowledgeBase(Retrieval):
             self._answers.put(key, hits)
             return _given(hits)
         return hits
+
+    def _reranked(self, query, k, options, asked):
+        """Return k hits in the order of `rerank`, of as many as it reads."""
+        from ragfile.search import reranker
+
+        reranker.check(asked)
+        wider = {"rerank": False, "offset": 0, "pool": max(asked["pool"], reranker.READ)}
+        hits = self.search(query, max(asked["offset"] + k, reranker.READ), **(options | wider))
+        return reranker.reordered(query, hits, asked["rerank"], asked["offset"], k)
 
     @overload
     def search_batch(
@@ -190,25 +154,19 @@ class KnowledgeBase(Retrieval):
         self, queries: Iterable[str], k: int = 12, *, columns: Literal[True],
         **options: Unpack[BatchOptions],
     ) -> ResultColumns: ...  # fmt: skip
+    @takes(BATCH)
     @of_one_commit
     def search_batch(
-        self, queries: Iterable[str], k: int = 12, *, mode: Mode = "hybrid", where: RowFilters | None = None,
-        tags_any: TagFilter = (), tags_all: TagFilter = (), pool: int = 50,
-        fusion: FusionChoice | None = None, vectors: Vectors | None = None, drop_repeats: bool = False,
-        offset: int = 0, min_score: float | None = None, diversity: float = 0.0,
-        boost: Boost | Sequence[Boost] = (), query_syntax: bool = False, fields: FieldWeights | None = None,
-        effort: float = 1.0,
-        threads: int | None = None, request_id: str | None = None, columns: bool = False,
+        self, queries: Iterable[str], k: int = 12, *, columns: bool = False,
+        **options: Unpack[BatchOptions],
     ) -> list[Hits] | ResultColumns:  # fmt: skip
-        """As search, for many questions: each retriever is one call into the core. Answers are not kept.
+        """Search many questions at once: each retriever is one call into the core. Answers are not kept.
 
-        where can also be a list with a filter for each question. columns=True gives Columns, arrays of all answers,
-        in place of a list of Hits.
+        columns=True returns Columns, arrays of all answers, instead of a list of Hits.
         """
-        question = Question(
-            queries, k, mode, where, tags_any, tags_all, pool, fusion, vectors, drop_repeats, threads,
-            offset, min_score, diversity, boost, query_syntax=query_syntax, fields=fields, effort=effort,
-        )  # fmt: skip
+        asked = BATCH.complete(options)
+        request_id = asked.pop("request_id")
+        question = Question(queries, k, **asked)
         clock = Clock()
         with tracing.request(request_id or tracing.new()) as request_id:
             parts = self._found(question.limited(len(self)), clock)
@@ -281,7 +239,7 @@ class KnowledgeBase(Retrieval):
     ) -> Events: ...
     @of_one_commit
     def ask(self, question: str, *, stream: bool = False, **options: Any) -> Answer | Events:
-        """An Answer with checked citations; with stream=True its Events, as they come.
+        """Answer a question with checked citations; with stream=True return its Events, as they come.
 
         The options are those of ragfile.qa.ask.
         """
@@ -304,25 +262,20 @@ class KnowledgeBase(Retrieval):
         asked = {term for term, _ in self.lexicon.terms(query)}
         return highlight_spans.spans(self.lexicon, asked, text)
 
+    @takes(EXPLAIN)
     @of_one_commit
     def explain(
-        self, query: str, passage: int | str, k: int = 12, *, vector: Vector | None = None,
-        mode: Mode = "hybrid", where: RowFilter | None = None, tags_any: TagFilter = (),
-        tags_all: TagFilter = (), pool: int = 50, fusion: FusionChoice | None = None,
-        fields: FieldWeights | None = None,
-    ) -> Explanation:  # fmt: skip
-        """Why a row, or the chunk of an id, has its place in the answer to a question: see Explanation."""
+        self, query: str, passage: int | str, k: int = 12, **options: Unpack[ExplainOptions]
+    ) -> Explanation:
+        """Explain the place of a row, or of the chunk of an id, in the answer to a question."""
         from ragfile.search.explanation import explained
 
         row = self.row(passage) if isinstance(passage, str) else passage
         if row is None:
             raise KeyError(f"{self.path} has no chunk {passage!r}")
-        options = {
-            "mode": mode, "where": where, "tags_any": tags_any, "tags_all": tags_all, "pool": pool,
-            "fusion": fusion, "fields": fields,
-        }  # fmt: skip
-        return explained(self, query, row, k, vector, options)
+        return explained(self, query, row, k, EXPLAIN.complete(options))
 
+    @takes(SEARCH)
     async def asearch(self, query: str, k: int = 12, **options: Unpack[SearchOptions]) -> Hits:
         """As search, for programs that must not wait: it runs on a thread of a small pool. A cancelled question that
         has not begun is never asked. On that thread the texts of the hits are read, too."""
@@ -330,6 +283,7 @@ class KnowledgeBase(Retrieval):
 
         return await asked(self._read_search, query, k, **options)
 
+    @takes(BATCH)
     async def asearch_batch(
         self, queries: Iterable[str], k: int = 12, **options: Unpack[BatchOptions]
     ) -> list[Hits]:

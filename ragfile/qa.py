@@ -23,16 +23,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ragfile.answer.answers import Answer, Event, Events
+from ragfile.answer.ask_options import BUDGET, AskOptions, K
 from ragfile.answer.citations import Citation, Source, Unsupported
 from ragfile.answer.continuations import read_on
 from ragfile.answer.passage_budget import Dropped, estimate_tokens, pack
-from ragfile.answer.pipeline import BUDGET, K, ask, candidates_of
+from ragfile.answer.pipeline import ask, candidates_of
 from ragfile.answer.prompts import TEMPLATE, render, sources
 from ragfile.ground.annotations import deferred
+from ragfile.options import RetrievalOptions
 from ragfile.records import Candidate
-from ragfile.search.reranker import Reranker
 from ragfile.search.reranker import rerank as reranked
-from ragfile.types import SearchOptions
+from ragfile.types import Reranker
 
 if TYPE_CHECKING:
     from ragfile.knowledge_base import KnowledgeBase
@@ -41,6 +42,7 @@ else:
 
 __all__ = [
     "Answer",
+    "AskOptions",
     "Citation",
     "Event",
     "Events",
@@ -71,7 +73,7 @@ def prepare(
     rf: KnowledgeBase, question: str, *, k: int = K, rerank: bool | str | Reranker = False,
     budget: int = BUDGET, template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens,
     system: Iterable[str] = (), limit: int | None = None, per_file: int | None = None,
-    neighbours: bool = True, **search: Unpack[SearchOptions],
+    neighbours: bool = True, **search: Unpack[RetrievalOptions],
 ) -> Ready:  # fmt: skip
     """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and
     `per_file` of one file, and renders the template.

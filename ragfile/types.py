@@ -207,39 +207,9 @@ Rewrites: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """Other wordings of a question, or a function that makes them of it."""
 
 
-class SharedOptions(TypedDict, total=False):
-    """The options that one question and a batch have in common."""
+class Reranker(Protocol):
+    """A model that reads a query and texts together."""
 
-    mode: Mode
-    tags_any: TagFilter
-    tags_all: TagFilter
-    pool: int
-    fusion: FusionChoice | None
-    drop_repeats: bool
-    offset: int
-    min_score: float | None
-    diversity: float
-    boost: Boost | Sequence[Boost]
-    query_syntax: bool
-    fields: FieldWeights | None
-    effort: float
-    threads: int | None
-    request_id: str | None
-
-
-class SearchOptions(SharedOptions, total=False):
-    """The options of `KnowledgeBase.search`, for functions that pass them on."""
-
-    where: RowFilter | None
-    vector: Vector | Vectors | None
-    similar_to: str | int | None
-    rewrites: Rewrites
-    group: int
-    cache: bool
-
-
-class BatchOptions(SharedOptions, total=False):
-    """The options of `KnowledgeBase.search_batch`, for functions that pass them on."""
-
-    where: RowFilters | None
-    vectors: Vectors | None
+    def score(self, query: str, texts: Sequence[str]) -> Iterable[float]:
+        """One finite number for each text, higher for better."""
+        ...

@@ -205,9 +205,9 @@ class RagfileDocumentStore:
 
     def search(
         self, text: str | None, vector: Sequence[float] | None, filters: Filters, top_k: int,
-        mode: str,
+        mode: str, **options: Any,
     ) -> list[Document]:  # fmt: skip
-        """The best documents by mode: "vector", "bm25" or "hybrid"."""
+        """Return the best documents by mode ("vector", "bm25" or "hybrid") and options of a search."""
         reader, documents = self._store.reader(), self._documents()
         if reader is None or not documents or (mode != "bm25" and reader.dim is None):
             return []
@@ -215,7 +215,8 @@ class RagfileDocumentStore:
         if filters:
             rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)]
             where = np.array([row for row in rows if row is not None], dtype=np.int64)
-        hits = self._store.search(text or "", top_k, mode=mode, where=where, vector=vector)
+        asked: Any = {"mode": mode, "where": where, "vector": vector} | options
+        hits = self._store.search(text or "", top_k, **asked)
         return [self._whole(documents[hit.doc_id], hit.score) for hit in hits]
 
     # ------------------------------------------------------------------------------------------------- waiting --
@@ -295,20 +296,27 @@ def _document(name: str, text: str, kept: Any) -> Document:
 
 
 class _Retriever:
-    """What the three retrievers have in common. Filters of a call replace those of the retriever."""
+    """The common parts of the retrievers. Filters of a call replace those of the retriever.
+
+    `options` are those of ragfile.options.SearchOptions, for each search.
+    """
 
     def __init__(
-        self, document_store: RagfileDocumentStore, filters: Filters = None, top_k: int = 10
-    ) -> None:
+        self, document_store: RagfileDocumentStore, filters: Filters = None, top_k: int = 10,
+        options: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         if not isinstance(document_store, RagfileDocumentStore):
             raise ValueError("document_store must be a RagfileDocumentStore")
         if top_k < 1:
             raise ValueError("top_k must be at least 1")
         self.document_store, self.filters, self.top_k = document_store, filters, top_k
+        self.options = options or {}
 
     def to_dict(self) -> dict[str, Any]:
         store = self.document_store.to_dict()
-        return default_to_dict(self, document_store=store, filters=self.filters, top_k=self.top_k)
+        return default_to_dict(
+            self, document_store=store, filters=self.filters, top_k=self.top_k, options=self.options
+        )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
@@ -319,7 +327,8 @@ class _Retriever:
     def _found(self, text, vector, filters, top_k, mode) -> dict[str, list[Document]]:
         chosen = self.filters if filters is None else filters
         wanted = self.top_k if top_k is None else top_k
-        return {"documents": self.document_store.search(text, vector, chosen, wanted, mode)}
+        found = self.document_store.search(text, vector, chosen, wanted, mode, **self.options)
+        return {"documents": found}
 
 
 @component

@@ -20,7 +20,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from ragfile.adapters.passages import Passage, PassageStore
 from ragfile.embedding.protocol import StaticEmbedder
@@ -116,21 +116,22 @@ class RagfileVectorStore(VectorStore):
     # ------------------------------------------------------------------------------------------------- searching --
 
     def similarity_search(self, query: str, k: int = 4, **options: Any) -> list[Document]:
-        """The nearest texts. filter is a ragfile filter; mode is "vector", "hybrid" or "bm25"."""
+        """Return the nearest texts. filter is a ragfile filter; options are those of a search."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **options)]
 
     def similarity_search_with_score(
-        self, query: str, k: int = 4, *, filter: dict | None = None, mode: str = "vector", **options: Any
-    ) -> list[tuple[Document, float]]:  # fmt: skip
-        _known(options)
-        vector = self._vector(query) if mode != "bm25" else None
-        return self._scored(query, k, mode, filter, vector)
+        self, query: str, k: int = 4, *, filter: dict | None = None, **options: Any
+    ) -> list[tuple[Document, float]]:
+        options = {"mode": "vector", "where": filter} | options
+        if options["mode"] != "bm25":
+            options.setdefault("vector", self._vector(query))
+        return self._scored(query, k, options)
 
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, *, filter: dict | None = None, **options: Any
     ) -> list[Document]:  # fmt: skip
-        _known(options)
-        return [document for document, _ in self._scored("", k, "vector", filter, embedding)]
+        options = {"mode": "vector", "where": filter, "vector": embedding} | options
+        return [document for document, _ in self._scored("", k, options)]
 
     def max_marginal_relevance_search(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **options: Any
@@ -146,8 +147,8 @@ class RagfileVectorStore(VectorStore):
         *, filter: dict | None = None, **options: Any,
     ) -> list[Document]:  # fmt: skip
         """Of the fetch_k nearest, k that are near the question and far from one another."""
-        _known(options)
-        hits = self._store.search("", fetch_k, mode="vector", where=filter, vector=embedding)
+        asked: Any = {"mode": "vector", "where": filter, "vector": embedding} | options
+        hits = self._store.search("", fetch_k, **asked)
         reader = self._store.reader()
         if reader is None or not hits:
             return []
@@ -161,8 +162,8 @@ class RagfileVectorStore(VectorStore):
         """Of the framework's embeddings; ragfile's own model needs none."""
         return self._embedding.embed_query(query) if self._embedding else None
 
-    def _scored(self, text, k, mode, where, vector) -> list[tuple[Document, float]]:
-        hits = self._store.search(text, k, mode=mode, where=where, vector=vector)
+    def _scored(self, text, k, options) -> list[tuple[Document, float]]:
+        hits = self._store.search(text, k, **options)
         return [(_document(hit), hit.score) for hit in hits]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -174,7 +175,10 @@ class RagfileVectorStore(VectorStore):
 
 
 class RagfileRetriever(BaseRetriever):
-    """Hybrid search over any RAGFile: one that a store wrote, or one that `ragfile build` made."""
+    """Hybrid search over any RAGFile: one that a store wrote, or one that `ragfile build` made.
+
+    `options` are those of every search; a call's own come before them.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -183,6 +187,7 @@ class RagfileRetriever(BaseRetriever):
     mode: str = "hybrid"
     filter: dict | None = None
     embedder: Any = None
+    options: dict[str, Any] = Field(default_factory=dict)
     _opened: PassageStore = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -190,7 +195,7 @@ class RagfileRetriever(BaseRetriever):
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None,
-        filter: dict | None = None, mode: str | None = None,
+        filter: dict | None = None, **options: Any,
     ) -> list[Document]:  # fmt: skip
         where = self.filter if filter is None else filter
         wanted = self.k if k is None else k
@@ -198,7 +203,8 @@ class RagfileRetriever(BaseRetriever):
             raise FileNotFoundError(
                 f"{self.path} is not there: a retriever searches a file that was made before"
             )
-        return list(_told(self._opened.search(query, wanted, mode=mode or self.mode, where=where)))
+        asked: Any = {"mode": self.mode, "where": where} | self.options | options
+        return list(_told(self._opened.search(query, wanted, **asked)))
 
 
 def _document(hit: Hit) -> Document:

@@ -107,18 +107,19 @@ class RagfileVectorStore(BasePydanticVectorStore):
         return [_node(p) for p in self._store.get(self._chosen(node_ids, None, filters))]
 
     def query(self, query: VectorStoreQuery, **options: Any) -> VectorStoreQueryResult:
-        """The best nodes, by the query's mode."""
+        """Return the best nodes, by the query's mode; options are those of a search."""
         if query.mode not in MODES:
             raise ValueError(f"query mode {query.mode.value!r} is not supported")
         named = query.node_ids or None  # retrievers send an empty list for no restriction
         chosen = None
         if named or query.doc_ids or query.filters is not None:
             chosen = self._chosen(named, query.doc_ids, query.filters)
+        threshold = options.pop("mmr_threshold", query.mmr_threshold)
         if query.mode == VectorStoreQueryMode.MMR:
-            return self._diverse(query, chosen, options.get("mmr_threshold", query.mmr_threshold))
-        return self._result(self._hits(query, chosen, query.similarity_top_k))
+            return self._diverse(query, chosen, threshold, options)
+        return self._result(self._hits(query, chosen, query.similarity_top_k, options))
 
-    def _hits(self, query, chosen, k):
+    def _hits(self, query, chosen, k, options):
         mode = MODES[query.mode]
         if mode != "bm25" and query.query_embedding is None:
             raise ValueError("this query mode needs query_embedding")
@@ -128,10 +129,8 @@ class RagfileVectorStore(BasePydanticVectorStore):
         if mode == "hybrid" and query.alpha is not None:
             fusion = ("blend", {"alpha": query.alpha})
         vector = None if mode == "bm25" else query.query_embedding
-        rows = self._rows(chosen)
-        return self._store.search(
-            query.query_str or "", k, mode=mode, where=rows, vector=vector, fusion=fusion
-        )
+        asked = {"mode": mode, "where": self._rows(chosen), "vector": vector, "fusion": fusion}
+        return self._store.search(query.query_str or "", k, **(asked | options))
 
     def _rows(self, chosen):
         """Row numbers of the chosen nodes; None for all."""
@@ -141,8 +140,8 @@ class RagfileVectorStore(BasePydanticVectorStore):
         rows = [reader.row(f"{name}#0") for name in chosen] if reader else []
         return np.array([row for row in rows if row is not None], dtype=np.int64)
 
-    def _diverse(self, query, chosen, threshold):
-        hits = self._hits(query, chosen, query.similarity_top_k * WIDER)
+    def _diverse(self, query, chosen, threshold, options):
+        hits = self._hits(query, chosen, query.similarity_top_k * WIDER, options)
         reader: Any = self._store.reader()
         vectors = [reader.vector(reader.row(hit.id)).tolist() for hit in hits] if hits else []
         scores, places = get_top_k_mmr_embeddings(

@@ -19,14 +19,17 @@ from mteb.models.model_meta import ModelMeta, ScoringFunction
 
 from ragfile import __version__
 from ragfile.opener import open as open_file
+from ragfile.options import BATCH
 from ragfile.records import Chunk, Document
 from ragfile.write.builder import build_from
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Unpack
 
-    from ragfile.types import Metric, Mode
+    from ragfile.options import BatchOptions
+    from ragfile.types import Metric
 
 METRICS: dict[ScoringFunction, Metric] = {
     ScoringFunction.COSINE: "cosine",
@@ -58,12 +61,13 @@ class RagfileSearch(_OwnFile):
     """mteb's SearchProtocol: documents are indexed, and questions asked, by ragfile alone."""
 
     def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, mode: Mode = "hybrid",
-        embedder: Any = "default", **options: Any,
+        self, path: str | os.PathLike[str] | None = None, *, embedder: Any = "default",
+        **options: Unpack[BatchOptions],
     ) -> None:  # fmt: skip
-        """embedder is a name or an object, as for ragfile.build; options go to search_batch."""
+        """Take an embedder, a name or an object as for ragfile.build, and options of search_batch."""
         super().__init__(path)
-        self.mode, self._embedder, self._options = mode, embedder, options
+        self._embedder, self._options = embedder, options
+        self.mode = BATCH.complete(options)["mode"]
 
     @property
     def mteb_model_meta(self) -> ModelMeta:
@@ -92,9 +96,8 @@ class RagfileSearch(_OwnFile):
             raise ValueError("index() comes before search()")
         asked = {str(query["id"]): _said(query["text"]) for query in queries}
         where = None if top_ranked is None else [_only(top_ranked[name]) for name in asked]
-        answers = self._file.search_batch(
-            list(asked.values()), top_k, mode=self.mode, where=where, **self._options
-        )
+        options: Any = self._options if where is None else {**self._options, "where": where}
+        answers = self._file.search_batch(list(asked.values()), top_k, **options)
         return {
             name: {hit.doc_id: float(hit.score) for hit in hits}
             for name, hits in zip(asked, answers, strict=True)

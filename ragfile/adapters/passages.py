@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ragfile.embedding.protocol import open_embedder
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
+from ragfile.options import SEARCH, SearchOptions
 from ragfile.records import Chunk, Document
 from ragfile.write.editor import edit
 from ragfile.write.writer import create
@@ -116,23 +117,14 @@ class PassageStore:
         found = [] if reader is None else [reader.document(name) for name in ids]
         return [Passage(d.id, d.text, dict(d.metadata)) for d in found if d is not None]
 
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Any,
-        where: Any = None,
-        vector: Any = None,
-        fusion: Any = None,
-    ) -> list[Hit]:
-        """As KnowledgeBase.search; nothing while there is no file."""
+    def search(self, text: str, k: int, **options: Unpack[SearchOptions]) -> list[Hit]:
+        """Search as KnowledgeBase.search does; find nothing while there is no file."""
+        SEARCH.complete(options)  # a wrong name is an error in an empty store, too
         reader = self.reader()
         if reader is None or not len(reader):
             return []
-        return reader.search(
-            text, k, mode=mode, where=where, vector=vector, fusion=fusion, pool=max(50, k)
-        )
+        options.setdefault("pool", max(SEARCH.defaults["pool"], k))
+        return reader.search(text, k, **options)
 
     def close(self) -> None:
         """Closes the reader; the next call opens it again."""

@@ -12,18 +12,18 @@ what it is about. The model reads the whole of the history.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from ragfile.answer.answers import Answer, Event, Events
+from ragfile.answer.ask_options import ASK, AskOptions
 from ragfile.answer.citations import Marks, cited, content, judged, numbered
 from ragfile.answer.evidence import NEAR, support
 from ragfile.answer.markup import cleaned, prose
 from ragfile.answer.messages import framed, messages
-from ragfile.answer.passage_budget import Extract, compress, estimate_tokens, pack
+from ragfile.answer.passage_budget import Extract, compress, pack
 from ragfile.chat.protocol import (
-    ChatModel,
     ContextTooLongError,
     Ending,
     history_of,
@@ -35,15 +35,15 @@ from ragfile.chat.protocol import (
 from ragfile.errors import FormatError, ProviderError
 from ragfile.ground import offline as network
 from ragfile.ground import request_id as tracing
+from ragfile.ground.option_table import takes
+from ragfile.options import SEARCH
 from ragfile.records import Candidate, Hits
-from ragfile.types import SearchOptions
 
-BUDGET = 2000
-K = 12
 # Characters and seconds after which an answer is cut off: some models never end.
 LONGEST, SLOWEST = 200_000, 600.0
 # A model repeats itself when its last PHRASE characters fill half of the last REPEATED.
 PHRASE, REPEATED = 48, 2400
+SETTINGS = ("temperature", "max_tokens", "stop", "seed")  # options that models are given
 ROOM = 3  # attempts to fit a model's context, each with half the passages of the one before
 EXTRACTS = Extract(sentences=2, window=0)
 EXTRACTED = 5  # passages that give sentences to an answer without a model
@@ -54,49 +54,23 @@ NO_MODEL = (
 )
 
 
-class AskOptions(SearchOptions, total=False):
-    """The options of `ask`, for functions that pass them on."""
-
-    model: str | ChatModel | None
-    k: int
-    budget: int
-    history: Iterable[Mapping[str, str]]
-    system: str | Sequence[str]
-    temperature: float | None
-    max_tokens: int | None
-    stop: str | Sequence[str] | None
-    seed: int | None
-    count: Callable[[str], int]
-    offline: bool
-    allow_ungrounded: bool
-
-
+@takes(ASK)
 def ask(
-    rf: Any, question: str, *, model: str | ChatModel | None = None, k: int = K, budget: int = BUDGET,
-    history: Iterable[Mapping[str, str]] = (), stream: bool = False,
-    system: str | Sequence[str] = (), temperature: float | None = None,
-    max_tokens: int | None = None, stop: str | Sequence[str] | None = None, seed: int | None = None,
-    count: Callable[[str], int] = estimate_tokens, offline: bool = False,
-    allow_ungrounded: bool = False, request_id: str | None = None, **search: Any,
-) -> Answer | Events:  # fmt: skip
-    """An Answer; with stream=True an iterator of Events, which hangs up when it is closed.
+    rf: Any, question: str, *, stream: bool = False, **options: Unpack[AskOptions]
+) -> Answer | Events:
+    """Answer a question, or with stream=True return an iterator of Events, which hangs up when closed.
 
-    model is a name (see ragfile.chat.protocol), anything with chat(messages, …), or None. history
-    are the turns before, as {"role": "user" | "assistant", "content": …}. system are texts that
-    come before the rules of citing, the folder's first and then the conversation's. budget is in
-    tokens by `count`, for the passages with their frames. offline=True opens no socket.
-    allow_ungrounded lets a model answer without passages where the file cannot be read; without it,
-    that is an error. search are options of rf.search. What the caller gets wrong is raised here,
-    before anything is asked.
+    Wrong arguments are raised here, before anything is asked.
     """
+    asked = ASK.complete(options)
     question = _question(question)
-    if budget < 0:
-        raise ValueError(f"a token budget must not be negative, not {budget}")
-    settings = parameters(temperature=temperature, max_tokens=max_tokens, stop=stop, seed=seed)
+    settings = parameters(**{name: asked[name] for name in SETTINGS})
+    search = {name: asked[name] for name in options if name in SEARCH.options}
+    request_id, model = search.pop("request_id", None) or tracing.new(), asked["model"]
     asking = _AnswerRun(
-        rf, question, history_of(history), _systems(system), settings, k, budget, count,
-        search, offline or network.is_offline(), request_id or tracing.new(),
-        allow_ungrounded and model is not None,
+        rf, question, history_of(asked["history"]), _systems(asked["system"]), settings, asked["k"],
+        asked["budget"], asked["count"], search, asked["offline"] or network.is_offline(),
+        request_id, asked["allow_ungrounded"] and model is not None,
     )  # fmt: skip
     asking.open(model)
     events = Events(asking.events())

@@ -95,13 +95,11 @@ def _said(score):
     return "-" if score is None else f"{score:.6g}"
 
 
-def explained(
-    base: Any, query: str, row: int, k: int, vector: Any, options: Mapping[str, Any]
-) -> Explanation:
-    """The Explanation of a live row; options are those of a search."""
-    question = Question(
-        [query], k, vectors=None if vector is None else [vector], threads=1, **options
-    )
+def explained(base: Any, query: str, row: int, k: int, options: dict[str, Any]) -> Explanation:
+    """Return the Explanation of a live row; options are all those of ExplainOptions."""
+    vector = options.pop("vector")
+    vectors = None if vector is None else [vector]
+    question = Question([query], k, vectors=vectors, threads=1, **options)
     if question.mode == "keyword" or question.has_filters:
         raise ValueError("explain takes one filter, and not keyword mode")
     vectors, has_words, degraded = base._retrievers(question.limited(len(base)))

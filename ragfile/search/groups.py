@@ -31,16 +31,13 @@ if TYPE_CHECKING:
 DEEPER = 4
 
 
-def checked(group: int, question: Question) -> int:
-    """How many passages a document has, 0 for no groups."""
-    if group < 0:
-        raise ValueError(f"group is how many passages a document has, not {group}")
+def check(question: Question) -> None:
+    """Refuse a question that cannot be answered in groups."""
     reranks = question.boost or question.diversity
-    if group and (len(question.texts) > 1 or reranks or question.mode == "keyword"):
+    if question.group and (len(question.texts) > 1 or reranks or question.mode == "keyword"):
         raise ValueError(
             "group goes with one wording, without boost or diversity, and not with keyword mode"
         )
-    return group
 
 
 class Scored(NamedTuple):

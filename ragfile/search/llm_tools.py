@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragfile.options import SEARCH, K
+from ragfile.search.option_schemas import TOOL
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -29,16 +32,18 @@ def _both(fixed, given):
     return {"$and": [fixed, given]}
 
 
+def _described(name):
+    option = K if name == "k" else SEARCH.options[name]
+    return TOOL[name] | {"description": option.help}
+
+
 def tool(base: Any, name: str, description: str, k: int, options: dict[str, Any]) -> Tool:
-    """The tool of an open file. A model may say the question, how many passages, and a filter."""
+    """Return the tool of an open file. A model gives the question, and the options of a tool."""
     properties = {
         "query": {"type": "string", "description": "What to look for, in words."},
-        "k": {"type": "integer", "minimum": 1, "maximum": MOST, "default": k, "description": "How many passages."},
-        "where": {
-            "type": "object",
-            "description": 'A filter on metadata, such as {"year": {"$gte": 2020}}.',
-        },
-    }  # fmt: skip
+        **{option: _described(option) for option in TOOL},
+    }
+    properties["k"] |= {"minimum": 1, "maximum": MOST, "default": k}
     parameters = {
         "type": "object", "properties": properties, "required": ["query"], "additionalProperties": False,
     }  # fmt: skip
@@ -50,11 +55,13 @@ def tool(base: Any, name: str, description: str, k: int, options: dict[str, Any]
         del properties["where"]
     function = {"name": name, "description": description, "parameters": parameters}
 
-    def call(query: str, k: int = k, where: Any = None) -> list[dict[str, Any]]:
-        """The passages, best first."""
+    def call(query: str, k: int = k, where: Any = None, **given: Any) -> list[dict[str, Any]]:
+        """Return the passages, best first."""
         if not 1 <= k <= MOST:
-            raise ValueError(f"k lies between 1 and {MOST}, not {k}")
-        hits = base.search(query, k, **options, where=_both(fixed, where))
+            raise ValueError(f"k is from 1 to {MOST}, not {k}")
+        if unknown := given.keys() - TOOL.keys():
+            raise TypeError(f"{name} takes query, {', '.join(TOOL)}, not {min(unknown)}")
+        hits = base.search(query, k, **(options | given), where=_both(fixed, where))
         return [
             {"id": hit.id, "source": hit.source, "score": hit.score, "text": hit.text}
             for hit in hits

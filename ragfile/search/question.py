@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from operator import index
+from dataclasses import fields as fields_of
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.file import row_sets
+from ragfile.ground.option_table import check_of
 from ragfile.ingest.analysis import checked_weights
+from ragfile.options import SEARCH, K
 from ragfile.search import paging_and_diversity
 
 if TYPE_CHECKING:
@@ -21,11 +24,11 @@ if TYPE_CHECKING:
 
     from ragfile.types import FusionChoice, Mode, TagFilter
 
-MODES = ("hybrid", "vector", "bm25", "keyword")
+DEFAULTS = SEARCH.defaults
 SPARE = 4  # rows that a retriever hands over for each place of a distinct answer
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Recall:
     """The share of the best by vector that the answers to some texts have: 1 where that is proved, else by
     estimate. Parts of a question note theirs in the same array."""
@@ -43,48 +46,44 @@ class Recall:
         return float(self.all.min(initial=1.0))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Question:
     """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
 
-    The fields are the options of KnowledgeBase.search_batch, which explains them.
+    Its options are those of ragfile.options, which checks their values. `fields` and `boost` are
+    checked here.
     """
 
     texts: Any  # a list of str once it is checked
-    k: int = 12
-    mode: Mode = "hybrid"
-    where: Any = None
-    tags_any: TagFilter = ()
-    tags_all: TagFilter = ()
-    pool: int = 50
-    fusion: FusionChoice | None = None
+    k: int = K.default
+    mode: Mode = DEFAULTS["mode"]
+    where: Any = DEFAULTS["where"]
+    tags_any: TagFilter = DEFAULTS["tags_any"]
+    tags_all: TagFilter = DEFAULTS["tags_all"]
+    pool: int = DEFAULTS["pool"]
+    fusion: FusionChoice | None = DEFAULTS["fusion"]
     vectors: Any = None  # an array once they are checked
-    drop_repeats: bool = False
-    threads: int | None = None
-    offset: int = 0
-    min_score: float | None = None
-    diversity: float = 0.0
-    boost: Any = ()  # a list of boosts once they are checked
+    drop_repeats: bool = DEFAULTS["drop_repeats"]
+    threads: int | None = DEFAULTS["threads"]
+    offset: int = DEFAULTS["offset"]
+    min_score: float | None = DEFAULTS["min_score"]
+    diversity: float = DEFAULTS["diversity"]
+    boost: Any = DEFAULTS["boost"]  # a list of boosts once they are checked
     without: int | None = None  # a row that is not to be found
-    group: int = 0
+    group: int = DEFAULTS["group"]
     is_whole: bool = False  # the answer is all candidates
-    query_syntax: bool = False
-    fields: Any = None  # weights by name; a dict once they are checked
-    effort: float = 1.0
+    query_syntax: bool = DEFAULTS["query_syntax"]
+    fields: Any = DEFAULTS["fields"]  # weights by name; a dict once they are checked
+    effort: float = DEFAULTS["effort"]
     recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
     queries: Any = None  # the texts as terms, where they are more than their words
     has_filters: bool = field(default=False, init=False)  # whether each text has one of its own
 
     def __post_init__(self):
-        if self.mode not in MODES:
-            raise ValueError(f"unknown mode {self.mode!r}: use one of {', '.join(MODES)}")
-        self.k, self.pool = index(self.k), index(self.pool)
-        if self.k < 0 or self.pool < 0:
-            raise ValueError(f"k and pool must not be negative, not {self.k} and {self.pool}")
-        self._check_refining()
+        self.k = _checked_k(self.k)
+        self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
+        self.fields = None if self.fields is None else checked_weights(self.fields)
         self.has_filters = row_sets.is_one_each(self.where)
-        if not 0 < self.effort <= 1:
-            raise ValueError(f"effort is a share of the rows above 0, up to 1, not {self.effort}")
         if self.drop_repeats:  # near-duplicates leave places that rows after them must fill
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
@@ -94,17 +93,6 @@ class Question:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
         if self.has_filters and len(self.where) != len(self.texts):
             raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
-
-    def _check_refining(self):
-        self.offset = index(self.offset)
-        if self.offset < 0:
-            raise ValueError(f"offset must not be negative, not {self.offset}")
-        if not 0 <= self.diversity <= 1:
-            raise ValueError(f"diversity lies between 0 and 1, not {self.diversity}")
-        if self.min_score is not None and not self.min_score < float("inf"):
-            raise ValueError(f"min_score is a score that passages can reach, not {self.min_score}")
-        self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
-        self.fields = None if self.fields is None else checked_weights(self.fields)
 
     def limited(self, rows: int) -> Question:
         """The same question of a file of so many rows: asking for more would only take memory."""
@@ -134,20 +122,18 @@ class Question:
         """What the answer to one text depends on, for a commit; None where that has no short form."""
         if not (self.where is None or isinstance(self.where, dict)):
             return None
-        raw = None if self.vectors is None else self.vectors.tobytes()
-        options: Any = self.fusion
-        has_more = self.boost or self.tags_any or self.tags_all or isinstance(options, tuple)
+        spelled: Any = self.fusion
+        has_more = self.boost or self.tags_any or self.tags_all or isinstance(spelled, tuple)
         if self.where is not None or has_more:
             told = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
             told += [dict(boost) for boost in self.boost]
             try:
-                options = json.dumps(told, sort_keys=True)
+                spelled = json.dumps(told, sort_keys=True)
             except (TypeError, ValueError, RecursionError):
                 return None
-        rest = raw, self.drop_repeats, self.offset, self.min_score, self.diversity, self.without
-        fields = None if self.fields is None else tuple(sorted(self.fields.items()))
-        rest = *rest, self.group, self.query_syntax, fields, self.effort
-        return *self.texts, self.k, self.mode, self.pool, options, *rest
+        raw = None if self.vectors is None else self.vectors.tobytes()
+        weights = None if self.fields is None else tuple(sorted(self.fields.items()))
+        return *self.texts, spelled, raw, weights, *_plain(self)
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
         """Where each text has a filter of its own: which texts share one, and the question with it."""
@@ -165,6 +151,13 @@ class Question:
         texts = [self.texts[i] for i in places]
         recall = None if self.recall is None else self.recall.part(places)
         return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
+
+
+_checked_k: Any = check_of(K)
+# The fields that a key takes as they are: all but those that it spells, and those that answers do not depend on.
+_SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
+_UNKEYED = ["threads", "recall", "queries", "has_filters"]
+_plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:

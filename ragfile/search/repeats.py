@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.search import paging_and_diversity, reranker, retriever_fusion
+from ragfile.search import paging_and_diversity, retriever_fusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ragfile.search import reranker
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
 
@@ -114,6 +115,8 @@ def first(base: Any, rows: list[int], limit: int | None) -> NDArray[np.intp]:
 
 def unlike(base: Any) -> reranker.Unlike | reranker.UnlikeTexts:
     """What tells repeats: by vectors where a file has them, else by texts."""
+    from ragfile.search import reranker
+
     return reranker.Unlike() if base.has_vectors else reranker.UnlikeTexts()
 
 

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import xxhash
@@ -24,7 +24,7 @@ from ragfile.ground.extras import optional
 from ragfile.ingest.analysis import STOP_WORDS
 from ragfile.records import Candidate, Hit, Hits, best_first
 from ragfile.text import words
-from ragfile.types import Fields
+from ragfile.types import Fields, Reranker
 
 EVIDENCE = 0.25  # the built-in measure's weight against the former order
 WITH_PATHS = 0.1  # the same where it reads header paths; see bench/eval.md
@@ -41,14 +41,6 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Iterable[float]]
 """A function in the place of a Reranker."""
-
-
-class Reranker(Protocol):
-    """A model that reads a query and texts together."""
-
-    def score(self, query: str, texts: Sequence[str]) -> Iterable[float]:
-        """One finite number for each text, higher for better."""
-        ...
 
 
 def rerank(
@@ -86,15 +78,13 @@ def _scorer(model: Any) -> Scorer:
     return cast("Scorer", scorer)
 
 
-def check(*, min_score, diversity, group):
-    """Refuses what would be decided by scores that re-ranking replaces."""
-    chosen = {
-        "min_score": min_score is not None,
-        "diversity": bool(diversity),
-        "group": bool(group),
-    }
-    for name, is_given in chosen.items():
-        if is_given:
+BY_SCORE = ("min_score", "diversity", "group")
+
+
+def check(options):
+    """Refuse options that depend on scores, which re-ranking replaces. `options` has all of them."""
+    for name in BY_SCORE:
+        if options[name] not in (None, 0):
             raise ValueError(f"rerank replaces the scores, so it does not go with {name}")
 
 

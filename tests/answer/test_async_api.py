@@ -27,7 +27,7 @@ def test_awaited_answers_are_the_same(asked_file):
 
 
 def test_errors_come_to_those_who_wait(asked_file):
-    with pytest.raises(ValueError, match="unknown mode"):
+    with pytest.raises(ValueError, match="mode is one of"):
         asyncio.run(asked_file.asearch("waa", mode="wrong"))
 
 

@@ -11,7 +11,7 @@ PACKAGE = ROOT / "ragfile"
 # A module at the top of the package is public; a folder is a room of the house's own. Each may import those before it,
 # and so do the doors among themselves.
 ORDER = [
-    "errors", "types", "text", "records", "_rag", "_core", "ground", "net", "ingest", "embedding", "chat", "file", "search",
+    "errors", "types", "text", "records", "_rag", "_core", "ground", "options", "net", "ingest", "embedding", "chat", "file", "search",
     "answer", "knowledge_base", "write", "exchange", "shards", "opener", "dataset", "canonical", "qa", "evaluation", "adapters",
     "doors", "doors.mcp", "doors.server", "doors.site", "doors.cli", "conformance", "__init__", "__main__",
 ]  # fmt: skip

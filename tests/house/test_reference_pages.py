@@ -7,6 +7,7 @@ import pytest
 from places import ROOT
 
 import ragfile
+from ragfile import options as search_options
 from ragfile import types
 from ragfile.doors.cli.main import Doors
 
@@ -35,8 +36,8 @@ def parameters(function):
     [
         lambda: parameters(ragfile.KnowledgeBase.search),
         lambda: parameters(ragfile.KnowledgeBase.search_batch),
-        lambda: set(types.SearchOptions.__annotations__),
-        lambda: set(types.BatchOptions.__annotations__),
+        lambda: set(search_options.SearchOptions.__annotations__),
+        lambda: set(search_options.BatchOptions.__annotations__),
     ],
     ids=["search", "search_batch", "SearchOptions", "BatchOptions"],
 )

@@ -27,7 +27,7 @@ def test_the_schema_names_every_argument(asked_file):
 
 
 def test_a_number_that_the_schema_does_not_allow_is_refused(asked_file):
-    with pytest.raises(ValueError, match="between 1 and 50"):
+    with pytest.raises(ValueError, match="k is from 1 to 50, not 51"):
         asked_file.as_tool().call("waa", k=51)
 
 

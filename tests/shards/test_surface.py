@@ -12,7 +12,7 @@ from shards import collections
 
 import ragfile
 from ragfile import dataset
-from ragfile.answer.pipeline import AskOptions
+from ragfile.answer.ask_options import AskOptions
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.shards import task_runner
 from ragfile.shards.open_dataset import Dataset

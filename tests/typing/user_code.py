@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 import ragfile
 from ragfile.embedding import Model as ModelByItsModule
+from ragfile.options import SearchOptions
 from ragfile.qa import prepare
-from ragfile.types import Boost, Mode, SearchOptions, Where
+from ragfile.types import Boost, Mode, Where
 
 CREATED = 1_700_000_000_000_000_000
 

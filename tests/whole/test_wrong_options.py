@@ -51,9 +51,15 @@ def vectors(tmp_path_factory):
 
 
 SEARCHES = [
-    ({"diversity": 2}, ValueError, "diversity lies between 0 and 1, not 2"),
-    ({"min_score": float("inf")}, ValueError, "min_score is a score that passages can reach"),
-    ({"offset": -1}, ValueError, "offset must not be negative, not -1"),
+    ({"diversity": 2}, ValueError, "diversity is from 0 to 1, not 2"),
+    ({"min_score": float("inf")}, ValueError, "least is below infinity, not inf"),
+    ({"offset": -1}, ValueError, "offset is at least 0, not -1"),
+    ({"effort": 0}, ValueError, "effort is above 0 and at most 1, not 0"),
+    ({"effort": float("nan")}, ValueError, "effort is above 0 and at most 1, not nan"),
+    ({"mode": "words"}, ValueError, "mode is one of hybrid, vector, bm25, keyword, not 'words'"),
+    ({"pool": 2.5}, TypeError, "pool is a whole number, not 2.5"),
+    ({"min_score": "high"}, TypeError, "min_score is a number, not 'high'"),
+    ({"efort": 0.5}, TypeError, r"search\(\) has no option 'efort': did you mean 'effort'\?"),
     ({"boost": {"field": "year"}}, ValueError, "a boost has field, weight, reference and half_life"),
     ({"boost": BOOST | {"reference": "soon"}}, ValueError, "is a number or a date, not 'soon'"),
     ({"boost": BOOST | {"reference": None}}, ValueError, "is a number or a date, not None"),

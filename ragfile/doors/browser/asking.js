@@ -24,7 +24,6 @@ const OPTIONS = new Set(
     " rewrites"
   ).split(" "),
 );
-const ELSEWHERE = new Set(["effort", "fields", "group", "querySyntax", "rerank"]);
 const NOTHING = { scoreType: "none", rows: [], scores: [], parts: [] };
 
 export class Asking {
@@ -291,11 +290,9 @@ export class Asking {
 
 function checkNames(options) {
   for (const name of Object.keys(options)) {
-    if (ELSEWHERE.has(name) && options[name])
-      throw new ArgumentError(`${name} is an option of ragfile in Python; it is not read here`);
-    if (!OPTIONS.has(name) && !ELSEWHERE.has(name))
+    if (!OPTIONS.has(name))
       throw new ArgumentError(
-        `a search has no option '${name}': it has ${[...OPTIONS].join(", ")}`,
+        `a search has no option '${name}' here: it has ${[...OPTIONS].join(", ")}`,
       );
   }
 }

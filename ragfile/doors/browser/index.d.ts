@@ -16,28 +16,29 @@ export interface Filter {
 }
 
 export interface SearchOptions extends Filter {
-  /** How many passages; 12. */
+  /** Number of results; 12. */
   k?: number;
-  /** What is asked; "hybrid". */
-  mode?: Mode;
-  /** How many rows each retriever proposes; 50. */
-  pool?: number;
-  fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
-  /** The question's own vector, where it is known; with rewrites, one for each wording. */
+  /** Vector of the question, used instead of embedding it; with `rewrites`, one for each wording. */
   vector?: ArrayLike<number> | ArrayLike<number>[] | null;
-  /** How many places to pass over; 0. */
-  offset?: number;
-  /** Leaves out passages that score less. */
-  minScore?: number | null;
-  /** Leaves out passages that nearly repeat a better one. */
+  /** Search by words and vectors (`hybrid`), by one of them (`bm25`, `vector`), or by id, source and keyword (`keyword`); "hybrid". */
+  mode?: Mode;
+  /** Number of candidates that each retriever proposes; 50. */
+  pool?: number;
+  /** How to combine the retrievers: `calibrated`, `rrf` or `blend`, alone or with parameters, such as `["rrf", {"rrf_k": 30}]`. The file records a default. */
+  fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
+  /** Leave out passages that nearly repeat a better one. */
   dropRepeats?: boolean;
-  /** From 0 to 1: prefers passages unlike those before. */
+  /** Number of results to skip. */
+  offset?: number;
+  /** Minimum score. */
+  minScore?: number | null;
+  /** Prefer passages unlike those ranked before, from 0 (off) to 1. */
   diversity?: number;
-  /** Raises scores by a number or date in the metadata. */
+  /** Raise scores by a number or a date in the metadata: one `Boost`, or a list of them. */
   boost?: Boost | Boost[];
-  /** A row or the id of a chunk: passages like that one, without it. */
-  similarTo?: number | string | null;
-  /** Other wordings, whose answers are fused by ranks. */
+  /** Find passages similar to this one, without it: the id of a chunk, or a row number. */
+  similarTo?: string | number | null;
+  /** Other wordings of the question. Their answers are fused by rank. */
   rewrites?: string[];
 }
 

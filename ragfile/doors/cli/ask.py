@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragfile.doors.cli.options import (
+    QuestionCommand,
     cache_option,
-    condition,
     generation_option,
     json_option,
+    k_option,
     offline_option,
     url_cache_option,
 )
@@ -20,6 +21,7 @@ from ragfile.doors.cli.report_lines import emit, passages, printable
 
 if TYPE_CHECKING:
     from ragfile.answer.answers import Events
+    from ragfile.ground.option_table import OptionTable
 
 WITHOUT = "For a written answer name a model: --model openai:MODEL or --model ollama:MODEL."
 FAILED = 1
@@ -28,53 +30,35 @@ BESIDE = "the passages named are the nearest"
 UNSUPPORTED = "no passage has more than half of the question's words: check the answer"
 
 
-@click.command("ask")
+class AskCommand(QuestionCommand):
+    """The same for `ask`, with the options of a model."""
+
+    def table(self) -> OptionTable:
+        from ragfile.answer.ask_options import ASK
+
+        return ASK
+
+
+@click.command("ask", cls=AskCommand)
 @click.argument("file")
 @click.argument("question")
+@k_option(12)
 @click.option(
     "--model",
     envvar="RAGFILE_MODEL",
     show_envvar=True,
     help="openai:MODEL or ollama:MODEL; without one, sentences of the file.",
 )
-@click.option(
-    "-k",
-    type=click.IntRange(min=1),
-    default=12,
-    show_default=True,
-    help="How many passages to look at.",
-)
-@click.option(
-    "--budget",
-    default=2000,
-    show_default=True,
-    metavar="TOKENS",
-    help="Room for passages in the prompt.",
-)
-@click.option("--where", help="A filter on metadata as JSON.")
-@click.option("--tag", "tags", multiple=True, help="Only passages with one of these tags.")
-@click.option(
-    "--system",
-    multiple=True,
-    help="A text that comes before the rules of the prompt; can be repeated.",
-)
-@click.option("--temperature", type=float, help="From 0 to 2.")
-@click.option("--max-tokens", type=int, help="The most tokens of an answer.")
-@click.option("--stop", multiple=True, help="A text at which the answer ends; can be repeated.")
-@click.option("--seed", type=int, help="For models that know one.")
 @click.option("--embedder", help="The embedder for the question, where the file does not know it.")
 @click.option("--stream", is_flag=True, help="With --json: one event a line, as it comes.")
-@click.option(
-    "--allow-ungrounded",
-    is_flag=True,
-    help="Let the model answer without passages where the file cannot be read.",
-)
 @offline_option
 @cache_option
 @generation_option
 @url_cache_option
 @json_option
-def ask_command(file, question, model, where, stream, as_json, allow_ungrounded, **options):
+def ask_command(
+    file, question, k, model, stream, embedder, embedding_cache, generation, cache, as_json, options
+):
     """Answer a question with its sources. They open at the exact characters."""
     if stream and not as_json:
         raise click.UsageError(
@@ -83,27 +67,18 @@ def ask_command(file, question, model, where, stream, as_json, allow_ungrounded,
     if not question.strip():
         raise click.UsageError("the question is empty")
     opening = {
-        name: options.pop(name) for name in ("embedder", "generation", "embedding_cache", "cache")
-    }
-    asked = _options(options) | {
-        "model": model,
-        "where": condition(where),
-        "allow_ungrounded": allow_ungrounded,
-    }
+        "embedder": embedder, "generation": generation, "embedding_cache": embedding_cache,
+        "cache": cache,
+    }  # fmt: skip
+    may_fail = options.get("allow_ungrounded", False) and model
     with (
-        _opened(file, allow_ungrounded and model, opening) as rf,
-        _events(rf, question, asked) as events,
+        _opened(file, may_fail, opening) as rf,
+        _events(rf, question, options | {"k": k, "model": model}) as events,
     ):
         show = _show_lines if stream else _show_json if as_json else _show
         answer = show(events)
     if model and answer.finish in ("error", "extract"):
         sys.exit(FAILED)
-
-
-def _options(options):
-    """The options of the command as those of ask: what was not said is left to it."""
-    tags, stop, system = options.pop("tags"), options.pop("stop"), options.pop("system")
-    return options | {"tags_any": tags, "stop": list(stop) or None, "system": list(system)}
 
 
 def _events(rf, question, options) -> Events:

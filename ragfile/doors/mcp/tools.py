@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.arguments import checked
 from ragfile.errors import RagfileError
+from ragfile.search.option_schemas import TOOL
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 TOKENS = 2000
 STRING, OBJECT = {"type": "string"}, {"type": "object"}
-K = {"type": "integer", "minimum": 1, "maximum": 50}
 BUDGET = {"type": "integer", "minimum": 1, "maximum": 20_000}
 LINE = {"type": "integer", "minimum": 1, "maximum": 1 << 62}
 PLACE = {"type": "integer", "minimum": 0, "maximum": 1 << 62}
@@ -86,11 +86,11 @@ class Tools:
 
     # ------------------------------------------------------------------------------- reading ---
 
-    def _search(self, file, query, k=5, tokens=TOKENS, where=None, generation=0):
+    def _search(self, file, query, k=5, tokens=TOKENS, generation=0, **options):
         from ragfile.doors.mcp import tool_results
 
         rf = self.files.open(file, generation)
-        return tool_results.hits(rf.search(query, k, where=where), rf.generation, tokens)
+        return tool_results.hits(rf.search(query, k, **options), rf.generation, tokens)
 
     def _read(self, file, id, tokens=TOKENS, generation=0, **place):
         from ragfile.doors.mcp import tool_results
@@ -156,7 +156,7 @@ DESCRIPTIONS = {
     "delete": "Delete a document.",
 }
 ARGUMENTS = {
-    "search": {"query": STRING, "k": K, "where": OBJECT, "tokens": BUDGET, "generation": PLACE},
+    "search": {"query": STRING, **TOOL, "tokens": BUDGET, "generation": PLACE},
     "read": {
         "id": STRING, "line": LINE, "lines": LINE, "start": PLACE, "end": PLACE,
         "tokens": BUDGET, "generation": PLACE,

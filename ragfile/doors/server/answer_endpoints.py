@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
+from ragfile.answer.ask_options import ASK
 from ragfile.answer.pipeline import Unreadable
 from ragfile.answer.pipeline import ask as answers
 from ragfile.doors.server.failures import HttpFailure
@@ -40,7 +41,8 @@ def ask(service: Service, call: Call) -> dict[str, Any] | EventStream:
 def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
     """The events of an answer, of which none has been asked for."""
     rf = _opened(service, call.path["c"], body)
-    options = options_of(body) | {"model": model_of(service, body), "request_id": call.request_id}
+    model, options = model_of(service, body), options_of(ASK, body)
+    options |= {"model": model, "request_id": call.request_id}
     return cast("Events", answers(rf, options.pop("question"), stream=True, **options))
 
 

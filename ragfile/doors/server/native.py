@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from ragfile import __version__
 from ragfile.doors.server.failures import HttpFailure, failure_of
+from ragfile.options import BATCH, SEARCH
 
 if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
+    from ragfile.ground.option_table import OptionTable
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Hit, Hits
 
@@ -61,14 +63,15 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     """The hits of rf.search, or of rf.search_batch for a list of questions."""
     body = dict(call.body)
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
-    options: Any = options_of(body) | {"request_id": call.request_id}
-    if "query" in body:
-        _refuse("vectors", options)
+    is_single = "query" in body
+    table, other = (SEARCH, BATCH) if is_single else (BATCH, SEARCH)
+    for name in other.options.keys() - table.options.keys():
+        _refuse(name, body)
+    options: Any = options_of(table, body) | {"request_id": call.request_id}
+    if is_single:
         found = rf.search(options.pop("query"), **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
         return shown(service, rf, found)
-    for name in ("vector", "cache", "similar_to", "rewrites", "group", "rerank"):
-        _refuse(name, options)
     results = rf.search_batch(options.pop("queries"), **options)
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}
     return {
@@ -81,14 +84,15 @@ def _refuse(name, options):
         raise HttpFailure(422, f"{name} does not go with this form of a search", param=name)
 
 
-def options_of(body: dict[str, Any]) -> dict[str, Any]:
-    """Options as the library takes them: a fusion with parameters is a tuple there."""
-    fusion = body.get("fusion")
-    if isinstance(fusion, list):
-        if not isinstance(fusion[0], str) or not isinstance(fusion[1], dict):
-            raise HttpFailure(422, "fusion is a name, or [name, {parameters}]", param="fusion")
-        return body | {"fusion": tuple(fusion)}
-    return body
+def options_of(table: OptionTable, body: dict[str, Any]) -> dict[str, Any]:
+    """Options of a body as Python spells them."""
+    found = dict(body)
+    for name in found.keys() & table.readers.keys():
+        try:
+            found[name] = table.readers[name](found[name])
+        except ValueError as error:
+            raise HttpFailure(422, str(error), param=name) from None
+    return found
 
 
 def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:

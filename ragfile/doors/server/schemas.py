@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragfile.search.question import MODES
+from ragfile.answer.ask_options import ASK
+from ragfile.options import BATCH, SEARCH, K
+from ragfile.search.option_schemas import schema_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ragfile.doors.server.settings import Settings
     from ragfile.ground.json_schema import Schema
+    from ragfile.ground.option_table import Option
 
 TEXT, WHOLE, NUMBER, YES = (
     {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"},
@@ -16,14 +21,6 @@ TEXT, WHOLE, NUMBER, YES = (
 COUNT = {"type": "integer", "minimum": 0}
 GENERATION = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
 FREE = {"type": "object"}
-FUSIONS = {"type": "string", "enum": ["calibrated", "rrf", "blend"]}
-ROWS = [
-    {"type": "array", "items": TEXT},
-    {"type": "array", "items": COUNT},
-    {"type": "array", "items": YES},
-]
-WHERE = {"anyOf": [FREE, *ROWS]}
-VECTOR = {"type": "array", "items": NUMBER, "minItems": 1, "maxItems": 65536}
 
 
 def many(items: Schema, **bounds: int) -> Schema:
@@ -42,55 +39,44 @@ def shown(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-BOOST = record(
-    ("field", "weight", "reference", "half_life"),
-    field=TEXT, weight=NUMBER, reference={"anyOf": [NUMBER, TEXT]}, half_life=NUMBER,
-)  # fmt: skip
-PAGES = 10  # of the largest k that a client can go on
+def options(table: Mapping[str, Option], settings: Settings) -> dict[str, Schema]:
+    """Return the schemas of the options that this server offers, within its limits."""
+    offered = {name: option for name, option in table.items() if "rest" not in option.absent}
+    return {name: option_schema(option, settings) for name, option in offered.items()}
 
 
-def search_options(settings: Settings) -> dict[str, Schema]:
-    """The options of rf.search, but for the question."""
-    most = {"type": "integer", "minimum": 0, "maximum": settings.max_k}
-    return {
-        "k": most, "mode": {"type": "string", "enum": list(MODES)}, "where": WHERE,
-        "tags_any": many(TEXT), "tags_all": many(TEXT), "pool": most,
-        "fusion": {"anyOf": [FUSIONS, {"type": "array", "minItems": 2, "maxItems": 2}]},
-        "vector": {"anyOf": [VECTOR, many(VECTOR)]}, "drop_repeats": YES, "cache": YES, "generation": GENERATION,
-        "threads": {"type": "integer", "minimum": 1, "maximum": 256},
-        "offset": {"type": "integer", "minimum": 0, "maximum": PAGES * settings.max_k},
-        "min_score": NUMBER, "similar_to": {"anyOf": [TEXT, COUNT]}, "group": most, "query_syntax": YES, "rerank": YES,
-        "rewrites": many(TEXT, maxItems=settings.max_questions),
-        "diversity": {"type": "number", "minimum": 0, "maximum": 1},
-        "effort": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-        "boost": {"anyOf": [BOOST, many(BOOST, maxItems=16)]},
-        "fields": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 255}},
-    }  # fmt: skip
+def option_schema(option: Option, settings: Settings) -> Schema:
+    """Return the schema of an option, within the limits of this server."""
+    schema = schema_of(option) | {"description": option.description}
+    if option.limit is None:
+        return schema
+    setting, factor = option.limit
+    return limited(schema, factor * getattr(settings, setting) if setting else factor)
+
+
+def limited(schema: Schema, most: int) -> Schema:
+    """Return the schema for whole numbers and lists of at most this size."""
+    if "anyOf" in schema:
+        return schema | {"anyOf": [limited(one, most) for one in schema["anyOf"]]}
+    bound = {"integer": {"maximum": most}, "array": {"maxItems": most}}
+    return schema | bound.get(schema["type"], {})
 
 
 def search_body(settings: Settings) -> Schema:
     """One question, or a batch of them."""
-    options: Any = search_options(settings)
-    each = {"anyOf": [FREE, *ROWS, {"type": "null"}]}
-    options["where"] = {"anyOf": [FREE, *ROWS, many(each)]}
     questions = many(TEXT, maxItems=settings.max_questions)
-    vectors = many(VECTOR, maxItems=settings.max_questions)
-    body = record((), query=TEXT, queries=questions, vectors=vectors, **options)
+    found = options({"k": K} | SEARCH.options | BATCH.options, settings)
+    body = record((), query=TEXT, queries=questions, generation=GENERATION, **found)
     return body | {"oneOf": [{"required": ["query"]}, {"required": ["queries"]}]}
 
 
-TURN = record(("role", "content"), role=TEXT, content=TEXT)
-TEXTS = {"anyOf": [TEXT, many(TEXT)]}
-
-
 def ask_body(settings: Settings) -> Schema:
-    """A question for an answer. What the library checks itself is not narrowed here."""
-    return record(
-        ("question",), question=TEXT, **search_options(settings),
-        budget={"type": "integer", "minimum": 0, "maximum": 1_000_000},
-        history=many(TURN), system=TEXTS, model=TEXT, temperature=NUMBER, max_tokens=WHOLE,
-        stop=TEXTS, seed=WHOLE, stream=YES, allow_ungrounded=YES,
-    )  # fmt: skip
+    """A question for an answer."""
+    found = options(ASK.options, settings)
+    return record(("question",), question=TEXT, generation=GENERATION, stream=YES, **found)
+
+
+TEXTS = {"anyOf": [TEXT, many(TEXT)]}
 
 
 HIT = shown(

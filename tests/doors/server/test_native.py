@@ -8,9 +8,6 @@ import pytest
 from servers.chat_servers import Server as ChatServer
 
 import ragfile
-from ragfile.doors.server.schemas import search_options
-from ragfile.doors.server.settings import Settings
-from ragfile.types import SearchOptions, SharedOptions
 
 KB = "/v1/collections/kb"
 
@@ -62,12 +59,6 @@ def test_a_search_gives_the_librarys_hits(server, rf, options):
         asked["fusion"] = tuple(asked["fusion"])
     assert answer["hits"] == of(rf.search("rotate the keys", **asked))
     assert (answer["degraded"], answer["generation"]) == ("", rf.generation)
-
-
-def test_every_option_of_the_library_can_be_said():
-    said = search_options(Settings(()))
-    options = {name for kind in (SearchOptions, SharedOptions) for name in kind.__annotations__}
-    assert options - set(said) == {"request_id"}, "which is a header"
 
 
 def test_a_batch_gives_the_hits_of_each_question(server, rf):
