@@ -58,7 +58,7 @@ def asked(rf, date):
 
     first = {"field": date, "weight": 0.3, "reference": 10, "half_life": 100}
     loop = asyncio.new_event_loop()
-    fields = rf.analysis.fields
+    fields = rf.rows.analysis.fields
     kinds = {
         "search, hybrid": search(), "search, bm25": search(mode="bm25"),
         "search, vector": search(mode="vector"),

@@ -36,9 +36,9 @@ if not is_stored:
     sampling.stored_sample = lambda segment: None
     stored_columns.SegmentColumns.is_known = stored_columns.SegmentColumns.is_stored = lambda *_: False
 rf = ragfile.open(path)
-vector = np.linspace(-1, 1, rf.dim).astype(np.float32)
+vector = np.linspace(-1, 1, rf.rows.dim).astype(np.float32)
 began = time.process_time()
-rf.mask(what) if what else rf.search("word7 pods", vector=vector)
+rf.rows.mask(what) if what else rf.search("word7 pods", vector=vector)
 print((time.process_time() - began) * 1e3)
 """
 
@@ -77,7 +77,7 @@ def main():
         path = options.file or os.path.join(folder, "kb.ragfile")
         if not os.path.exists(path):
             made(path, options.rows, options.dim)
-        sizes = {e["name"]: e["size"] for e in ragfile.open(path).entries}
+        sizes = {e["name"]: e["size"] for e in ragfile.open(path).file.entries}
         stored = sizes.get("rag.columns", 0), sizes.get("rag.sample", 0), os.path.getsize(path)
         print(f"rag.columns {stored[0]:,} and rag.sample {stored[1]:,} of {stored[2]:,} bytes")
         print("| first question of a process | CPU ms | without |\n|---|---|---|")

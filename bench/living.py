@@ -124,7 +124,7 @@ def small(folder, count, base, everything):
         with ragfile.edit(many) as w:
             w.upsert(documents_[first : first + 5])
     compare(f"{base:,} chunks and {count - 1} times 5", one, many)
-    print(f"  what info says: {ragfile.open(many).compaction}")
+    print(f"  what info says: {ragfile.open(many).file.compaction}")
 
 
 APPENDING = """

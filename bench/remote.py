@@ -95,7 +95,7 @@ def main():
         data = Path(path).read_bytes()
         with RangeServer({"kb": data}) as server, ragfile.open(path) as local:
             server.latency, meter = options.latency, Meter(server, len(data))
-            print(f"{platform.machine()}, Python {platform.python_version()}, {len(local):,} chunks × {local.dim}, {len(data) / 1e6:.0f} MB, "
+            print(f"{platform.machine()}, Python {platform.python_version()}, {len(local):,} chunks × {local.rows.dim}, {len(data) / 1e6:.0f} MB, "
                   f"{options.latency * 1e3:g} ms a request")  # fmt: skip
             print("| | requests | MB | of the file | ms |\n|---|---|---|---|---|")
             ragfile.open(server.url("kb")).close()  # imports

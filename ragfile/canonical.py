@@ -163,7 +163,7 @@ def _check_keys(chunks):
 def _embedder(store, editor):
     """What makes vectors for a file: the reader's embedder, or the model that the file records, if it can run here."""
     if isinstance(store, KnowledgeBase):
-        return store.embedder if store.has_vectors or not len(store) else None
+        return store.embedder if store.rows.has_vectors or not len(store) else None
     recorded = editor.archive.config.get("model")
     if not recorded:
         if editor.archive.has_vectors:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -14,16 +13,19 @@ import numpy as np
 from ragfile import _core
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import FormatError, RemoteError, SignatureError
-from ragfile.file.archive import Archive
 from ragfile.file.pairs import PairFile
+from ragfile.file.snapshot import open_snapshot
+from ragfile.file.source import FileSource, RemoteSource
 from ragfile.ground.annotations import deferred
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.knowledge_base import KnowledgeBase
+from ragfile.search.file_rows import FileRows
 from ragfile.types import Dialect, StrPath
 
 if TYPE_CHECKING:
     from ragfile.file.signatures import Signature
+    from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
 else:
     PrivateKey = deferred("ragfile.ground.signing_keys", "PrivateKey")
@@ -125,11 +127,11 @@ def open(
             trusted=trusted,
             pin=pin,
         )
-    options = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
+    options: Any = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
     if _looks_like_text(head):
-        return TextKnowledgeBase(path, **options)
+        return KnowledgeBase(path, source=_of_collection(path, "ragmd"), **options)
     if _is_half_of_a_pair(path, head):
-        return PairKnowledgeBase(path, **options)
+        return KnowledgeBase(path, source=_of_collection(path, "faiss+json"), **options)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
 
 
@@ -192,15 +194,20 @@ def _open_remote(
     _refuse_unsigned(url, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile.over(there, dim=dim, dialect=dialect, name=there.path)
+    options: Any = {"embedder": embedder, "embedding_cache": embedding_cache}
+    source: ByteSource = RemoteSource(url, cache, redirects, there)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
-        return RemoteKnowledgeBase(
-            url, cache=cache, redirects=redirects, embedder=embedder, generation=generation, strict=strict,
-            there=there, embedding_cache=embedding_cache, trusted=trusted,
-        )  # fmt: skip
-    return RemoteTextKnowledgeBase(
-        url, cache=cache, redirects=redirects, embedder=embedder, there=there,
-        embedding_cache=embedding_cache,
-    )  # fmt: skip
+        return KnowledgeBase(
+            url, source=source, generation=generation, strict=strict, trusted=trusted, **options
+        )
+    return KnowledgeBase(url, source=_of_collection(source), **options)
+
+
+def _of_collection(path, kind="ragmd"):
+    """The source of a collection that is held in memory."""
+    from ragfile.exchange.collection_source import CollectionSource
+
+    return CollectionSource(path, kind)
 
 
 def sign(
@@ -226,135 +233,6 @@ def sign(
 
 
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
-
-
-class _RemoteFile(KnowledgeBase):
-    """What a knowledge base behind a URL does in its own way: opening, and looking whether it has
-    changed.
-    """
-
-    def __init__(self, url, *, cache=None, redirects=False, there=None, **options):
-        self._there: Any = there  # what open() has begun with
-        self._url, self._folder, self._redirects = url, cache, redirects
-        super().__init__(shown(url), **options)
-
-    def __reduce__(self) -> Any:
-        options = {**self._options, "cache": self._folder, "redirects": self._redirects}
-        return _reopen, (type(self), self._url, options)
-
-    def _identity(self):
-        if self._there is None:
-            return self._map.fetcher.current_identity()
-        return self._there.fetcher.identity
-
-    def _open(self):
-        from ragfile.net.fetcher import mapped
-
-        if self._there is None:
-            self._there = mapped(self._url, self._folder, self._redirects)
-        try:
-            super()._open()
-        finally:
-            self._there = None
-
-    def _is_untouched(self):
-        return True
-
-    def check_unchanged(self):
-        """The fetcher compares whatever it fetches."""
-
-    def _front_and_footer(self):
-        return None
-
-    def _is_as_new_as(self, other):
-        return False  # another object: the open one's bytes can no longer be fetched
-
-    def close(self):
-        if isinstance(self._map, _core.Remote):
-            self._map.fetcher.close()
-        super().close()
-
-
-def _reopen(kind, url, options):
-    return kind(url, **options)
-
-
-class RemoteKnowledgeBase(_RemoteFile):
-    """A 1.0 file behind a URL."""
-
-    def _mapped(self):
-        return self._there
-
-
-class TextKnowledgeBase(KnowledgeBase):
-    """A .ragmd file opened for asking: its vectors and a BM25 index made of its texts are held in
-    memory.
-    """
-
-    def _is_untouched(self):
-        return True
-
-    def check_unchanged(self):
-        """All of it is in memory."""
-
-    def _mapped(self):
-        """The same collection as a .ragfile without a name, which goes with its last reader."""
-        from ragfile.exchange.stores import knowledge_base
-
-        with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
-            path = os.path.join(folder, "kb")
-            knowledge_base.write(self._collection(), path)
-            return _core.Map(path)
-
-    _format = "ragmd"
-
-    def _collection(self):
-        from ragfile.exchange.ragmd.ragmd_reader import NotARagmd, load
-
-        self._size = os.path.getsize(self.path)
-        try:
-            return load(self.path)
-        except NotARagmd as error:
-            hint = f"ragfile.build({self.path!r}, 'kb.ragfile') makes a RAGFile of Markdown"
-            raise NotARagmd(f"{error}; {hint}", at=error.at) from None
-
-    @property
-    def info(self):
-        return super().info | {"format": self._format, "size": self._size}
-
-    @property
-    def strategies(self):
-        return ["vector", "bm25"]
-
-
-class PairKnowledgeBase(TextKnowledgeBase):
-    """A FAISS index and its JSON, named by either of them, opened for asking."""
-
-    _format = "faiss+json"
-
-    def _collection(self):
-        from ragfile.exchange.faiss import json_pair
-
-        paths = json_pair.pair_paths(self.path)
-        self._size = sum(map(os.path.getsize, paths))
-        return json_pair.read(*paths)
-
-
-class RemoteTextKnowledgeBase(_RemoteFile, TextKnowledgeBase):
-    """A .ragmd file behind a URL, fetched whole."""
-
-    def _collection(self):
-        from ragfile.exchange.ragmd.ragmd_reader import parse
-
-        self._fetcher, self._size = self._there.fetcher, len(self._there)
-        return parse(np.frombuffer(self._there, np.uint8))
-
-    def _identity(self):
-        return (
-            self._fetcher.current_identity()
-            if self._there is None
-            else self._there.fetcher.identity
-        )
 
 
 def verify(
@@ -428,10 +306,9 @@ def _disagreements(path, mapped) -> list[Fault]:
     )  # with text's tables, which opening does not need
 
     try:
-        with (
-            RemoteKnowledgeBase(path, there=mapped) if is_remote(path) else Archive(path) as archive
-        ):
-            return disagreements(archive)
+        source = RemoteSource(path, begun=mapped) if is_remote(path) else FileSource(path)
+        with FileRows(open_snapshot(source)) as rows:
+            return disagreements(rows)
     except FormatError as error:
         return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
 

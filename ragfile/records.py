@@ -120,6 +120,10 @@ class Chunk:
         """The content, under the name that a Hit has for it."""
         return self.content
 
+    def whole(self) -> tuple[Any, ...]:
+        """The fields of all PARTS, in their order."""
+        return tuple(getattr(self, field_name) for field_name in PART_OF)
+
     @property
     def uuid(self) -> str:
         """A UUID that is the same for the same document and index at any time and place."""
@@ -273,14 +277,14 @@ _AFTER = {
 
 
 class _Unread:
-    """What is read when somebody first asks for it: `_source` is who reads, and what.
+    """What is read when somebody first asks for it: `found_in` is the reader, what it reads, and the parts that wait.
 
     A slot that was never filled asks __getattr__, so fields that are there cost nothing more.
     """
 
-    __slots__ = ("_source",)
+    __slots__ = ("found_in",)
 
-    _source: tuple[Any, Any, tuple[str, ...]]  # who reads, what, and the parts that wait
+    found_in: tuple[Any, Any, tuple[str, ...]]
 
     if not TYPE_CHECKING:  # a type checker would take any misspelt name for one of these
 
@@ -288,19 +292,24 @@ class _Unread:
             part = PART_OF.get(name)
             if part is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            reader, what, waiting = self._source
+            reader, what, waiting = self.found_in
             values, names = reader.read(what, part), PARTS[part]
             is_untouched = len(names) == 1 or _slots_filled(self) == _FILLED[waiting]
             for field_name, value in zip(names, values, strict=True):
                 if is_untouched or not _is_filled(self, field_name):
                     setattr(self, field_name, value)
-            self._source = reader, what, _AFTER[waiting, part]
+            self.found_in = reader, what, _AFTER[waiting, part]
             return object.__getattribute__(self, name)
 
 
 def _slots_filled(record):
     """How many slots have a value: asking each that has none would cost an exception."""
     return len(get_referents(record))
+
+
+def _is_untouched(hit):
+    """Whether all parts of a hit wait, and its taker has set none of their fields."""
+    return _slots_filled(hit) == _FILLED[ALL_PARTS] and hit.found_in[2] == ALL_PARTS
 
 
 def _is_filled(record, name):
@@ -337,7 +346,7 @@ class Hit(_Unread):
     ) -> Self:
         """A hit whose other fields are reader.read(what, part) when they are first looked at."""
         hit = cls.__new__(cls)
-        hit._source, hit.score = (reader, what, ALL_PARTS), score
+        hit.found_in, hit.score = (reader, what, ALL_PARTS), score
         hit.score_type, hit.scores = score_type, scores
         return hit
 
@@ -345,7 +354,13 @@ class Hit(_Unread):
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def read(self) -> Self:
-        """The hit itself, with all that it has to say read from the file."""
+        """The hit itself, with all that it has to say read from the file: in one step, if nothing was read or set."""
+        if _is_untouched(self):
+            reader, what, _ = self.found_in
+            for name, value in zip(PART_OF, reader.read(what, "whole"), strict=True):
+                setattr(self, name, value)
+            self.found_in = reader, what, ()
+            return self
         for name in PARTS:
             self.part(name)
         return self
@@ -353,6 +368,10 @@ class Hit(_Unread):
     def part(self, name: str) -> tuple[Any, ...]:
         """The fields of one of the PARTS."""
         return tuple(getattr(self, field_name) for field_name in PARTS[name])
+
+    def whole(self) -> tuple[Any, ...]:
+        """The fields of all PARTS, in their order."""
+        return tuple(getattr(self, field_name) for field_name in PART_OF)
 
     @property
     def uuid(self) -> str:
@@ -367,17 +386,17 @@ class Hit(_Unread):
         """
         if before < 0 or after < 0:
             raise ValueError(f"before and after count chunks, not {min(before, after)}")
-        if not _is_filled(self, "_source"):
+        if not _is_filled(self, "found_in"):
             raise ValueError(f"the hit {self.id} is of no open file: search for it again")
-        reader, what, _ = self._source
+        reader, what, _ = self.found_in
         return reader.stretch(what, before, after)
 
     @property
     def vector(self) -> Floats | None:
         """The stored vector, read from the open file; None where there is none, or the hit came out of a pickle."""
-        if not _is_filled(self, "_source"):
+        if not _is_filled(self, "found_in"):
             return None
-        reader, what, _ = self._source
+        reader, what, _ = self.found_in
         return reader.vector(what)
 
 

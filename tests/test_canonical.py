@@ -251,7 +251,7 @@ def test_a_leg_that_the_plan_leaves_out_is_not_touched(path, monkeypatch):
 
     with ragfile.open(path) as rf:
         monkeypatch.setattr(rf, "match", refuse)
-        for segment in rf.segments:
+        for segment in rf.rows.segments:
             monkeypatch.setattr(type(segment), "lexicon", property(refuse))
         assert retrieve("rotate", Plan(lexical=False), rf)
         monkeypatch.undo()

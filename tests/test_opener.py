@@ -68,7 +68,7 @@ def test_a_first_format_file_says_why_it_cannot_be_searched(tmp_path):
 def test_damage_that_a_question_finds_names_the_file(kb, tmp_path):
     raw = bytearray(kb.read_bytes())
     with ragfile.open(kb) as rf:
-        at = next(entry["at"] for entry in rf.entries if entry["name"] == "vector")
+        at = next(entry["at"] for entry in rf.file.entries if entry["name"] == "vector")
     raw[at] ^= 1
     (tmp_path / "bad.ragfile").write_bytes(raw)
     with (

@@ -81,7 +81,7 @@ class RagfileDocumentStore:
         reader = self._store.reader()
         if reader is None:
             return {}
-        state = (reader.reader.commit["identity"], reader.generation)
+        state = (reader.file.reader.commit["identity"], reader.generation)
         if self._read[0] != state:
             kept = ((d.id, _document(d.id, d.text, d.metadata)) for d in reader.documents())
             self._read = state, dict(kept)
@@ -145,7 +145,7 @@ class RagfileDocumentStore:
 
     def _write(self, documents: Sequence[Document], dim: int | None) -> None:
         reader = self._store.reader()
-        known = reader.dim if reader is not None else None
+        known = reader.rows.dim if reader is not None else None
         if dim is not None and known is not None and dim != known:
             raise DocumentStoreError(f"the store has embeddings of {known} components, not {dim}")
         vectors = [document.embedding for document in documents]
@@ -209,7 +209,7 @@ class RagfileDocumentStore:
     ) -> list[Document]:  # fmt: skip
         """Return the best documents by mode ("vector", "bm25" or "hybrid") and options of a search."""
         reader, documents = self._store.reader(), self._documents()
-        if reader is None or not documents or (mode != "bm25" and reader.dim is None):
+        if reader is None or not documents or (mode != "bm25" and reader.rows.dim is None):
             return []
         where = None
         if filters:

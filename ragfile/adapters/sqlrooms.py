@@ -266,13 +266,13 @@ def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict]:
 def get_embedding_metadata(db_path: str) -> dict:
     """How a file was made: its model, dimensions, chunking, counts, and what it can answer."""
     with _opened(db_path) as rf:
-        model, info = rf.config.get("model") or {}, rf.info
+        model, info = rf.file.config.get("model") or {}, rf.info
         return {
-            "model": model.get("name"), "dims": rf.dim, "chunking": rf.config.get("chunking"),
+            "model": model.get("name"), "dims": rf.rows.dim, "chunking": rf.file.config.get("chunking"),
             "counts": {"documents": info["documents"], "chunks": info["chunks"]},
-            "embedding": {"provider": _provider(model.get("name")), "model": model.get("name"), "dimensions": rf.dim},
+            "embedding": {"provider": _provider(model.get("name")), "model": model.get("name"), "dimensions": rf.rows.dim},
             "source_documents": {"total_documents": info["documents"]}, "chunks": {"total_chunks": info["chunks"]},
-            "capabilities": {"vector": rf.has_vectors, "fts": rf.has_bm25, "hybrid": rf.has_vectors and rf.has_bm25},
+            "capabilities": {"vector": rf.rows.has_vectors, "fts": rf.rows.has_bm25, "hybrid": rf.rows.has_vectors and rf.rows.has_bm25},
         }  # fmt: skip
 
 
@@ -303,7 +303,7 @@ def _opened(db_path, model=None):
     if not os.path.exists(db_path):
         raise FileNotFoundError(f"no such file: {db_path}; prepare_embeddings makes it")
     rf = open_file(db_path)
-    recorded = (rf.config.get("model") or {}).get("name")
+    recorded = (rf.file.config.get("model") or {}).get("name")
     if model is not None and recorded is not None and not _names(model, recorded):
         rf.close()
         raise ModelError(f"{db_path} was built with {recorded}, not with {model}")
@@ -375,9 +375,9 @@ def _plain(text):
 
 
 def _notes(archive):
-    yield "model", archive.config.get("model")
-    yield "dims", archive.dim
-    yield "chunking", archive.config.get("chunking")
+    yield "model", archive.file.config.get("model")
+    yield "dims", archive.rows.dim
+    yield "chunking", archive.file.config.get("chunking")
     yield "chunks", len(archive)
 
 

@@ -64,13 +64,15 @@ def ask(
     """
     asked = ASK.complete(options)
     question = _question(question)
-    settings = parameters(**{name: asked[name] for name in SETTINGS})
+    given = {name: asked[name] for name in SETTINGS}
+    settings = parameters(**given) if any(v is not None for v in given.values()) else {}
     search = {name: asked[name] for name in options if name in SEARCH.options}
     request_id, model = search.pop("request_id", None) or tracing.new(), asked["model"]
+    history = history_of(asked["history"]) if asked["history"] else []
     asking = _AnswerRun(
-        rf, question, history_of(asked["history"]), _systems(asked["system"]), settings, asked["k"],
-        asked["budget"], asked["count"], search, asked["offline"] or network.is_offline(),
-        request_id, asked["allow_ungrounded"] and model is not None,
+        rf, question, history, _systems(asked["system"]), settings, asked["k"], asked["budget"],
+        asked["count"], search, asked["offline"], request_id,
+        asked["allow_ungrounded"] and model is not None,
     )  # fmt: skip
     asking.open(model)
     events = Events(asking.events())
@@ -139,7 +141,7 @@ class _AnswerRun:
         self.answer = Answer(self.question, request_id=self.request_id)
         if model is None:
             self.answer.note = NO_MODEL
-        elif self.is_offline and isinstance(model, str):
+        elif isinstance(model, str) and (self.is_offline or network.is_offline()):
             self.answer.degraded = network.why(f"the chat model {model.partition('?')[0]}")
         else:
             self.model = open_chat(model)
@@ -167,10 +169,7 @@ class _AnswerRun:
     def _retrieve(self):
         started = time.perf_counter()
         try:
-            with network.offline(self.is_offline):
-                self.hits = self.rf.search(
-                    self._searched(), self.k, request_id=self.request_id, **self.search
-                )
+            self.hits = self._asked()
             for hit in self.hits:
                 hit.read()  # what cannot be read is known now
             self._degrade(self.hits.degraded)
@@ -182,6 +181,17 @@ class _AnswerRun:
             self.answer.used = False
             self._degrade(f"the file cannot be read: {error}")
         self.answer.timings["search"] = _ms(started)
+
+    def _asked(self):
+        """The hits; no socket is opened for them, if that was said."""
+        if not self.is_offline:
+            return self.rf.search(
+                self._searched(), self.k, request_id=self.request_id, **self.search
+            )
+        with network.offline():
+            return self.rf.search(
+                self._searched(), self.k, request_id=self.request_id, **self.search
+            )
 
     def _searched(self):
         """The question, after the one before it."""

@@ -140,13 +140,13 @@ class OnnxEmbedder:
         encodings = self.tokenizer.encode_batch([prefix + texts[i] for i in kept])
         out = np.zeros((len(texts), self.model.dims or 0), np.float32)
         for some in _alike([len(encoding.ids) for encoding in encodings], self.batch):
-            vectors = self._run([encodings[i] for i in some])
+            vectors = self.run([encodings[i] for i in some])
             out[[kept[i] for i in some]] = unit_rows(
                 vectors, dims=self.model.dims, source=self.model.name
             )
         return out
 
-    def _run(self, encodings):
+    def run(self, encodings):
         """The pooled, not yet normalised vectors of one batch, all of one length."""
         fields = {
             "input_ids": "ids",
@@ -218,7 +218,7 @@ def onnx_folder(
         pooling=pooling,
         batch=1 if quantises(path) else batch,
     )
-    dims = embedder._run(tokenizer.encode_batch(["length"])).shape[1]
+    dims = embedder.run(tokenizer.encode_batch(["length"])).shape[1]
     weights = hash_of(path, path.with_name(f"{path.name}_data"), folder / "tokenizer.json")
     embedder.model = Model(f"onnx:{name}", dims, query, document, weights=weights, cut=cut)
     return embedder

@@ -99,7 +99,7 @@ def judge_anchors(
 
 
 def _modes(rf: KnowledgeBase) -> Sequence[Mode]:
-    return MODES if rf.has_vectors else MODES[:1]
+    return MODES if rf.rows.has_vectors else MODES[:1]
 
 
 def _check(rf: KnowledgeBase, questions: Sequence[Anchor], folder: Any) -> None:

@@ -89,7 +89,7 @@ def _kept(runs, collection, mode, ranked):
 def _measured(rf, collection, reranker, runs):
     found = {}
     names, texts = list(collection.queries), list(collection.queries.values())
-    for mode in LEGS if rf.has_vectors else ("bm25",):
+    for mode in LEGS if rf.rows.has_vectors else ("bm25",):
         answers = dict(zip(names, rf.search_batch(texts, DEPTH, mode=mode), strict=True))
         found[mode] = _scores(
             {q: [hit.doc_id for hit in hits] for q, hits in answers.items()}, collection

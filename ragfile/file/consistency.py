@@ -32,10 +32,10 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
                 )
     if faults:
         return faults
-    _open_whole(archive.reader)
+    _open_whole(archive.file.reader)
     return [
         *_between(archive.segments),
-        *stale_faults(archive.stale_records, archive.segments),
+        *stale_faults(archive.file.stale_records, archive.segments),
     ]
 
 

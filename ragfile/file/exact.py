@@ -29,16 +29,32 @@ class Segments(list):
 
     def __init__(self, segments, has_vectors):
         super().__init__(segments)
-        self._lexicons = self._matrices = self._parts = None
+        self._lexicons = self._matrices = self._parts = self._asker = None
+        self._living = None
         self._has_vectors = has_vectors
+        self.is_elsewhere = bool(segments) and segments[0].reader.is_elsewhere
         self._questions = Lru(QUESTIONS)
 
     # Without functools.cached_property: before Python 3.12 it holds a lock that a fork can leave closed.
 
     @property
+    def living(self):
+        """The rows of each segment that are not deleted, as the core takes them; None for all of them."""
+        if self._living is None:
+            self._living = [s.alive for s in self]
+        return self._living
+
+    @property
+    def asker(self):
+        """The first lexicon, which answers by itself where it is the only one."""
+        if self._asker is None:
+            self._asker = self[0].lexicon
+        return self._asker
+
+    @property
     def lexicons(self):
         """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
-        return None if len(self) == 1 and self[0].alive is None else self.all_lexicons
+        return None if len(self) == 1 and self.living[0] is None else self.all_lexicons
 
     @property
     def all_lexicons(self):
@@ -90,17 +106,18 @@ class Segments(list):
         weights are of attached fields."""
         if weights is not None:
             return self.all_lexicons.weighed(texts, terms, weights)
+        lexicons = self.lexicons
         if terms:  # beside the words of the one text
-            if self.lexicons is None:
-                return self[0].lexicon.asker.queries_with(texts[0], terms)
-            return self.lexicons.queries(texts, terms)
-        if self.lexicons is None:
-            return self[0].lexicon.queries(texts)
+            if lexicons is None:
+                return self.asker.asker.queries_with(texts[0], terms)
+            return lexicons.queries(texts, terms)
+        if lexicons is None:
+            return self.asker.queries(texts)
         if len(texts) != 1:
-            return self.lexicons.queries(texts)
+            return lexicons.queries(texts)
         known = self._questions.get(texts[0])
         if known is None:
-            known = self.lexicons.queries(texts)
+            known = lexicons.queries(texts)
             self._questions.put(texts[0], known)
         return known
 
@@ -117,7 +134,8 @@ def nearest(segments, queries, k, sets, threads, least=None, effort=1.0, recall=
     """
     if len(segments) == 1:
         one = sets if isinstance(sets, _core.Filters) else sets[0]
-        found, scores = segments[0].matrix.nearest(queries, k, one, threads, least, effort, recall)
+        matrix = segments.matrices[0]
+        found, scores = matrix.nearest(queries, k, one, threads, least, effort, recall)
         return numbered(segments[0], found), scores
     found, scores = _core.nearest(
         segments.matrices, queries, k, sets, threads, least, effort, recall
@@ -149,17 +167,23 @@ def reaching(found, floors) -> Any:
 
 def vector_scores(segments, rows, query):
     """The canonical score of each row; NaN for one without a vector."""
-    return _by_segment(
-        segments, rows, lambda segment, local: segment.matrix.scores(local, query), np.nan
+    if _are_of_one(segments, rows):
+        return segments.matrices[0].scores(_local(segments[0], rows), query)
+    return _ascending(
+        rows,
+        lambda sorted_: _by_segments(
+            segments, sorted_, lambda segment, local: segment.matrix.scores(local, query), np.nan
+        ),
     )
 
 
 def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) -> Any:
     """As nearest, by BM25. queries are the texts as terms, where they are known; weights are of fields."""
-    prefetch.lists(segments, texts, weights is not None)
+    if segments.is_elsewhere:
+        prefetch.lists(segments, texts, weights is not None)
     if segments.lexicons is None:
         queries = segments.questions(texts, weights=weights) if queries is None else queries
-        return _match_one(segments[0], queries, k, sets, threads, k1, b, None)
+        return _match_one(segments, queries, k, sets, threads, k1, b, None)
     answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         some = queries if queries is not None and each >= len(texts) else None
@@ -175,20 +199,21 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) 
     )
 
 
-def _match_one(segment, queries, k, sets, threads, k1, b, stats) -> Any:
+def _match_one(segments, queries, k, sets, threads, k1, b, stats) -> Any:
     one = sets if isinstance(sets, _core.Filters) else sets[0]
-    found, scores = segment.lexicon.match(
+    found, scores = segments.asker.match(
         queries, k, where=one, threads=threads, k1=k1, b=b, stats=stats
     )
     scores[found < 0] = NOTHING
-    return numbered(segment, found), scores
+    return numbered(segments[0], found), scores
 
 
 def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
     """As match, of Queries whose terms have their frequency in a whole that these segments are a part of."""
-    prefetch.lists_of(segments, queries, bool(queries.weights))
+    if segments.is_elsewhere:
+        prefetch.lists_of(segments, queries, bool(queries.weights))
     if segments.lexicons is None:
-        return _match_one(segments[0], queries, k, sets, threads, k1, b, stats)
+        return _match_one(segments, queries, k, sets, threads, k1, b, stats)
     found, scores = segments.lexicons.match(
         queries, k, sets, threads=threads, k1=k1, b=b, stats=stats
     )
@@ -198,22 +223,29 @@ def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
 def query_scores(segments, rows, queries, of, stats, k1, b):
     """As bm25_scores, for one of such Queries."""
     options = {"stats": stats, "of": of, "k1": k1, "b": b}
-    if segments.lexicons is None:
-        return _by_segment(
-            segments, rows, lambda s, local: s.lexicon.score(local, queries, **options)
-        )
-    return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, **options))
+    return _scores(segments, rows, queries, options)
 
 
 def bm25_scores(segments, rows, text, k1, b, weights=None):
     """The exact BM25 score of each row; 0 where no term occurs."""
-    prefetch.lists(segments, [text], weights is not None)
+    if segments.is_elsewhere:
+        prefetch.lists(segments, [text], weights is not None)
     queries = segments.questions([text], weights=weights)
-    if segments.lexicons is None:
-        return _by_segment(
-            segments, rows, lambda s, local: s.lexicon.score(local, queries, k1=k1, b=b)
-        )
-    return _ascending(rows, lambda sorted_: segments.lexicons.score(sorted_, queries, k1=k1, b=b))
+    return _scores(segments, rows, queries, {"k1": k1, "b": b})
+
+
+def _scores(segments, rows, queries, options):
+    lexicons = segments.lexicons
+    if lexicons is not None:
+        return _ascending(rows, lambda sorted_: lexicons.score(sorted_, queries, **options))
+    if _are_of_one(segments, rows):
+        return segments.asker.score(_local(segments[0], rows), queries, **options)
+    return _ascending(
+        rows,
+        lambda sorted_: _by_segments(
+            segments, sorted_, lambda s, local: s.lexicon.score(local, queries, **options), 0
+        ),
+    )
 
 
 def _threads(threads):
@@ -250,20 +282,22 @@ def _ascending(rows, score):
     return out
 
 
-def _by_segment(segments, rows, score, missing: float = 0):
-    """score(segment, its rows) for rows in any order, put together; `missing` for a row of none of these segments."""
+def _are_of_one(segments, rows) -> bool:
+    """Whether there is one segment, which has all of some rows."""
+    if len(segments) != 1 or not len(rows):
+        return False
+    base, rows = segments[0].base, np.asarray(rows, dtype=np.int64)
+    return bool(rows.min() >= base and rows.max() < base + segments[0].rows)
+
+
+def _local(segment, rows):
+    """Rows of a segment by its own numbers."""
     rows = np.asarray(rows, dtype=np.int64)
-    if (
-        len(segments) == 1
-        and len(rows)
-        and rows.min() >= segments[0].base
-        and rows.max() < segments[0].base + segments[0].rows
-    ):
-        return score(segments[0], rows - segments[0].base if segments[0].base else rows)
-    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score, missing))
+    return rows - segment.base if segment.base else rows
 
 
 def _by_segments(segments, rows, score, missing):
+    """score(segment, its rows) for ascending rows, put together; `missing` for a row of none of these segments."""
     out = np.full(len(rows), missing, dtype=np.float32)
     firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
     ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()

@@ -42,17 +42,23 @@ class PairFile:
     _source: Any
     _layout: VectorLayout | None
 
-    def __init__(self, path: StrPath, *, dim: int | None = None, dialect: Dialect = "auto") -> None:
-        self._read(_core.Map(path), os.fspath(path), dim, dialect)
+    def __init__(
+        self,
+        path: StrPath,
+        *,
+        dim: int | None = None,
+        dialect: Dialect = "auto",
+        data: Any = None,  # a buffer that holds a whole file, in the place of the path's
+    ) -> None:
+        data = _core.Map(path) if data is None else data
+        self._read(data, os.fspath(path), dim, dialect)
 
     @classmethod
     def over(
         cls, data: Any, *, dim: int | None = None, dialect: Dialect = "auto", name: str = "memory"
     ) -> PairFile:
         """The same over a buffer that holds a whole file."""
-        file = cls.__new__(cls)
-        file._read(data, name, dim, dialect)
-        return file
+        return cls(name, dim=dim, dialect=dialect, data=data)
 
     def _read(self, data, name, dim, dialect):
         if dialect not in ("strict", "reference", "auto"):
@@ -230,6 +236,11 @@ class PairFile:
             layout.buffer, layout.rows, layout.dim, layout.stride or None, f"f{8 * layout.dtype.itemsize}",
             big_endian=layout.big_endian, offsets=layout.offsets, metric=metric,
         )  # fmt: skip
+
+    @property
+    def file(self) -> Self:
+        """The file as a container, as a KnowledgeBase has one: itself."""
+        return self
 
     @property
     def entries(self) -> list[dict[str, Any]]:

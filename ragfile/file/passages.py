@@ -22,68 +22,63 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragfile.file.stored_rows import StoredRows
+
 TOGETHER = 0.01  # seconds
 
 
 class Passages:
-    """The rows of one commit. `archive` sees that commit alone and keeps no answers, which would keep it in turn."""
+    """The rows of one commit, as the hits of an answer read them."""
 
-    __slots__ = ("_alone", "_checked", "archive")
+    __slots__ = ("_checked", "rows")
 
-    def __init__(self, archive: Any):
-        self.archive, self._checked = archive, 0.0
-        segments = vars(archive).get(
-            "segments", ()
-        )  # a dataset has none before it opens its shards
-        self._alone = segments[0] if len(segments) == 1 else None
+    def __init__(self, rows: StoredRows) -> None:
+        self.rows, self._checked = rows, 0.0
 
     def hits(
         self, rows: Any, scores: Any, score_type: str, parts: dict[str, Any], skips_nan: bool = False
     ) -> list[Hit]:  # fmt: skip
-        """The hits of live rows, not read yet, from arrays of their scores; -1 is no row. skips_nan leaves out the
+        """Return the hits of live rows, not read yet, from arrays of their scores; -1 is no row. skips_nan leaves out the
         score of a vector that is not there."""
         return _core.unread_hits(
             Hit, (self, ALL_PARTS), rows, scores, score_type, list(parts.items()), skips_nan
         )
 
     def read(self, row: int, part: str) -> tuple[Any, ...]:
-        """The fields of a part of a row's hit (records.PARTS)."""
+        """Return the fields of a part of a row's hit (records.PARTS), or of all parts ("whole")."""
         self._check()
         try:
-            if self._alone is not None:
-                return getattr(self._alone, part)(row - self._alone.base)
-            segment, local = self.archive.place(row)
-            return getattr(segment, part)(local)
+            return self.rows.read(row, part)
         except CorruptError as error:
-            error.name_file(self.archive.path)
+            error.name_file(self.rows.path)
             raise
 
-    def _check(self):
-        """Makes sure that nobody wrote over the file; hits that are looked at together ask once."""
+    def _check(self) -> None:
+        """Make sure that the file was not written over; hits that are looked at together ask once."""
         now = monotonic()
         if now - self._checked > TOGETHER:
-            self.archive.check_unchanged()
+            self.rows.check_unchanged()
             self._checked = now
 
     def ids(self, rows: list[int]) -> dict[int, str]:
-        """The ids of rows, by row."""
+        """Return the ids of rows, by row."""
         self._check()
         try:
-            return self.archive._looked_at("ids", rows)
+            return self.rows.looked_at("ids", rows)
         except CorruptError as error:
-            error.name_file(self.archive.path)
+            error.name_file(self.rows.path)
             raise
 
     def stretch(self, row: int, before: int, after: int) -> Stretch:
-        """The text of a row with that of its neighbours."""
+        """Return the text of a row with that of its neighbours."""
         self._check()
-        segment, local = self.archive.place(row)
+        segment, local = self.rows.place(row)
         return segment.stretch(local, before, after)
 
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
-        """The stored vector of a row, or None where it has none."""
+        """Return the stored vector of a row, or None where it has none."""
         self._check()
-        segment, local = self.archive.place(row)
+        segment, local = self.rows.place(row)
         if segment.has_bare_rows and segment.bare_mask()[local]:
             return None
         return segment.stored_vectors(local, 1)[0]
@@ -96,7 +91,8 @@ class KeptPassages:
 
     def read(self, hit: Hit, part: str) -> tuple[Any, ...]:
         """The fields of a part of a kept hit, to be changed by their taker as he likes."""
-        return tuple(copied(value) for value in hit.part(part))
+        found = hit.read().whole() if part == "whole" else hit.part(part)
+        return tuple(copied(value) for value in found)
 
     def stretch(self, hit: Hit, before: int, after: int) -> Stretch:
         """The text around a kept hit."""
@@ -112,18 +108,18 @@ KEPT = KeptPassages()
 
 def copy_of(hit: Hit) -> Hit:
     """A hit like a kept one, which its taker can change."""
-    waiting = hit._source[2]
+    waiting = hit.found_in[2]
     if waiting:
         copy = Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
         for part in PARTS if waiting != ALL_PARTS else ():
             if part not in waiting:  # what one taker read, the next one probably reads
                 for name, value in zip(PARTS[part], KEPT.read(hit, part), strict=True):
                     setattr(copy, name, value)
-        copy._source = KEPT, hit, waiting
+        copy.found_in = KEPT, hit, waiting
         return copy
     copy = Hit(
         hit.id, hit.doc_id, hit.chunk_index, hit.text, hit.score, hit.score_type, dict(hit.scores),
         hit.tags, copied(hit.metadata), hit.source, hit.start, hit.end,
     )  # fmt: skip
-    copy._source = KEPT, hit, ()
+    copy.found_in = KEPT, hit, ()
     return copy

@@ -288,8 +288,7 @@ class RowSegment:
 
     def hit(self, row: int) -> Hit:
         """What a row of this segment is, as a Hit without scores; its metadata includes the document's."""
-        name, doc_id, index, start, end = self.identity(row)
-        text, tags, metadata, source = self.content(row)
+        name, doc_id, index, start, end, text, tags, metadata, source = self.whole(row)
         return Hit(name, doc_id, index, text, 0.0, "score", {}, tags, metadata, source, start, end)
 
     def identity(self, row: int) -> tuple[str, str, int, int, int]:
@@ -302,12 +301,13 @@ class RowSegment:
         """The text of a row, alone in its part."""
         return (_core.passage(self.records, self.texts, row),)
 
-    def content(self, row: int) -> tuple[str, tuple[str, ...], dict, str]:
-        """The text of a row, and its tags, metadata and source, those of its document included."""
+    def whole(self, row: int) -> tuple[Any, ...]:
+        """All fields of a row, in the order of records.PARTS; each of its records is read once."""
         chunk = self.records.chunk(row)
         document = self.records.document(chunk.document)
+        identity = f"{document.id}#{chunk.index}", document.id, chunk.index, *chunk.span
         text = self.text(document, chunk.start, chunk.size)
-        return text, *self._labels(chunk, document)
+        return *identity, text, *self._labels(chunk, document)
 
     def stretch(self, row: int, before: int, after: int) -> Stretch:
         """The text of a row with that of its neighbours in its document, up to one that is deleted."""

@@ -22,17 +22,19 @@ class RowSet:
 
     _found: "dict[tuple[int, int], tuple[Any, Words]] | None"  # by segment
 
-    def __init__(self, mask: np.ndarray | None):
-        self._mask, self._found = mask, None
+    def __init__(
+        self,
+        mask: np.ndarray | None,
+        found: "dict[tuple[int, int], tuple[Any, Words]] | None" = None,
+    ) -> None:
+        self._mask, self._found = mask, found
         self._words: dict[tuple[int, int], Words] = {}  # of the mask, by segment
 
     @classmethod
     def of_segments(cls, segments: Sequence, words: Sequence[Words]) -> "RowSet":
         """The same as a row set for each segment of a file."""
-        found = cls(None)
         each = zip(segments, words, strict=True)
-        found._found = {_name_of(segment): (segment, some) for segment, some in each}
-        return found
+        return cls(None, {_name_of(segment): (segment, some) for segment, some in each})
 
     @property
     def mask(self) -> np.ndarray | None:
@@ -60,6 +62,9 @@ class RowSet:
     def alone(self, segments: Sequence) -> Words | None:
         """The same for one segment that is searched alone."""
         return self.words(segments)[0]
+
+
+ALL = RowSet(None)  # no row of any file is left out
 
 
 class RowSets:
@@ -139,6 +144,18 @@ def spelled(where):
         return json.dumps(where, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return id(where)
+
+
+def as_rows(where: object) -> np.ndarray:
+    """A mask or row numbers as an array; anything else is refused."""
+    rows = np.asarray(where)
+    is_other = rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu")
+    if isinstance(where, str | bytes) or is_other:
+        raise TypeError(
+            "where is a filter (a dict), a bool for each row, row numbers, or ids, "
+            f"not {where!r:.80}"
+        )
+    return rows
 
 
 def mask_of(rows: np.ndarray, count: int) -> np.ndarray:

@@ -148,7 +148,7 @@ class SignatureParts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _Envelope:
     """An envelope of a file, taken apart. digest is None where its payload is not a statement of ours."""
 
     payload: bytes
@@ -158,9 +158,9 @@ class _Opened:
     predicate: Mapping[str, Any]
 
 
-def _opened(envelope: Mapping[str, Any]) -> _Opened | None:
+def _opened(envelope: Mapping[str, Any]) -> _Envelope | None:
     parts = parts_of(envelope)
-    return None if parts is None else _Opened(*parts, *_stated(parts.payload))
+    return None if parts is None else _Envelope(*parts, *_stated(parts.payload))
 
 
 def parts_of(envelope: Any) -> SignatureParts | None:

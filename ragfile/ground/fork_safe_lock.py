@@ -22,6 +22,8 @@ class ForkSafeLock:
     def open(self) -> None:
         """Replace the lock by an open one, even if a thread holds it."""
         self._lock = threading.Lock()
+        # For compiled code: `with` would need memory for the arguments of __exit__, and crash if it has run out.
+        self.acquire, self.release = self._lock.acquire, self._lock.release
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -32,17 +34,6 @@ class ForkSafeLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._lock.release()
-
-    def acquire(self) -> None:
-        """Acquire the lock from compiled code.
-
-        `with` would need memory for the arguments of __exit__, and crash if it has run out.
-        """
-        self._lock.acquire()
-
-    def release(self) -> None:
-        """Release the lock from compiled code."""
         self._lock.release()
 
 

@@ -21,12 +21,14 @@ class Lru(Generic[K, V]):
         return len(self._values)
 
     def get(self, key: K) -> V | None:
-        """Return a value, or None if it is not there any more."""
-        with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
+        """Return a value, or None. No lock is needed: each step is atomic."""
+        value = self._values.get(key)
+        if value is not None:
+            try:  # noqa: SIM105 - a context manager would cost more than the rest
+                self._values.move_to_end(key)
+            except KeyError:  # another thread has removed it
+                pass
+        return value
 
     def put(self, key: K, value: V) -> None:
         """Keep a value."""

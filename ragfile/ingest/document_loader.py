@@ -84,7 +84,7 @@ class Loading:
     duplicates: list = field(default_factory=list)
     skipped: list = field(default_factory=list)
     encodings: dict = field(default_factory=dict)  # path: how it was read, where not as UTF-8
-    _seen: dict = field(default_factory=dict)
+    seen: dict = field(default_factory=dict)
     _ids: set = field(default_factory=set)
     _passed: int = 0  # bytes of files that were taken up
     _total: int = 0
@@ -127,7 +127,7 @@ class Loading:
 
     def _is_wanted(self, source, checksum, size):
         """Whether a file is read on, of which its bytes are known now."""
-        first = self._seen.setdefault(checksum, source.path)
+        first = self.seen.setdefault(checksum, source.path)
         if first != source.path:
             self.duplicates.append(Duplicate(source.path, first))
             if self.dedupe:

@@ -212,7 +212,7 @@ class Fetcher:
 
     # --------------------------------------------------------------------------------------------------------- forks --
 
-    def _inherit(self):
+    def inherit(self):
         """In a forked child: threads and locks are the parent's, and so is the file."""
         self._changed, self._flying, self._is_inherited = threading.Condition(), [], True
 
@@ -228,7 +228,7 @@ class Fetcher:
 
 
 _all = weakref.WeakSet()
-os.register_at_fork(after_in_child=lambda: [fetcher._inherit() for fetcher in list(_all)])
+os.register_at_fork(after_in_child=lambda: [fetcher.inherit() for fetcher in list(_all)])
 
 
 def _persistently(call, *args):

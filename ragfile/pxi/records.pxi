@@ -578,7 +578,7 @@ def unread_hits(kind, source, rows, scores, str score_type, list parts, bint ski
             if not (skips_nan and of[j][i] != of[j][i]):
                 of_parts[names[j]] = of[j][i]
         hit = new(kind)
-        hit._source, hit.score = (reader, rows_view[i], waiting), scores_view[i]
+        hit.found_in, hit.score = (reader, rows_view[i], waiting), scores_view[i]
         hit.score_type, hit.scores = score_type, of_parts
         found.append(hit)
     return found

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.search import retriever_fusion
+from ragfile.search import reachable_rows, retriever_fusion
 from ragfile.search.question import Question
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from ragfile.search.retrieval import Retrieval
+    from ragfile.search.retriever_fusion import Ranked
 
 
 @dataclass(slots=True)
@@ -95,26 +98,33 @@ def _said(score):
     return "-" if score is None else f"{score:.6g}"
 
 
-def explained(base: Any, query: str, row: int, k: int, options: dict[str, Any]) -> Explanation:
+def explained(
+    retrieval: Retrieval, query: str, row: int, k: int, options: dict[str, Any]
+) -> Explanation:
     """Return the Explanation of a live row; options are all those of ExplainOptions."""
     vector = options.pop("vector")
     vectors = None if vector is None else [vector]
     question = Question([query], k, vectors=vectors, threads=1, **options)
     if question.mode == "keyword" or question.has_filters:
         raise ValueError("explain takes one filter, and not keyword mode")
-    vectors, has_words, degraded = base._retrievers(question.limited(len(base)))
+    base, notes = retrieval.rows, question.notes
+    vectors, has_words, degraded = retrieval.retrievers(question.limited(base.live))
     asked: dict[str, Any] = {}
     if has_words:
         asked["bm25"] = {"text": query, "fields": question.fields}
     if vectors is not None:
         asked["vector"] = {"vector": vectors[0]}
-    rows = base._rows_for(question)
-    scores = {name: float(base.scores_of(np.array([row]), **how)[0]) for name, how in asked.items()}
+    rows = retrieval.chosen(question)
+    scores = {
+        name: float(base.scores_of(np.array([row]), notes=notes, **how)[0])
+        for name, how in asked.items()
+    }
     scores = {name: score for name, score in scores.items() if not isnan(score)}  # without a vector
     terms, length = _terms(base, question, row) if has_words else ([], None)
-    rank, ranked, score = _place(base, question, row, scores)
+    base.check_live(np.array([row]))
+    rank, ranked, score = _place(retrieval, question, row, scores)
     return Explanation(
-        row, base.hit(row).id, ranked.score_type, score, rank, scores,
+        row, base.looked_at("ids", [row], notes)[row], ranked.score_type, score, rank, scores,
         {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
         terms, length, _scale(base, question, asked, ranked, rows, k), _excluded(base, question, row), degraded,
         _bounds(base, row, asked),
@@ -132,7 +142,7 @@ def _terms(base, question, row):
         segment.attach_fields()
     fields, query = lexicon.fields or (), question.texts[0]
     weights = analysis.weights_for(question.fields) if question.fields else None
-    statistics = base._statistics_of(query, question.fields)
+    statistics = base.statistics_of(query, question.fields, question.notes)
 
     def joined(of):
         """A number of the row, and what its fields have of it; by the weights that are asked for."""
@@ -160,19 +170,20 @@ def _rank(base, row, score, how, rows):
     if not np.isfinite(score) or (score <= 0 and "text" in how):
         return None
     if "text" in how:
-        better, _ = base.match(
-            how["text"], None, where=rows, threads=1, min_score=score, fields=how["fields"]
+        better, _ = reachable_rows.match(
+            base, [how["text"]], None, rows, 1, min_score=score, fields=how["fields"]
         )
     else:
-        better, _ = base.nearest(how["vector"], None, where=rows, threads=1, min_score=score)
+        better, _ = reachable_rows.nearest(base, how["vector"], None, rows, 1, min_score=score)
     places = np.flatnonzero(better[0] == row)
     return int(places[0]) + 1 if len(places) else None
 
 
-def _place(base, question, row, scores):
+def _place(
+    retrieval: Retrieval, question: Question, row: int, scores: dict[str, float]
+) -> tuple[int | None, Ranked, float | None]:
     """(rank, the ranking, score) of the row among the candidates."""
-    wide = replace(question, is_whole=True)
-    ranked, _ = base._by_content(wide, retriever_fusion.Silent())
+    ranked, _ = retrieval.by_content(replace(question, is_whole=True))
     places = np.flatnonzero(ranked.rows[0] == row) if len(ranked.rows) else []
     if len(places):
         return int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]])
@@ -183,13 +194,14 @@ def _scale(base, question, asked, ranked, rows, k):
     """The numbers of calibrated fusion."""
     if len(asked) < 2 or ranked.score_type != "calibrated":
         return {}
-    weight = retriever_fusion.method_of(question.fusion, base.config.get("fusion") or {})[1]
+    weight = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(base))[1]
     mean, deviation = base.sample_statistics(asked["vector"]["vector"])
     found, bm25 = base.match(
-        asked["bm25"]["text"], question.depth, where=rows, threads=1, fields=question.fields
-    )
+        [asked["bm25"]["text"]], min(question.depth, base.live), rows, 1, fields=question.fields,
+        notes=question.notes,
+    )  # fmt: skip
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
-    min_score = base._least(question, asked["vector"]["vector"][None], (found, bm25))
+    min_score = base.least(question, asked["vector"]["vector"][None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
     return (
         scale
@@ -221,5 +233,5 @@ def _excluded(base, question, row):
     for name in ("tags_any", "tags_all"):
         if getattr(question, name):
             parts[name] = {name: getattr(question, name)}
-    masks = {name: base.mask(**how) for name, how in parts.items()}
+    masks = {name: base.flags(base.select(**how), question.notes) for name, how in parts.items()}
     return [name for name, mask in masks.items() if mask is not None and not mask[row]]

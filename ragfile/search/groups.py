@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.file.row_reader import Standing
+    from ragfile.file.stored_rows import Standing
     from ragfile.search.question import Question
+    from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
 
 DEEPER = 4
@@ -49,35 +50,40 @@ class Scored(NamedTuple):
     beyond: float  # -inf when all rows that can be found are there
 
 
-def grouped(base: Any, question: Question, clock) -> tuple[Ranked, str]:
+def grouped(retrieval: Retrieval, question: Question) -> tuple[Ranked, str]:
     """(the answer, what was left out and why)."""
+    notes = question.notes
     if question.query_syntax:
-        question = query_syntax.applied(base, question)
+        question = query_syntax.applied(retrieval.rows, question)
     if question.queries is not None:
         raise ValueError("group does not go with words that have a star or a tilde")
-    vectors, has_words, degraded = base._retrievers(question)
-    clock.note("embed")
-    rows = base._rows_for(question)
-    clock.note("filter")
-    asking = _GroupSearch(base, question, vectors, has_words, rows)
+    vectors, has_words, degraded = retrieval.retrievers(question)
+    notes.note("embed")
+    asking = _GroupSearch(retrieval, question, vectors, has_words)
+    notes.note("filter")
     ranked = (
         asking.answer()
         if vectors is not None or has_words
         else retriever_fusion.nothing("none", 1, 0)
     )
-    clock.note("group")
+    notes.note("group")
     return ranked, degraded
 
 
 class _GroupSearch:
     """One question whose passages are put together by document."""
 
-    def __init__(self, base, question, vectors, has_words, rows):
-        self.base, self.question, self.rows = base, question, rows
-        self.mask = base._passing(question)
-        self.text, self.vector = question.texts[0], None if vectors is None else vectors[0]
+    def __init__(
+        self, retrieval: Retrieval, question: Question, vectors: Any, has_words: bool
+    ) -> None:
+        self.retrieval, self.base = retrieval, retrieval.rows
+        self.question, self.notes = question, question.notes
+        self.chosen = retrieval.chosen(question)
+        self.mask = self.base.flags(self.chosen, self.notes)
+        self.text = question.texts[0]
+        self.vector: Any = None if vectors is None else vectors[0]
         self.has_words, self.fields = has_words, question.fields
-        self.how = retriever_fusion.method_of(question.fusion, base.config.get("fusion") or {})
+        self.how = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(self.base))
         self.is_hybrid = has_words and vectors is not None
         self.standings: dict[int, Standing] = {}
         self.documents: dict[bytes, Standing] = {}  # a row of each
@@ -102,10 +108,10 @@ class _GroupSearch:
         """(rows seen, documents by their best passage) once no other document can come among them."""
         depth = max(self.question.pool, DEEPER * self.question.wanted, 1)
         while True:
-            found = self._seen(min(depth, len(self.base)))
+            found = self._seen(min(depth, self.base.live))
             best = self._documents(found)
             sure = sum(score > found.beyond for score, *_ in best)
-            if sure >= self.question.wanted or found.beyond == -np.inf or depth >= len(self.base):
+            if sure >= self.question.wanted or found.beyond == -np.inf or depth >= self.base.live:
                 return found, best
             depth *= DEEPER
 
@@ -127,7 +133,7 @@ class _GroupSearch:
     def _notice(self, rows):
         """Learns where rows stand, and so their documents."""
         new = [row for row in rows.tolist() if row not in self.standings]
-        self.standings |= self.base._looked_at("standings", new)
+        self.standings |= self.base.looked_at("standings", new, self.notes)
         for row in new:
             self.documents.setdefault(self._document(row), self.standings[row])
 
@@ -139,14 +145,20 @@ class _GroupSearch:
     def _seen(self, depth) -> Scored:
         """The rows that retrievers list to some depth, with what an unlisted row can score at most."""
         words = (
-            self._leg(self.base._matched([self.text], depth, self.rows, 1, fields=self.fields))
+            self._leg(
+                self.base.match(
+                    [self.text], depth, self.chosen, 1, fields=self.fields, notes=self.notes
+                )
+            )
             if self.has_words
             else None
         )
         dense = None
         if self.vector is not None:
             dense = self._leg(
-                self.base._reached(self.question, self.vector[None], depth, self.rows)
+                retriever_fusion.reached(
+                    self.base, self.question, self.vector[None], depth, self.chosen
+                )
             )
         if words is None or dense is None:
             alone: Any = words or dense
@@ -164,7 +176,7 @@ class _GroupSearch:
         return rows[rows >= 0], scores[rows >= 0]
 
     def _passing(self):
-        return len(self.base) if self.mask is None else int(self.mask.sum())
+        return self.base.live if self.mask is None else int(self.mask.sum())
 
     def _calibrate(self, words):
         if self.scale is None:
@@ -183,8 +195,8 @@ class _GroupSearch:
 
     def _fused(self, rows):
         """(scores, parts) of rows by both retrievers."""
-        bm25 = self.base.scores_of(rows, text=self.text, fields=self.fields)
-        near = self.base.scores_of(rows, vector=self.vector)
+        bm25 = self.base.scores_of(rows, text=self.text, fields=self.fields, notes=self.notes)
+        near = self.base.scores_of(rows, vector=self.vector, notes=self.notes)
         return self.scale.scores(bm25, near, self.best), {"bm25": bm25, "vector": near}
 
     # -------------------------------------------------------------------------------------------------- passages --
@@ -214,7 +226,7 @@ class _GroupSearch:
         asked: dict[str, Any] = {"vector": self.vector}
         if self.has_words:
             asked = {"text": self.text, "fields": self.fields}
-        scores = self.base.scores_of(rows, **asked)
+        scores = self.base.scores_of(rows, notes=self.notes, **asked)
         return scores.astype(np.float64), {self.name: scores}
 
     def _ranked(self, passages, names) -> Ranked:
@@ -238,8 +250,10 @@ class _GroupSearch:
         return ranked.taken([np.array(places, np.intp)], len(places))
 
     def _pool(self, depth) -> Ranked:
-        plain = replace(self.question, group=0, is_whole=True, pool=depth)
-        ranked, _ = self.base._by_content(plain.limited(len(self.base)), retriever_fusion.Silent())
+        plain = replace(
+            self.question, group=0, is_whole=True, pool=depth, notes=self.notes.untimed()
+        )
+        ranked, _ = self.retrieval.by_content(plain.limited(self.base.live))
         return ranked
 
     # --------------------------------------------------------------------------------------- distinct passages --
@@ -249,9 +263,9 @@ class _GroupSearch:
         a document, and whether there are no more."""
         question, depth = self.question, max(self.question.pool, DEEPER * self.question.wanted, 1)
         while True:
-            passages, inside, is_all = listed(min(depth, len(self.base)))
+            passages, inside, is_all = listed(min(depth, self.base.live))
             groups = self._walk(passages, inside)
-            if len(groups) >= question.wanted or is_all or depth >= len(self.base):
+            if len(groups) >= question.wanted or is_all or depth >= self.base.live:
                 break
             depth *= DEEPER
         shown = [one for group in groups[question.offset : question.wanted] for one in group]
@@ -279,7 +293,7 @@ class _GroupSearch:
 
     def _read(self, passages):
         """Each passage with what repeats are told by."""
-        contents = repeats.contents(self.base, [row for row, *_ in passages])
+        contents = repeats.contents(self.base, [row for row, *_ in passages], self.notes)
         return zip(passages, contents, strict=False)
 
     def _reaching(self, passages):
@@ -290,7 +304,7 @@ class _GroupSearch:
         """Passages that no other can come among, of all that the retrievers list to some depth."""
         found = self._seen(depth)
         self.names = list(found.parts)
-        is_all = found.beyond == -np.inf or depth >= len(self.base)
+        is_all = found.beyond == -np.inf or depth >= self.base.live
         self._notice(found.rows)
         sure = np.flatnonzero((found.scores > found.beyond) | is_all)
         sure = [_passage(found.rows, found.scores, found.parts, i) for i in sure.tolist()]

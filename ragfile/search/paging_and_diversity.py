@@ -22,13 +22,17 @@ from ragfile.search import fusion
 if TYPE_CHECKING:
     from typing import Any
 
-    from ragfile.search.question import Question
+    from numpy.typing import NDArray
+
+    from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.rows import SearchedRows
+    from ragfile.types import Int64s
 
 DAY = 86400.0
 
 
-def refined(base: Any, question: Question, ranked: Ranked) -> Ranked:
+def refined(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
     """The answers as the question wants them: its places, and no others. What repeats is left out in
     search/repeats.py, between the two steps.
     """
@@ -37,29 +41,29 @@ def refined(base: Any, question: Question, ranked: Ranked) -> Ranked:
     return placed(base, question, raised(base, question, ranked))
 
 
-def raised(base: Any, question: Question, ranked: Ranked) -> Ranked:
+def raised(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
     """All candidates with their boosts, without those that score too little."""
     if question.boost:
-        ranked = boosted(base, ranked, question.boost)
+        ranked = boosted(base, ranked, question.boost, question.notes)
     if question.min_score is not None:
         ranked = reaching(ranked, question.min_score)
     return ranked
 
 
-def placed(base: Any, question: Question, ranked: Ranked) -> Ranked:
+def placed(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
     """The page of the question, spread out if it wants that."""
     if question.diversity:
-        ranked = diverse(base, ranked, question.wanted, question.diversity)
+        ranked = diverse(base, question, ranked)
     return ranked.page(question.offset, question.k)
 
 
 # ---------------------------------------------------------------------------------------------------------------- boosts
 
 
-def boosted(base: Any, ranked: Ranked, boosts) -> Ranked:
+def boosted(base: SearchedRows, ranked: Ranked, boosts: Any, notes: Notes) -> Ranked:
     """Scores raised by what the passages' metadata say, and ranked anew."""
     scores, found = ranked.scores.copy(), ranked.rows >= 0
-    known = base._looked_at("metadata", np.unique(ranked.rows[found]))
+    known = base.looked_at("metadata", np.unique(ranked.rows[found]), notes)
     for at in zip(*np.nonzero(found), strict=True):
         metadata = known[int(ranked.rows[at])]
         scores[at] += sum(_gain(boost, metadata) for boost in boosts)
@@ -134,27 +138,29 @@ def reaching(ranked: Ranked, min_score: float) -> Ranked:
     return ranked.taken(kept, ranked.rows.shape[1])
 
 
-def diverse(base: Any, ranked: Ranked, k: int, share: float) -> Ranked:
+def diverse(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
     """Maximal marginal relevance: relevance is the score brought to 0…1 among the candidates, likeness the cosine to
     the most similar passage that has a place."""
     if not base.has_vectors:
         raise ValueError(f"{base.path} has no vectors, which diversity compares")
     kept = [
-        _spread(base, rows, scores, k, share)
+        _spread(base, question, rows, scores)
         for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
     ]
-    return ranked.taken(kept, k)
+    return ranked.taken(kept, question.wanted)
 
 
-def _spread(base, rows, scores, k, share):
-    rows = rows[rows >= 0]
+def _spread(
+    base: SearchedRows, question: Question, rows: Int64s, scores: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    rows, share = rows[rows >= 0], question.diversity
     if not len(rows):
         return np.empty(0, np.intp)
-    known = base._looked_at("vectors", rows)
+    known = base.looked_at("vectors", rows, question.notes)
     units = _units(np.array([known[row] for row in rows.tolist()], np.float64))
     relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
     likeness, is_left, chosen = np.zeros(len(rows)), np.ones(len(rows), bool), []
-    for _ in range(min(k, len(rows))):
+    for _ in range(min(question.wanted, len(rows))):
         gain = np.where(is_left, relevance - share * likeness, -np.inf)
         chosen.append(best := int(np.argmax(gain)))
         is_left[best] = False

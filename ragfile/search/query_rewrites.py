@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.search.question import Question
+    from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
 
 
@@ -27,7 +28,7 @@ def worded(rewrites: Any, query: str) -> list[str]:
     return list(found)
 
 
-def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
+def widened(retrieval: Retrieval, question: Question) -> tuple[Ranked, str]:
     """(the answer to all wordings together, what was left out and why)."""
     if question.query_syntax or question.mode == "keyword":
         raise ValueError("rewrites go neither with query_syntax nor with keyword mode")
@@ -40,26 +41,27 @@ def widened(base: Any, question: Question, clock) -> tuple[Ranked, str]:
         diversity=0.0,
         boost=(),
     )
-    degraded = ""
+    degraded, base = "", retrieval.rows
 
-    def candidates(asked):
+    def candidates(asked: Question) -> Ranked:
         nonlocal degraded
         depth = max(asked.depth, plain.k)
-        ((_, each, degraded),) = base._found(replace(plain, k=depth, pool=depth), clock)
-        return _fused(base, question, each)
+        ((_, each, degraded),) = retrieval.found(replace(plain, k=depth, pool=depth))
+        return _fused(retrieval, question, each)
 
     if question.drop_repeats:
         first = replace(question, texts=question.texts[:1], vectors=None)
         ranked = repeats.without(base, first, candidates)
     else:
         ranked = paging_and_diversity.refined(base, question, candidates(question))
-    clock.note("fuse")
+    question.notes.note("fuse")
     return ranked, degraded
 
 
-def _fused(base, question, each):
+def _fused(retrieval: Retrieval, question: Question, each: Ranked) -> Ranked:
     """The rows of all answers by the sum of 1 / (60 + rank), ties by key."""
-    keys = base._looked_at("keys", np.unique(each.rows[each.rows >= 0]))
+    base, notes = retrieval.rows, question.notes
+    keys = base.looked_at("keys", np.unique(each.rows[each.rows >= 0]), notes)
     rows = sorted(keys, key=keys.__getitem__)
     places = {row: place for place, row in enumerate(rows)}
     legs = [([places[row] for row in found[found >= 0].tolist()], None) for found in each.rows]
@@ -67,12 +69,12 @@ def _fused(base, question, each):
     ranked = retriever_fusion.nothing("rrf", 1, len(rows), each.parts)
     ranked.rows[0], ranked.scores[0] = np.array(rows, np.int64)[order], scores
     for name, part in ranked.parts.items():
-        part[0] = base.scores_of(ranked.rows[0], **_asked(base, question, name))
+        part[0] = base.scores_of(ranked.rows[0], notes=notes, **_asked(retrieval, question, name))
     return ranked
 
 
-def _asked(base, question, name):
+def _asked(retrieval: Retrieval, question: Question, name: str) -> dict[str, Any]:
     """What a retriever is asked by the question itself."""
     if name == "bm25":
         return {"text": question.texts[0], "fields": question.fields}
-    return {"vector": base._retrievers(question)[0][0]}
+    return {"vector": retrieval.retrievers(question).vectors[0]}

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,10 +29,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Question
+    from ragfile.search.rows import SearchedRows
 
 WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
-KEPT_PHRASES = 64  # whose rows are known
 SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 
@@ -56,18 +56,21 @@ class Parsed:
     signs: list[Sign] = field(default_factory=list)
 
 
-def applied(base: Any, question: Question) -> Question:
+def applied(base: SearchedRows, question: Question) -> Question:
     """The same question of one text without its signs, asked of the rows that they leave."""
     if not base.has_bm25:
         raise ValueError(f"{base.path} has no BM25 index, which query_syntax= looks words up in")
     parsed = _read(_SyntaxReader(base), question.texts[0])
     found = replace(
-        question, texts=[" ".join(parsed.meaning)], where=base._signed(question, parsed.signs),
+        question, texts=[" ".join(parsed.meaning)],
+        where=base.select(
+            question.where, question.tags_any, question.tags_all, question.without, parsed.signs
+        ),
         tags_any=(), tags_all=(), without=None, query_syntax=False,
     )  # fmt: skip
     if parsed.terms:
         words = [" ".join(parsed.words)]
-        found.queries = base._asked_for(words, question.fields, parsed.terms)
+        found.queries = base.queries(words, question.fields, parsed.terms, question.notes)
     return found
 
 
@@ -112,7 +115,7 @@ def _take_word(reader, parsed, sign, word):
 class _SyntaxReader:
     """The dictionary of a collection."""
 
-    def __init__(self, base):
+    def __init__(self, base: SearchedRows) -> None:
         self.base, self.lexicon = base, base.lexicon
 
     def folded(self, text):
@@ -129,7 +132,7 @@ class _SyntaxReader:
             return None
         found = {}
         for one in {parts[0], *self.lexicon.asker.terms_of(parts)} - {""}:
-            found |= self.base._spelled(one, 0 if star else int(edits or 1))
+            found |= self.base.spelled(one, 0 if star else int(edits or 1))
         return sorted(found, key=lambda term: (-found[term], term))[:WIDEST]
 
 
@@ -144,22 +147,22 @@ def folded(lexicon: Any, text: str) -> list[str]:
 
 
 def left(
-    archive: Any, signs: Iterable[Sign], passing: NDArray[np.bool_] | None
+    rows: FileRows, signs: Iterable[Sign], passing: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_]:
-    """The live rows that pass and that all signs leave."""
-    mask = np.ones(archive.rows, bool) if passing is None else passing.copy()
-    holding = _Holding(archive)
+    """The live rows of a file that pass and that all signs leave."""
+    mask = np.ones(rows.count, bool) if passing is None else passing.copy()
+    holding = _Holding(rows)
     for sign in signs:
-        rows = holding.rows_of(sign)
-        mask &= ~rows if sign.is_excluded else rows
-    return archive.alive(mask)
+        held = holding.rows_of(sign)
+        mask &= ~held if sign.is_excluded else held
+    return rows.alive(mask)
 
 
 class _Holding:
-    """Which rows of an archive hold what."""
+    """Which rows of a file hold what."""
 
-    def __init__(self, archive):
-        self.archive, self.segments = archive, archive._searched("rag.terms")
+    def __init__(self, rows: FileRows) -> None:
+        self.rows, self.segments = rows, rows.searched("rag.terms")
         self.lexicon: Any = self.segments[0].lexicon if self.segments else None
 
     def rows_of(self, sign):
@@ -169,18 +172,18 @@ class _Holding:
         rows = [self._rows(term) for term in sign.marks]
         if sign.kind == "all":
             return np.logical_and.reduce(rows)
-        return np.logical_or.reduce([np.zeros(self.archive.rows, bool), *rows])
+        return np.logical_or.reduce([np.zeros(self.rows.count, bool), *rows])
 
     def _rows(self, term):
         """bool[rows]: those that hold a term."""
-        mask = np.zeros(self.archive.rows, bool)
+        mask = np.zeros(self.rows.count, bool)
         for segment in self.segments:
             mask[segment.base + segment.lexicon.rows(term)[0].astype(np.int64)] = True
         return mask
 
     def phrase(self, words):
         """The rows whose text has the words of a phrase side by side."""
-        kept = self.archive._made.setdefault("phrases", Lru(KEPT_PHRASES))
+        kept = self.rows.phrases
         known = kept.get(words)
         if known is None:
             known = self._looked_up(list(words))
@@ -189,12 +192,12 @@ class _Holding:
 
     def _looked_up(self, words):
         wanted, terms = self._marks(words), {}
-        mask = np.ones(self.archive.rows, bool)
+        mask = np.ones(self.rows.count, bool)
         for term in dict.fromkeys(
             term for term, word in zip(wanted, words, strict=True) if term != (word,)
         ):
             mask &= self._rows(term)
-        mask = self.archive.alive(mask)
+        mask = self.rows.alive(mask)
         if len(words) > 1 or wanted[0] == (words[0],):
             for row in np.flatnonzero(mask).tolist():
                 mask[row] = self._has(row, wanted, terms)
@@ -207,7 +210,7 @@ class _Holding:
 
     def _has(self, row, wanted, known):
         """Whether a row's text has the marks in a row. `known` are the marks of words met before."""
-        segment, local = self.archive.place(row)
+        segment, local = self.rows.place(row)
         words = folded(self.lexicon, *segment.passage(local))
         new = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(new, self._marks(new), strict=True))

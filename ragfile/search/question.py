@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as fields_of
 from operator import attrgetter
@@ -46,6 +47,52 @@ class Recall:
         return float(self.all.min(initial=1.0))
 
 
+class Notes:
+    """What one question notes on its way: milliseconds by stage, and of a dataset the shards that failed (by number, with
+    the reason) and how many were ruled out, ask by ask."""
+
+    __slots__ = ("_last", "failed", "skips", "spent")
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.spent: dict[str, float] = {}
+        self.failed: dict[int, str] = {}
+        self.skips: list[int] = []
+
+    def note(self, stage: str) -> None:
+        """Count the time since the last stage for this one."""
+        now = time.perf_counter()
+        self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
+        self._last = now
+
+    def noted(self, stages: dict[str, float], rest: str) -> None:
+        """Count the time of stages that were timed elsewhere; the rest of the time is one more's."""
+        for stage, spent in stages.items():
+            self.spent[stage] = self.spent.get(stage, 0.0) + spent
+        self.note(rest)
+        self.spent[rest] -= sum(stages.values())
+
+    def untimed(self) -> Untimed:
+        """Return notes of a step of this question, whose stages are not counted apart."""
+        return Untimed(self)
+
+
+class Untimed(Notes):
+    """Notes of a step of a question: only failures and skips are noted."""
+
+    __slots__ = ()
+
+    def __init__(self, notes: Notes) -> None:
+        super().__init__()
+        self.failed, self.skips = notes.failed, notes.skips
+
+    def note(self, stage: str) -> None:
+        pass
+
+    def noted(self, stages: dict[str, float], rest: str) -> None:
+        pass
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Question:
     """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
@@ -77,13 +124,14 @@ class Question:
     effort: float = DEFAULTS["effort"]
     recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
     queries: Any = None  # the texts as terms, where they are more than their words
+    notes: Notes = field(default_factory=Notes)  # shared by all parts of a question
     has_filters: bool = field(default=False, init=False)  # whether each text has one of its own
 
     def __post_init__(self):
         self.k = _checked_k(self.k)
         self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
         self.fields = None if self.fields is None else checked_weights(self.fields)
-        self.has_filters = row_sets.is_one_each(self.where)
+        self.has_filters = self.where is not None and row_sets.is_one_each(self.where)
         if self.drop_repeats:  # near-duplicates leave places that rows after them must fill
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
@@ -91,8 +139,9 @@ class Question:
             self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
-        if self.has_filters and len(self.where) != len(self.texts):
-            raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
+        each: Any = self.where
+        if self.has_filters and len(each) != len(self.texts):
+            raise ValueError(f"where has {len(each)} filters for {len(self.texts)} questions")
 
     def limited(self, rows: int) -> Question:
         """The same question of a file of so many rows: asking for more would only take memory."""
@@ -107,6 +156,11 @@ class Question:
     def looks_beyond(self) -> bool:
         """Whether rows after the k best can come into the answer."""
         return bool(self.drop_repeats or self.diversity or self.boost or self.is_whole)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer is what fusion gives, cut to the page."""
+        return not (self.boost or self.diversity or self.is_whole) and self.min_score is None
 
     @property
     def wanted(self) -> int:
@@ -156,7 +210,7 @@ class Question:
 _checked_k: Any = check_of(K)
 # The fields that a key takes as they are: all but those that it spells, and those that answers do not depend on.
 _SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
-_UNKEYED = ["threads", "recall", "queries", "has_filters"]
+_UNKEYED = ["notes", "threads", "recall", "queries", "has_filters"]
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 

@@ -28,6 +28,10 @@ class QuestionVectors:
         self._unopened = ""
         self._embedder = None if given is None else self._checked(self._open(given))
 
+    def is_for(self, model: dict[str, object] | None, dim: int | None) -> bool:
+        """Whether these are vectors of a recorded model."""
+        return self.model == (model or {}) and self.dim == dim
+
     def _open(self, given):
         """The embedder that was named; None, with the reason kept, for one that offline leaves no way to."""
         with network.offline(self.is_offline):
@@ -53,6 +57,9 @@ class QuestionVectors:
                 return None, "the embedder none was asked for"
             if self._unopened:
                 return None, self._unopened
+            kept = [self.kept.get(text) for text in texts]
+            if kept and not any(vector is None for vector in kept):
+                return np.array(kept, dtype=np.float32), ""
             embedder = self.embedder
             if embedder is None:
                 return None, NO_EMBEDDER

@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.search import reranker
-    from ragfile.search.question import Question
+    from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.rows import SearchedRows
 
 DEEPER = 4
 TOGETHER = 1 << 21  # candidates that are in memory at a time
 PIECE = 32  # passages that are read at a time
 
 
-def without(base: Any, question: Question, ask: Callable[[Question], Ranked]) -> Ranked:
+def without(base: SearchedRows, question: Question, ask: Callable[[Question], Ranked]) -> Ranked:
     """The answers of a question that wants distinct passages; `ask` gives all candidates of its retrievers, in order."""
     everyone, depth = list(range(len(question.texts))), question.depth
     parts, left = [], everyone
@@ -43,12 +44,12 @@ def without(base: Any, question: Question, ask: Callable[[Question], Ranked]) ->
         short = []
         for places in _together(left, depth):
             asked = question if places == everyone else question.part(places, question.where)
-            found = _Round(base, replace(asked, pool=depth).limited(len(base)), ask)
+            found = _Round(base, replace(asked, pool=depth).limited(base.live), ask)
             done = [i for i in range(len(places)) if found.is_filled[i] or found.is_all[i]]
             if done or not parts:
                 parts.append(([places[i] for i in done], found.answers(done), ""))
             short += [places[i] for i in range(len(places)) if i not in done]
-        left, depth = short, min(depth * DEEPER, len(base))
+        left, depth = short, min(depth * DEEPER, base.live)
     return retriever_fusion.together(len(everyone), parts)
 
 
@@ -65,7 +66,7 @@ class _Round:
         self.base, self.question = base, question
         found = ask(question)
         counts = (found.rows >= 0).sum(axis=1).tolist()
-        self.is_all = [n < question.depth or question.depth >= len(base) for n in counts]
+        self.is_all = [n < question.depth or question.depth >= base.live for n in counts]
         sure = [
             n if is_all else self._sure(found, i, n)
             for i, (n, is_all) in enumerate(zip(counts, self.is_all, strict=True))
@@ -74,7 +75,7 @@ class _Round:
         left = (raised.rows >= 0).sum(axis=1).tolist()  # without those that score too little
         limit = None if question.diversity else question.wanted
         kept = [
-            first(base, rows[: min(n, known)].tolist(), limit)
+            first(base, rows[: min(n, known)].tolist(), limit, question.notes)
             for rows, n, known in zip(raised.rows, left, sure, strict=True)
         ]
         self.ranked = raised.taken(kept, max(map(len, kept), default=0))
@@ -94,7 +95,7 @@ class _Round:
             return count
         parts, depth = found.parts, question.depth
         mean, deviation = self.base.sample_statistics(question.vectors[i])
-        how = retriever_fusion.method_of(question.fusion, self.base.config.get("fusion") or {})
+        how = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(self.base))
         bm25, near = parts["bm25"][i, :count], parts["vector"][i, :count]
         near = np.where(np.isnan(near), np.float32(mean), near)
         last = [np.partition(scores, count - depth)[count - depth] for scores in (bm25, near)]
@@ -105,32 +106,32 @@ class _Round:
         return int((found.scores[i, :count] > beyond).sum())
 
 
-def first(base: Any, rows: list[int], limit: int | None) -> NDArray[np.intp]:
+def first(base: SearchedRows, rows: list[int], limit: int | None, notes: Notes) -> NDArray[np.intp]:
     """Places of the rows, in order, that do not repeat one before: the first `limit` of them, or all."""
     seen = unlike(base)
-    flags = (is_new for piece in _pieces(base, rows) for is_new in seen.of(piece))
+    flags = (is_new for piece in _pieces(base, rows, notes) for is_new in seen.of(piece))
     new = (at for at, is_new in enumerate(flags) if is_new)
     return np.fromiter(itertools.islice(new, limit), np.intp)
 
 
-def unlike(base: Any) -> reranker.Unlike | reranker.UnlikeTexts:
+def unlike(base: SearchedRows) -> reranker.Unlike | reranker.UnlikeTexts:
     """What tells repeats: by vectors where a file has them, else by texts."""
     from ragfile.search import reranker
 
     return reranker.Unlike() if base.has_vectors else reranker.UnlikeTexts()
 
 
-def contents(base: Any, rows: list[int]) -> Iterator[Any]:
+def contents(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]:
     """What it compares of each row, read in pieces as far as somebody looks."""
-    return itertools.chain.from_iterable(_pieces(base, rows))
+    return itertools.chain.from_iterable(_pieces(base, rows, notes))
 
 
-def _pieces(base, rows):
+def _pieces(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]:
     """Vectors, where those of rows without one are unlike all others, or texts."""
     for at in range(0, len(rows), PIECE):
         piece = rows[at : at + PIECE]
         if base.has_vectors:
-            yield base.vectors_of(piece)
+            yield base.vectors_of(piece, notes)
         else:
-            known = base._looked_at("contents", piece)
+            known = base.looked_at("contents", piece, notes)
             yield [known[row] for row in piece]

@@ -20,10 +20,18 @@ from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
+    from ragfile import _core
+    from ragfile.search.file_rows import FileRows
+    from ragfile.search.question import Notes, Question
+    from ragfile.search.rows import Found, SearchedRows
+    from ragfile.types import Float32s
+
+Method = tuple[str, float]  # a method of fusion and its parameter
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
     "rrf": ("rrf_k", fusion.RRF_K),
@@ -96,27 +104,33 @@ def one_leg(name: str, found) -> Ranked:
     return Ranked(name, rows, scores.astype(np.float64), {name: part})
 
 
-class Silent:
-    """In the place of a clock, where nobody wants to know."""
-
-    def note(self, stage):
-        pass
-
-    def noted(self, stages, rest):
-        pass
+def reached(
+    rows: SearchedRows, question: Question, vectors: Any, k: int, chosen: Any, min_score: Any = None
+) -> Found:
+    """The k best rows by vector, with the question's effort; notes the share of the best that was found."""
+    threads, effort, notes = question.threads, question.effort, question.notes
+    if effort >= 1:
+        return rows.nearest(vectors, k, chosen, threads, min_score, notes=notes)
+    recall = np.ones(len(vectors))
+    found = rows.nearest(vectors, k, chosen, threads, min_score, effort, recall, notes)
+    question.recall.note(recall)
+    return found
 
 
 class RetrieverFusion:
     """Both retrievers' answers to some questions put together."""
 
-    def __init__(self, base, question, vectors):
-        self.base, self.question, self.vectors = base, question, vectors
+    def __init__(self, rows: FileRows, question: Question, vectors: NDArray[Any]) -> None:
+        self.rows, self.question, self.vectors = rows, question, vectors
         chosen = question.fusion
-        self.how = base.fusion_method if chosen is None else method_of(chosen, recorded(base))
-        self.core = base.fusion_core
-        self.sample = base.sample_vectors if self.how[0] == "calibrated" else None
-        self.threads = 1 if base.is_elsewhere else question.threads
-        self.words = self.near = self.moments = None
+        self.how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
+        self.core = rows.fusion_core
+        self.sample = rows.sample_vectors if self.how[0] == "calibrated" else None
+        self.threads = 1 if rows.is_elsewhere else question.threads
+        self.words: Any = None  # what least() was given and found: arrays of the core
+        self.queries: Any = None
+        self.near: Any = None
+        self.moments: Any = None
 
     @property
     def is_at_once(self) -> bool:
@@ -124,33 +138,33 @@ class RetrieverFusion:
         question = self.question
         return (
             self.core.is_alone
-            and not (self.base.is_elsewhere or question.fields)
+            and not (self.rows.is_elsewhere or question.fields)
             and question.effort == 1
         )
 
-    def at_once(self, queries, rows, width, clock) -> Ranked:
+    def at_once(self, queries: _core.Queries, rows: Any, width: int, notes: Notes) -> Ranked:
         """The same as least, the vector scan and ranked, in that one call."""
         question = self.question
         found, (words, fusing, vectors) = self.core.answer(
             queries, self.vectors, rows, question.depth, width, question.wanted, self.how, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
-        clock.noted({"bm25": words, "fuse": fusing, "vector": vectors}, "fuse")
+        notes.noted({"bm25": words, "fuse": fusing, "vector": vectors}, "fuse")
         return self._named(found)
 
     @property
-    def _wants_least(self):
+    def _wants_least(self) -> bool:
         return self.how[0] == "calibrated" and not self.question.looks_beyond
 
-    def _named(self, found):
+    def _named(self, found: Sequence[Any]) -> Ranked:
         rows, scores, bm25, vector = found
         return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
 
-    def least(self, queries, words):
+    def least(self, queries: _core.Queries, words: Found) -> Float32s | None:
         """What the vector scan must reach for each text, given what the words found; None where that cannot be said."""
         self.queries, self.words = queries, words
-        if self.base.is_elsewhere:
-            prefetch.vector_rows(self.base.segments, np.unique(words[0][words[0] >= 0]))
+        if self.rows.is_elsewhere:
+            prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
         self.near, self.moments, min_score = self.core.near(
             queries, self.vectors, words, question.wanted, self.how, self.sample,
@@ -158,7 +172,7 @@ class RetrieverFusion:
         )  # fmt: skip
         return min_score
 
-    def ranked(self, dense, width) -> Ranked:
+    def ranked(self, dense: Found, width: int) -> Ranked:
         """The first `width` of the union of both legs, each row with both exact scores."""
         found = self.core.rank(
             self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
@@ -174,12 +188,12 @@ def check(chosen) -> None:
         fusion.check(method, params)
 
 
-def recorded(base) -> Any:
-    """What a file says of fusion."""
-    return base.config.get("fusion") or {}
+def recorded(rows: SearchedRows) -> Any:  # JSON
+    """The fusion that a file records."""
+    return rows.config.get("fusion") or {}
 
 
-def method_of(chosen, by_file) -> tuple[str, Any]:
+def method_of(chosen: Any, by_file: Any) -> Method:
     """(method, its parameter): the caller's choice before the file's."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
     method = method or by_file.get("method", "calibrated")

@@ -23,6 +23,7 @@ from ragfile.ground import offline as network
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Duplicate, Limits, Loading
 from ragfile.ingest.source_files import Selection, SourceFile, find
+from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation, shard_assignment, statistics
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import (
@@ -34,7 +35,7 @@ from ragfile.shards.manifest import (
     shard_record,
 )
 from ragfile.shards.shard_description import file_sha256, record_of
-from ragfile.shards.shards import Shard, opened
+from ragfile.shards.shards import opened
 from ragfile.shards.stores import Store, place
 from ragfile.types import Assigning, Errors, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.builder import BuildReport, build_from, cut, labels_record
@@ -243,7 +244,7 @@ def _nothing():
 
 def published(store: Store, path: str, folder: str, report: BuildReport) -> Built:
     """A finished file as a shard in its place."""
-    with Shard(path) as shard:
+    with rows_of(path) as shard:
         record = record_of(shard, path)
         config = {n: value for n, value in shard.config.items() if n not in LATER}
         lexicons = [s.lexicon for s in shard.segments if s.has("rag.terms")]
@@ -332,13 +333,13 @@ def _stored_statistics(store, manifest, before, made, gone, rows, length) -> Sto
             path = os.path.join(folder, f"{number}.part")
             with open(path, "wb") as file:
                 file.write(built.statistics)
-            parts.append(Shard(path))
-        removed = [opened(store.url(record.path)) for record in gone]
-        old = None if before is None else opened(store.url(before.path))
+            parts.append(rows_of(path))
+        removed = [opened(store.url(record.path)).rows for record in gone]
+        old = None if before is None else opened(store.url(before.path)).rows
         try:
             path = statistics.written(folder, old, parts, removed, rows, length, manifest.config)
         except statistics.Unlisted:
-            shards = [opened(store.url(record.path)) for record in manifest.shards]
+            shards = [opened(store.url(record.path)).rows for record in manifest.shards]
             path = statistics.written(folder, None, shards, [], rows, length, manifest.config)
         digest = file_sha256(path)
         stored = Stored(f"{STATISTICS}{digest}.ragfile", os.path.getsize(path), digest)

@@ -18,13 +18,13 @@ from typing import Any
 
 from ragfile.ingest.document_loader import Limits, Loading
 from ragfile.records import Document
+from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import Built, assignment_of, published, with_statistics
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import Manifest, ShardRecord
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shard_assignment import slot_of
-from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
 from ragfile.types import Assigning, Errors, Fields, Metadata, Progress, StrPath, Tags, Where
 from ragfile.write.builder import BuildReport
@@ -72,7 +72,7 @@ def change_shard(change: DatasetChange) -> Changed:
         store.fetch(change.record.path, path)
         done = _edited(change, path)
         compact_file(path, created=0, renumber=True)
-        with Shard(path) as shard:
+        with rows_of(path) as shard:
             documents = len(shard.document_ids())
         if documents:
             report = BuildReport(path, documents=documents)
@@ -157,15 +157,13 @@ class Dealing:
             return self._of(self._homes[slot])
         if slot not in self.changes:
             smallest = min(self.rf.manifest.shards, key=lambda s: (s.bytes, s.sha256))
-            self.changes[slot] = DatasetChange(
-                self.rf.store.root, smallest, is_new=True, **self.shared
-            )
+            self.changes[slot] = DatasetChange(self.rf.path, smallest, is_new=True, **self.shared)
         return self.changes[slot]
 
     def _of(self, record) -> DatasetChange:
         known = self.changes.get(record.sha256)
         if known is None:
-            known = DatasetChange(self.rf.store.root, record, **self.shared)
+            known = DatasetChange(self.rf.path, record, **self.shared)
             self.changes[record.sha256] = known
         return known
 
@@ -252,13 +250,13 @@ def _follow(
 
     def planned(rf: Dataset) -> Planned:
         report = SyncReport(rf.path, dry_run)
-        labels = rf.config.get("labels", {})
+        labels = rf.file.config.get("labels", {})
         dealing = Dealing(
             rf, loading=reading, options={"embedder": embedder, "embedding_cache": embedding_cache},
             tags=tuple(tags or labels.get("tags", ())), metadata=metadata or labels.get("metadata", {}),
         )  # fmt: skip
         loading = Loading(sources, **reading)
-        loading.selection = selected(rf, include, exclude, ignore)
+        loading.selection = selected(rf.rows, include, exclude, ignore)
         _deal_sources(rf, dealing, loading, report, removes, dedupe)
         for document in given:
             (report.added if rf.shard_of(document.id) is None else report.changed).append(
@@ -292,7 +290,7 @@ def _deal_sources(rf, dealing, loading, report, removes, dedupe):
     """Sources against documents, as a file's sync compares them."""
     if not removes and not loading.sources:
         return
-    plan = SourcePlan(rf, loading, report, removes, set(), dedupe)
+    plan = SourcePlan(rf.rows, loading, report, removes, set(), dedupe)
     for doc_id in report.removed:
         dealing.delete(doc_id)
     for old, new in report.moved:
@@ -354,7 +352,7 @@ def merge_shards(job: Merging) -> Built:
             local = name if job.is_here else os.path.join(folder, f"{number}.old")
             if not job.is_here:
                 store.fetch(name, local)
-            shards.append(Shard(local))
+            shards.append(rows_of(local))
         documents = [
             there
             for shard, (_, ids) in zip(shards, job.pieces, strict=True)
@@ -369,7 +367,7 @@ def merge_shards(job: Merging) -> Built:
 
 
 def _stale(shards):
-    return [entry for shard in shards for entry in shard.stale_records]
+    return [entry for shard in shards for entry in shard.file.stale_records]
 
 
 def compact(
@@ -409,7 +407,7 @@ def _document_sizes(rf) -> tuple[dict[str, int], dict[str, str]]:
     """({id: bytes of its text}, {id: the path of its shard}) of all documents."""
     sizes, homes = {}, {}
     for number, shard in enumerate(rf.manifest.shards):
-        for segment in rf.segments_of(number):
+        for segment in rf.rows.snapshot.segments_of(number):
             for there in segment.live_documents():
                 sizes[there.id], homes[there.id] = there.record.text_size + 1, shard.path
     return sizes, homes

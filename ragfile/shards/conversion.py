@@ -18,6 +18,7 @@ from typing import Any
 from ragfile.exchange import conversion
 from ragfile.file import sections
 from ragfile.ground.urls import is_dataset, is_remote
+from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import assignment_of, first_manifest, refuse_to_replace
 from ragfile.shards.changes import Merging, merge_shards
@@ -75,13 +76,13 @@ def _joined(src, dst, folder, options) -> BuildReport:
     manifest = new_generation.read(store)
     if not manifest.shards:
         raise ValueError(f"{store.root} is empty")
-    with contextlib.ExitStack() as opened:
-        files = [opened.enter_context(Shard(_here(store, s, folder))) for s in manifest.shards]
-        for shard, record in zip(files, manifest.shards, strict=True):
-            shard.check_identity(record.identity, record.rows)
-        documents = (d for file in files for s in file.segments for d in s.live_documents())
-        stale = entries_of([entry for file in files for entry in file.stale_records])
-        rewrite(path, files[0], documents, stale)
+    shards = [Shard(_here(store, record, folder)) for record in manifest.shards]
+    for shard, record in zip(shards, manifest.shards, strict=True):
+        shard.check_identity(record.identity, record.rows)
+    files = [shard.rows for shard in shards]
+    documents = (d for file in files for s in file.segments for d in s.live_documents())
+    stale = entries_of([entry for file in files for entry in file.file.stale_records])
+    rewrite(path, files[0], documents, stale)
     count = sum(shard.documents for shard in manifest.shards)
     if not is_file:
         conversion.convert(path, dst, **options)
@@ -110,7 +111,7 @@ def _dealt_out(
     if conversion.format_of(src) != "ragfile":
         path = os.path.join(folder, "one.ragfile")
         conversion.convert(src, path, **options)
-    with Shard(path) as file:
+    with rows_of(path) as file:
         sizes = {
             there.id: there.record.text_size + 1
             for segment in file.segments
@@ -141,7 +142,9 @@ def _number(found):
 
 def _tell_what_is_left(file):
     """Sections of a whole file that are not about documents have no place in shards."""
-    left = [n for n in file.strategies if n != "rag.stale" and sections.compaction(n) == "kept"]
+    left = [
+        n for n in file.file.strategies if n != "rag.stale" and sections.compaction(n) == "kept"
+    ]
     if left:
         said = f"{file.path}: a dataset does not hold its sections {', '.join(left)}"
         warnings.warn(said, UserWarning, stacklevel=4)

@@ -21,12 +21,13 @@ from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import signatures
 from ragfile.file.signatures import STATEMENT, Content, Signature
 from ragfile.ground.signing_keys import PrivateKey, PublicKey
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import manifest as manifests
 from ragfile.shards import new_generation
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import FOLDER, Manifest, Stored
 from ragfile.shards.shard_description import file_sha256
-from ragfile.shards.shards import SEALS, Shard, seal_name
+from ragfile.shards.shards import SEALS, seal_name
 from ragfile.shards.stores import Store, place
 from ragfile.types import StrPath
 from ragfile.write.signature_commit import envelope, moment
@@ -79,9 +80,9 @@ def sealed(job: Sealing) -> tuple[str, str]:
         store.fetch(job.path, path)
         if file_sha256(path) != job.sha256:
             raise CorruptError(f"{job.root}: {job.path} is not what its name says: not signed")
-        with Shard(path) as shard:
-            content = Content(shard.reader)
-            leaves = content.hashed(shard.reader)
+        with rows_of(path) as shard:
+            content = Content(shard.file.reader)
+            leaves = content.hashed(shard.file.reader)
     _replace(store, seal_name(job.path), leaves)
     return job.path, content.digest(leaves)
 
@@ -220,10 +221,10 @@ def signatures_of(store: Store, digest: str, generation: int) -> list[Signature]
     return found
 
 
-def forgeries(shard: Shard, path: str, contents: Contents, seal: bytes | None) -> Iterable[str]:
+def forgeries(shard: FileRows, path: str, contents: Contents, seal: bytes | None) -> Iterable[str]:
     """What a shard whose bytes are right lacks to be read by those who trust a key."""
-    content = Content(shard.reader)
-    leaves = content.hashed(shard.reader)
+    content = Content(shard.file.reader)
+    leaves = content.hashed(shard.file.reader)
     if contents.get(path) != content.digest(leaves):
         yield "is not what was signed"
     if seal != leaves:

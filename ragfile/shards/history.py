@@ -42,4 +42,4 @@ def stale(
     With chunking or embedder: than those.
     """
     with Dataset(path, embedder="none") as rf:
-        return stale_in(rf, chunking, embedder)
+        return stale_in(rf.rows, chunking, embedder)

@@ -12,10 +12,14 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.search import fusion
-from ragfile.search.retriever_fusion import Ranked, method_of, nothing
+from ragfile.search.retriever_fusion import Ranked, method_of, nothing, recorded
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from ragfile.search.question import Question
+    from ragfile.search.rows import Found
+    from ragfile.shards.dataset_rows import DatasetRows
 
 PARTS = ("bm25", "vector")
 
@@ -41,19 +45,24 @@ class LegFusion:
 
     near: list[Any]
 
-    def __init__(self, base, question, vectors, words, queries=None):
-        self.base, self.question, self.vectors, self.queries = base, question, vectors, queries
-        self.method, self.value = method_of(question.fusion, base.config.get("fusion") or {})
+    def __init__(
+        self, rows: DatasetRows, question: Question, vectors: Any, words: Found, queries: Any = None
+    ) -> None:
+        self.rows, self.question, self.vectors, self.queries = rows, question, vectors, queries
+        chosen = question.fusion
+        how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
+        self.method: str = how[0]
+        self.value: Any = how[1]  # a float, or the whole number of rrf
         self.words = [_leg(words, i) for i in range(len(vectors))]
         self.scales: list[Any] = []
 
     def least(self) -> Any:
         """What the vector scan must reach for each text, given the words; None where that cannot be said."""
         rows = [leg.rows for leg in self.words]
-        self.near = self.base.scores_each(rows, vectors=self.vectors)
+        self.near = self.rows.scores_each(rows, self.question.notes, vectors=self.vectors)
         if self.method != "calibrated":
             return None
-        moments = [self.base.sample_statistics(vector) for vector in self.vectors]
+        moments = [self.rows.sample_statistics(vector) for vector in self.vectors]
         self.scales = [_core.Calibration(mean, spread, self.value) for mean, spread in moments]
         if self.question.looks_beyond:
             return None
@@ -70,9 +79,9 @@ class LegFusion:
         legs = [(words, _leg(dense, i)) for i, words in enumerate(self.words)]
         new = [_new(words, near) for words, near in legs]
         added = [near.rows[is_new] for (_, near), is_new in zip(legs, new, strict=True)]
-        bm25 = self.base.scores_each(added, queries=self.queries)
+        bm25 = self.rows.scores_each(added, self.question.notes, queries=self.queries)
         unions = [_union(*legs[i], new[i], added[i], bm25[i], self.near[i]) for i in range(count)]
-        ties = self.base.ties_each([union.rows for union in unions])
+        ties = self.rows.ties_each([union.rows for union in unions], self.question.notes)
         out = nothing(self.method, count, width, PARTS)
         for i, union in enumerate(unions):
             order, scores = self._order(i, union, ties[i])

@@ -7,6 +7,7 @@ that the code relies on is of its type, or the manifest is refused by name.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from dataclasses import asdict, dataclass, field, replace
@@ -82,7 +83,8 @@ class ShardRecord(Stored):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One generation of a dataset. `bases` are the numbers of the shards' first rows."""
+    """One generation of a dataset. `live` rows are not deleted; `is_ordered` says whether the order of rows is that of
+    (document id, chunk index) in the whole dataset."""
 
     generation: int = 0
     created: int = 0
@@ -97,24 +99,21 @@ class Manifest:
     touched: dict[str, Any] = field(default_factory=dict)
     writer_flags: tuple[str, ...] = ()
     shards: tuple[ShardRecord, ...] = ()
+    live: int = field(init=False, compare=False)
+    is_ordered: bool = field(init=False, compare=False)
 
-    @property
-    def live(self) -> int:
-        return sum(shard.live for shard in self.shards)
+    def __post_init__(self) -> None:
+        """Sum up the shards, once."""
+        follows = zip(self.shards, self.shards[1:], strict=False)
+        is_ordered = all(a.last < b.first for a, b in follows)
+        is_ordered = is_ordered and all(shard.is_ordered for shard in self.shards)
+        object.__setattr__(self, "live", sum(shard.live for shard in self.shards))
+        object.__setattr__(self, "is_ordered", is_ordered)
 
     @property
     def bases(self) -> list[int]:
         """The number of the first row of each shard, and at the end the number of all rows."""
-        found = [0]
-        for shard in self.shards:
-            found.append(found[-1] + shard.rows)
-        return found
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the order of rows is that of (document id, chunk index) in the whole dataset."""
-        follows = zip(self.shards, self.shards[1:], strict=False)
-        return all(a.last < b.first for a, b in follows) and all(s.is_ordered for s in self.shards)
+        return list(itertools.accumulate((shard.rows for shard in self.shards), initial=0))
 
     def with_shards(self, shards: list[ShardRecord]) -> Manifest:
         """The same with other shards, which get their order here."""

@@ -36,6 +36,9 @@ class Chosen:
         return not (has_filter or self.tags_any or self.tags_all or self.signs)
 
 
+EVERYTHING = Chosen()
+
+
 class Match(NamedTuple):
     """The k best rows by words for each of the queries."""
 
@@ -88,7 +91,7 @@ class Counted(NamedTuple):
 
 
 class RowRead(NamedTuple):
-    """What stands at some rows; `what` is one of the words of RowReading._looked_at."""
+    """What stands at some rows; `what` is one of the words of StoredRows.looked_at."""
 
     what: str
     rows: np.ndarray

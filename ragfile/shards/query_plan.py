@@ -1,4 +1,4 @@
-"""plan(manifest, ask) → tasks: which shards have a part in an answer, and what each of them is asked.
+"""plan(snapshot, ask) → tasks: which shards have a part in an answer, and what each of them is asked.
 
 A shard that a filter or a bound rules out is not asked at all. Nothing is read here but the manifest.
 """
@@ -14,6 +14,7 @@ from ragfile.file.section_table import PREFETCHED
 from ragfile.net.fetcher import WINDOW
 from ragfile.shards import shard_bounds
 from ragfile.shards.messages import (
+    EVERYTHING,
     Counted,
     Lengths,
     Match,
@@ -25,10 +26,10 @@ from ragfile.shards.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ragfile.shards.manifest import Manifest, ShardRecord
+    from ragfile.shards.manifest import ShardRecord
+    from ragfile.shards.snapshot import DatasetSnapshot
 
 
 UNSIGNED = "unsigned"  # which no content has as its digest
@@ -54,25 +55,21 @@ class ShardPlan(NamedTuple):
     skipped: int
 
 
-def plan(
-    manifest: Manifest, ask: Any, url: Any, cache: str | None = None,
-    contents: Mapping[str, str] | None = None, windows: Sequence[int] = (),
-) -> ShardPlan:  # fmt: skip
-    """The tasks of an ask. url(name) is where an object of the dataset is, contents[name] what it must contain, windows[i] how
-    much of shard i to begin with."""
-    bases = np.array(manifest.bases, np.int64)
-    parts, tasks, skipped = _PARTS[type(ask)], [], 0
-    for number, shard in enumerate(manifest.shards):
+def plan(snapshot: DatasetSnapshot, ask: Any) -> ShardPlan:
+    """Return the tasks of an ask (see shards/messages.py)."""
+    parts, tasks, skipped, bases = _PARTS[type(ask)], [], 0, snapshot.bases
+    for number, shard in enumerate(snapshot.manifest.shards):
         if not shard.live:
             continue
-        part = parts(ask, shard, int(bases[number]), int(bases[number + 1]))
+        part = parts(ask, shard, bases[number], bases[number + 1])
         if part is None:
             skipped += 1
         else:
             known = shard.identity, shard.rows
-            content = "" if contents is None else contents.get(shard.path, UNSIGNED)
-            window = windows[number] if windows else 0
-            tasks.append(Task(number, url(shard.path), cache, *known, part, content, window))
+            content = "" if snapshot.contents is None else snapshot.content(shard.path)
+            window = snapshot.windows[number] if snapshot.windows else 0
+            url, cache = snapshot.urls[number], snapshot.cache
+            tasks.append(Task(number, url, cache, *known, part, content, window))
     return ShardPlan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 
@@ -95,6 +92,8 @@ def _nearest(ask, shard, base, end):
 
 def _chosen(chosen, shard, base, end):
     """The shard's part of a filter, or None where no row of the shard passes."""
+    if chosen is EVERYTHING:
+        return chosen
     if not shard_bounds.can_pass(chosen, shard):
         return None
     if chosen.without is not None:

@@ -135,7 +135,7 @@ def _source(urls, vectors, cache):
 
 def _tables(url, vectors, cache):
     """The chunks of a shard as Arrow tables."""
-    table = opened(url, cache).to_arrow()
+    table = opened(url, cache).rows.to_arrow()
     if not vectors and "embedding" in table.column_names:
         table = table.drop_columns(["embedding"])
     for first in range(0, max(len(table), 1), ROWS):

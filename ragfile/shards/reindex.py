@@ -13,12 +13,12 @@ from typing import Any
 
 from ragfile.embedding.protocol import Embedder
 from ragfile.ingest.chunker import Policy
+from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import Built, published, with_statistics
 from ragfile.shards.changes import moment
 from ragfile.shards.executors import executor_of
 from ragfile.shards.manifest import Manifest
-from ragfile.shards.shards import Shard
 from ragfile.shards.stores import place
 from ragfile.types import Fields, StrPath
 from ragfile.write.builder import BuildReport
@@ -43,7 +43,7 @@ def reindex_shard(job: Reindexing) -> tuple[Built, dict[str, int]]:
         store.fetch(job.path, path)
         counts = reindex_file(path, created=0, **job.options)
         compact_file(path, created=0, renumber=True)
-        with Shard(path) as shard:
+        with rows_of(path) as shard:
             report = BuildReport(path, documents=len(shard.document_ids()))
         return published(store, path, folder, report), counts
 

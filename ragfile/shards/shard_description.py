@@ -16,23 +16,23 @@ from ragfile.shards.statistics import sizes
 if TYPE_CHECKING:
     from typing import Any
 
-    from ragfile.file.archive import Archive
+    from ragfile.search.file_rows import FileRows
 
 FIELDS, TAGS = 64, 64  # as many are listed at most
 TEXT_LIMIT = 64  # characters of a bound
 
 
-def record_of(archive: Archive, path: str) -> ShardRecord:
+def record_of(archive: FileRows, path: str) -> ShardRecord:
     """The record of an open shard that lies at a path."""
     digest = file_sha256(path)
-    info, (rows, length) = archive.info, sizes(archive)
+    info, (rows, length) = archive.file.info, sizes(archive)
     ids = archive.document_ids()
     bounds, knows_all = _bounds(archive)
     centroid, radius = _centroid(archive)
     return ShardRecord(
         f"{SHARDS}{digest}.ragfile", os.path.getsize(path), digest, info["identity"],
-        info["generation"], len(ids), archive.rows, rows, length, min(ids), max(ids),
-        footer=list(archive.footer), sections=_sections(archive),
+        info["generation"], len(ids), archive.count, rows, length, min(ids), max(ids),
+        footer=list(archive.file.footer), sections=_sections(archive),
         is_ordered=len(archive.segments) == 1, bounds=bounds, knows_all_fields=knows_all,
         tags=_tags(archive), centroid=centroid, radius=radius,
     )  # fmt: skip
@@ -45,7 +45,7 @@ def file_sha256(path: str) -> str:
 
 def _sections(archive):
     """[name, segment, offset, bytes with checksums] of each section."""
-    return [[e["name"], e["segment"], e["at"], e["extent"]] for e in archive.entries]
+    return [[e["name"], e["segment"], e["at"], e["extent"]] for e in archive.file.entries]
 
 
 def _bounds(archive) -> tuple[dict[str, Any], bool]:

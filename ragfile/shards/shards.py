@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import exact, filters, prefetch, row_sets
-from ragfile.file.archive import Archive
 from ragfile.file.row_sets import RowSet
+from ragfile.file.snapshot import Snapshot
+from ragfile.file.source import OpenBytes
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_remote, shown
+from ragfile.search.file_rows import FileRows
 from ragfile.shards.stores import place
 
 if TYPE_CHECKING:
@@ -24,43 +26,77 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ragfile.shards.messages import Match, Score
+    from ragfile.types import TagFilter
 
 SEALS = "seals/"
 OPEN = 4096  # shards that stay open in a process
 ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard keeps
 FILTERS = 4  # whose rows a shard keeps
 
-_opened, _swap = Lru(OPEN), ForkSafeLock()
+_opened: dict[tuple[str, str], Shard] = {}  # the oldest first
+_swap = ForkSafeLock()
 _opening: dict[tuple[str, str], ForkSafeLock] = {}
 
 
-class Shard(Archive):
-    """A shard. Its rows count from 0; it never changes."""
+class ShardSource:
+    """The bytes of a shard. Objects of a dataset never change. window is what the first request for a shard behind a URL
+    brings."""
+
+    __slots__ = ("_cache", "_window", "path", "url")
+    format, is_watched = "1.0", False
+
+    def __init__(self, url: str, cache: str | None = None, window: int = 0) -> None:
+        self.url, self._cache, self._window = url, cache, window
+        self.path = shown(url) if is_remote(url) else url
+
+    def open(self) -> OpenBytes:
+        if not is_remote(self.url):
+            found = _core.Map(self.url)
+            return OpenBytes(found, (), len(found))
+        from ragfile.net.fetcher import WINDOW, mapped
+
+        far = mapped(self.url, self._cache, window=self._window or WINDOW)
+        return OpenBytes(far, (), len(far), far.fetcher)
+
+    def identity(self, opened: OpenBytes) -> tuple[object, ...]:
+        return ()
+
+    def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
+        return True
+
+    def stat(self) -> None:
+        """Return None: nothing has to be compared."""
+        return
+
+
+class Shard:
+    """A shard: the rows of a file that never changes, counted from 0."""
 
     def __init__(
         self, url: str, cache: str | None = None, content: str = "", window: int = 0
     ) -> None:
-        self._url, self._cache_folder, self._content = url, cache, content
-        self._window = window
-        super().__init__(shown(url) if is_remote(url) else url)
+        self._url, self._cache, self._content, self._window = url, cache, content, window
+        source = ShardSource(url, cache, window)
+        opened = source.open()
+        reader = _core.Reader(opened.map)
+        if content:
+            self._trust(reader, source.path)
+        # The dataset warns of a key that no row has: one that this shard lacks can be in another one.
+        self.rows = FileRows(Snapshot(source, opened, reader), warns=False)
+        for segment in self.rows.segments:
+            segment.room = ROOM
+        self._identity = f"{self.rows.snapshot.commit['identity']:016x}"
         self._filters = Lru(FILTERS)
 
-    def _read(self, reader):
-        if self._content:
-            self._trust(reader)
-        super()._read(reader)
-        for segment in self.segments:
-            segment.room = ROOM
+    def __reduce__(self) -> tuple[object, ...]:
+        return opened, (self._url, self._cache, self._content, self._window)
 
-    def __reduce__(self) -> Any:
-        return opened, (self._url, self._cache_folder, self._content, self._window)
-
-    def _trust(self, reader):
-        """Refuses what was not signed, here or block by block when one is first read."""
+    def _trust(self, reader: _core.Reader, path: str) -> None:
+        """Refuse what was not signed, here or block by block when one is first read."""
         from ragfile.file.signatures import Content
 
         root, kind, name = re.split(r"[/\\](?=[^/\\]+[/\\][^/\\]+$|[^/\\]+$)", self._url)
-        content, refused = Content(reader), f"{self.path}: not what was signed, or its seal is not"
+        content, refused = Content(reader), f"{path}: not what was signed, or its seal is not"
         try:
             seal = place(root).read(seal_name(f"{kind}/{name}"))
             digest = content.digest(seal)
@@ -71,59 +107,39 @@ class Shard(Archive):
         for entry, leaves in zip(content.entries, content.split(seal), strict=True):
             reader.seal(entry["name"], entry["segment"], leaves)
 
-    def _mapped(self) -> Any:
-        if is_remote(self._url):
-            from ragfile.net.fetcher import WINDOW, mapped
-
-            return mapped(self._url, self._cache_folder, window=self._window or WINDOW)
-        return _core.Map(self._url)
-
-    def _identity(self) -> Any:
-        return ()
-
-    def _is_untouched(self):
-        return True
-
-    def check_unchanged(self):
-        """Objects of a dataset never change."""
-
-    def _front_and_footer(self) -> Any:
-        return None
-
     def check_identity(self, identity: str, rows: int) -> None:
-        """Refuses another file than the one that the manifest lists."""
-        if f"{self._commit['identity']:016x}" != identity or self.rows != rows:
-            raise CorruptError(f"{self.path}: not the shard that the manifest lists")
+        """Refuse another file than the one that the manifest lists."""
+        if self._identity != identity or self.rows.count != rows:
+            raise CorruptError(f"{self.rows.path}: not the shard that the manifest lists")
 
-    def _warn_of_unknown(self, paths):
-        """The dataset warns: a key that this shard lacks can be in another one."""
-
-    def chosen(self, where, tags_any, tags_all) -> tuple[RowSet | None, list[str]]:
+    def chosen(
+        self, where: Any, tags_any: TagFilter, tags_all: TagFilter
+    ) -> tuple[RowSet | None, list[str]]:
         """(the rows that pass, the keys of the filter that no row has). The last filters' rows are kept."""
         if where is None and not tags_any and not tags_all:
             return None, []
         key = row_sets.spelled((where, list(tags_any), list(tags_all)))
         known = self._filters.get(key) if isinstance(key, str) else None
         if known is None:
-            known = self.row_set(where, tags_any, tags_all), self._unknown(where)
+            known = self.rows.select(where, tags_any, tags_all), self._unknown(where)
             if isinstance(key, str):
                 self._filters.put(key, known)
         return known
 
-    def _unknown(self, where):
+    def _unknown(self, where: Any) -> list[str]:
         if not isinstance(where, dict):
             return []
         paths = set(filters.compile(where).paths)
-        return sorted(path for path in paths if not self.has_values_at(path))
+        return sorted(path for path in paths if not self.rows.has_values_at(path))
 
     def match_whole(self, ask: Match, rows: RowSet | None) -> Any:
         """As match, of Queries whose terms know their frequency in the whole."""
         segments = self._of_fields(ask.queries)
-        sets = (rows or RowSet(None)).words(segments)
+        sets = segments.living if rows is None else rows.words(segments)
         return exact.match_queries(
             segments,
             ask.queries,
-            min(ask.k, len(self)),
+            min(ask.k, self.rows.live),
             sets,
             ask.threads,
             ask.stats,
@@ -131,12 +147,13 @@ class Shard(Archive):
             ask.b,
         )
 
-    def _of_fields(self, queries):
+    def _of_fields(self, queries: _core.Queries | None) -> exact.Segments:
         """The segments, with the lists of fields where the queries bring weights for them."""
-        segments = self._searched("rag.terms")
-        prefetch.terms(segments)
+        segments = self.rows.searched("rag.terms")
+        if self.rows.is_elsewhere:
+            prefetch.terms(segments)
         if queries is None or queries.weights:
-            segments.attach_fields(self.path)
+            segments.attach_fields(self.rows.path)
         return segments
 
     def field_lengths(self) -> list[int]:
@@ -163,19 +180,20 @@ def opened(url: str, cache: str | None = None, content: str = "", window: int = 
     """The shard at a path or URL, open; each is opened once, by whichever thread asks first. content is the digest of what
     somebody who is trusted signed, window what the first request for a shard behind a URL brings."""
     name = url, content
-    with _swap:
-        found = _opened.get(name)
-        turn = _opening.setdefault(name, ForkSafeLock())
+    found = _opened.get(name)
     if found is not None:
         return found
+    with _swap:
+        turn = _opening.setdefault(name, ForkSafeLock())
     with turn:
-        with _swap:
-            found = _opened.get(name)
+        found = _opened.get(name)
         if found is None:
             found = Shard(url, cache, content, window)
             with _swap:
-                _opened.put(name, found)
+                _opened[name] = found
                 _opening.pop(name, None)
+                if len(_opened) > OPEN:
+                    del _opened[next(iter(_opened))]
     return found
 
 

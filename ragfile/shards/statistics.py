@@ -17,11 +17,11 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.file import prefetch
-from ragfile.file.archive import Archive
 from ragfile.file.config import METRICS
 from ragfile.file.sample_rows import TAKEN as SAMPLE
 from ragfile.ingest.analysis import Analysis, Statistics
 from ragfile.records import Chunk
+from ragfile.search.file_rows import FileRows
 from ragfile.shards.shards import Shard
 from ragfile.write.writer import create
 
@@ -49,11 +49,11 @@ class Sampled(NamedTuple):
 class StatisticsPart(NamedTuple):
     """What a whole is made of, or loses."""
 
-    archive: Archive
+    archive: FileRows
     is_taken_away: bool = False
 
 
-def sizes(archive: Archive) -> tuple[int, int]:
+def sizes(archive: FileRows) -> tuple[int, int]:
     """(live rows, their summed length) of a shard."""
     found = [
         (segment.lexicon.live(segment.alive) if segment.has("rag.terms") else (segment.live, 0))
@@ -63,7 +63,7 @@ def sizes(archive: Archive) -> tuple[int, int]:
     return sum(rows for rows, _ in found), sum(length for _, length in found)
 
 
-def sampled(archive: Archive) -> list[Sampled]:
+def sampled(archive: FileRows) -> list[Sampled]:
     """The rows of an archive with the smallest hashes, the smallest first."""
     found = []
     for segment in archive.segments:
@@ -81,7 +81,7 @@ def _rank(row):
 
 
 def write(
-    path: str, before: Archive | None, added: Sequence[Archive], removed: Sequence[Archive],
+    path: str, before: FileRows | None, added: Sequence[FileRows], removed: Sequence[FileRows],
     rows: int, total_length: int, config: dict[str, Any],
 ) -> None:  # fmt: skip
     """Writes the statistics of a whole: those before it, and the shards (or their statistics) that came and went."""
@@ -131,7 +131,7 @@ def _frequencies(before, added, removed, rows, total_length):
 
 
 def _counted(archive, is_taken_away):
-    section = archive.section(SECTION)
+    section = archive.file.section(SECTION)
     if section is not None:
         return [(_core.Frequencies(section), None, is_taken_away)]
     return [
@@ -147,8 +147,9 @@ class Whole:
     def __init__(
         self, url: str, cache: str | None = None, content: str = "", window: int = 0
     ) -> None:
-        self.archive = Shard(url, cache, content, window)
-        section = self.archive.section(SECTION)
+        self.archive = Shard(url, cache, content, window).rows
+        section = self.archive.file.section(SECTION)
+        self._section: Any = section  # of the core, or None
         self.frequencies = None if section is None else _core.Frequencies(section)
         self._sample = None
 
@@ -167,18 +168,16 @@ class Whole:
         assert self.frequencies is not None
         asker = self.frequencies.asker
         queries = asker.queries_with(texts[0], more) if more else asker.queries(texts)
-        section = self.archive.section(SECTION)
-        if self.archive.reader.is_elsewhere:
+        if self.archive.is_elsewhere:
             terms = {term for one in queries.terms() for term, _ in one}
-            _core.ready([(section, *self.frequencies.place(term)) for term in sorted(terms)])
+            _core.ready([(self._section, *self.frequencies.place(term)) for term in sorted(terms)])
         return self.frequencies.queries(queries)
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
         """The terms that begin with a word, or are so many edits away, with how many rows have them."""
-        frequencies, section = self.frequencies, self.archive.section(SECTION)
+        frequencies, section = self.frequencies, self._section
         assert frequencies is not None
-        assert section is not None
-        if self.archive.reader.is_elsewhere:
+        if self.archive.is_elsewhere:
             at, size = (0, len(section)) if edits else frequencies.stretch(word)
             _core.ready([(section, at, size)])
         return frequencies.near(word, edits) if edits else frequencies.beginning(word)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ragfile.errors import FormatError
 from ragfile.file import exact, row_sets
-from ragfile.file.row_sets import RowSet
+from ragfile.file.row_sets import ALL, RowSet
 from ragfile.search import query_syntax
 from ragfile.shards.messages import (
     Counted,
@@ -51,14 +51,14 @@ def _rows(shard: Shard, chosen) -> Any:
     if chosen.rows is None and chosen.without is None and not chosen.signs:
         return rows, unknown
     mask: Any = None if rows is None else rows.mask
-    mask = np.ones(shard.rows, bool) if mask is None else mask.copy()
+    mask = np.ones(shard.rows.count, bool) if mask is None else mask.copy()
     if chosen.rows is not None:
-        mask &= row_sets.mask_of(chosen.rows, shard.rows)
+        mask &= row_sets.mask_of(chosen.rows, shard.rows.count)
     if chosen.without is not None:
         mask[chosen.without] = False
     if chosen.signs:
-        mask = query_syntax.left(shard, chosen.signs, mask)
-    return RowSet(shard.alive(mask)), unknown
+        mask = query_syntax.left(shard.rows, chosen.signs, mask)
+    return RowSet(shard.rows.alive(mask)), unknown
 
 
 def _match(shard: Shard, ask: Match):
@@ -68,13 +68,16 @@ def _match(shard: Shard, ask: Match):
 
 def _nearest(shard: Shard, ask: Nearest):
     rows, unknown = _rows(shard, ask.chosen)
-    if not shard.has_vectors:
-        return exact.nothing(len(np.atleast_2d(ask.vectors)), ask.k), unknown
-    options: Any = {"where": rows, "threads": ask.threads, "min_score": ask.min_score}
+    count = 1 if ask.vectors.ndim == 1 else len(ask.vectors)
+    if not shard.rows.has_vectors:
+        return exact.nothing(count, ask.k), unknown
+    chosen, k = ALL if rows is None else rows, min(ask.k, shard.rows.live)
     if ask.effort >= 1:
-        return shard.nearest(ask.vectors, ask.k, **options), unknown
-    recall = np.ones(1 if ask.vectors.ndim == 1 else len(ask.vectors))
-    found = shard.nearest(ask.vectors, ask.k, effort=ask.effort, recall=recall, **options)
+        return shard.rows.nearest(ask.vectors, k, chosen, ask.threads, ask.min_score), unknown
+    recall = np.ones(count)
+    found = shard.rows.nearest(
+        ask.vectors, k, chosen, ask.threads, ask.min_score, ask.effort, recall
+    )
     return (*found, recall), unknown
 
 
@@ -84,10 +87,10 @@ def _score(shard: Shard, ask: Score):
     for i, rows in enumerate(ask.rows):
         if not len(rows):
             continue
-        if ask.queries is None and not shard.has_vectors:
+        if ask.queries is None and not shard.rows.has_vectors:
             found.append(np.full(len(rows), np.nan, np.float32))
         elif ask.queries is None:
-            found.append(shard.scores_of(rows, vector=ask.vectors[i]))
+            found.append(shard.rows.scores_of(rows, vector=ask.vectors[i]))
         else:
             found.append(shard.word_scores(rows, ask, i))
     return np.concatenate(found), []
@@ -97,7 +100,9 @@ def _pass(shard: Shard, ask: Pass):
     """The rows that may be found, eight to a byte."""
     rows, unknown = _rows(shard, ask.chosen)
     mask = None if rows is None else rows.mask
-    return np.packbits(shard.alive(np.ones(shard.rows, bool)) if mask is None else mask), unknown
+    return np.packbits(
+        shard.rows.alive(np.ones(shard.rows.count, bool)) if mask is None else mask
+    ), unknown
 
 
 def _lengths(shard: Shard, ask: Lengths):
@@ -109,7 +114,7 @@ def _counted(shard: Shard, ask: Counted):
 
 
 def _read(shard: Shard, ask: RowRead):
-    known = shard._looked_at(ask.what, ask.rows)
+    known = shard.rows.looked_at(ask.what, ask.rows)
     return [known[row] for row in ask.rows.tolist()], []
 
 

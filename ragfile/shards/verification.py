@@ -19,9 +19,10 @@ from ragfile.errors import FormatError, SignatureError
 from ragfile.file.consistency import disagreements
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_remote
+from ragfile.search.file_rows import rows_of
 from ragfile.shards import dataset_signatures, manifest, new_generation, statistics
 from ragfile.shards.shard_description import file_sha256, record_of
-from ragfile.shards.shards import Shard, seal_name
+from ragfile.shards.shards import seal_name
 from ragfile.shards.statistics import SECTION, sampled
 from ragfile.shards.stores import place
 from ragfile.types import StrPath
@@ -129,8 +130,8 @@ class _Checking:
         if path is None:
             return None
         try:
-            shard = Shard(path)
-            faults, counts = shard.verify(self.full)
+            shard = rows_of(path)
+            faults, counts = shard.file.verify(self.full)
             faults = [*faults, *(() if faults else disagreements(shard))]
             self.faults += [(kind, at, f"{record.path}: {what}", s) for kind, at, what, s in faults]
             for name in COUNTS:
@@ -160,12 +161,12 @@ class _Checking:
             return
         sizes = self.manifest.rows, self.manifest.total_length
         anew = statistics.written(folder, None, shards, [], *sizes, self.manifest.config)
-        with Shard(path) as old, Shard(anew) as new:
-            faults, _ = old.verify(self.full)
+        with rows_of(path) as old, rows_of(anew) as new:
+            faults, _ = old.file.verify(self.full)
             self.faults += faults
             if self.contents is not None and not faults:
                 self._signed(old, stored.path)
-            if not _same_frequencies(old.section(SECTION), new.section(SECTION)):
+            if not _same_frequencies(old.file.section(SECTION), new.file.section(SECTION)):
                 self._say(stored.path, "the frequencies of terms are not those of the shards")
             if not _same_sample(sampled(old), sampled(new)):
                 self._say(stored.path, "the sample is not that of the shards")

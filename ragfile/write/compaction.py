@@ -12,9 +12,9 @@ from typing import Any
 
 from ragfile import _core
 from ragfile.file import sections
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.urls import refuse_remote
+from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
 from ragfile.write.editor import recorded_analysis
@@ -44,7 +44,7 @@ def compact(
     refuse_remote(path)
     file = _core.FileWriter.edit(path)
     try:
-        with Archive.over(file.take_reader(), path, strict=not accept_loss) as archive:
+        with rows_over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation
             with closing(file.replacement()) as made:
                 _rewrite(archive, made, created, generation, changes, chosen)
@@ -53,7 +53,7 @@ def compact(
 
 
 def _rewrite(
-    archive: Archive, file: _core.FileWriter, created: int | None, generation: int,
+    archive: FileRows, file: _core.FileWriter, created: int | None, generation: int,
     changes: dict[str, Any], chosen: dict[str, Any],
 ) -> None:  # fmt: skip
     record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
@@ -68,7 +68,7 @@ def _rewrite(
         for segment in archive.segments:
             for old in segment.live_documents():
                 draft.carry(old)
-        for entry in filter(_is_kept, archive.entries):
+        for entry in filter(_is_kept, archive.file.entries):
             draft.add_section(*_section(archive, entry))
         draft.write()
         draft.commit()
@@ -77,7 +77,7 @@ def _rewrite(
 
 
 def rewrite(
-    path: StrPath, archive: Archive, documents: Iterable[StoredDocument],
+    path: StrPath, archive: FileRows, documents: Iterable[StoredDocument],
     stale: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
     """Writes stored documents of any files to a new one, configured as `archive` is; stale is what its rag.stale says."""
@@ -102,12 +102,12 @@ def _is_kept(entry: SectionEntry) -> bool:
     return sections.compaction(entry["name"]) == "kept"
 
 
-def _section(archive: Archive, entry: SectionEntry) -> tuple[str, bytes, int, int]:
+def _section(archive: FileRows, entry: SectionEntry) -> tuple[str, bytes, int, int]:
     if entry["segment"]:
         raise ValueError(
             f"section {entry['name']} belongs to a segment: only the program that wrote it can "
             "compact this file"
         )
-    section: Any = archive.section(entry["name"], 0)
+    section: Any = archive.file.section(entry["name"], 0)
     section.check()
     return entry["name"], bytes(section), entry["items"], entry["flags"]

@@ -4,15 +4,15 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.file import sample_rows
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import RowSegment, StoredDocument
+from ragfile.search.file_rows import FileRows
 from ragfile.write.segment_sections import add_bare
 
 
 class Removals:
     """The documents of an open file that the next commit lacks."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: FileRows) -> None:
         self._archive = archive
         self._rows: dict[int, set[int]] = {}  # by segment
         self._empty: dict[int, set[int]] = {}  # numbers of documents without rows
@@ -72,7 +72,7 @@ class Removals:
         return any(not old.rows and old not in self for old in segment.live_documents())
 
     def _leave_out(self, file: _core.FileWriter, segment: RowSegment) -> None:
-        for entry in self._archive.entries:
+        for entry in self._archive.file.entries:
             if entry["segment"] == segment.number:
                 file.drop(entry["name"], segment.number)
         file.forget(segment.number)

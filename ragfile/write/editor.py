@@ -24,7 +24,6 @@ from ragfile import _core
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import StoredDocument
 from ragfile.file.section_table import DROPPED_BY_EDITS
 from ragfile.ground.urls import refuse_remote
@@ -32,6 +31,7 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
+from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Table, Tags, Vector, Where
 from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.chunk_upsert import are_chunks, upsert
@@ -78,7 +78,7 @@ class Editor(Transaction):
         wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
         file = _opened(path, wait)
         try:
-            self.archive = Archive.over(file.take_reader(), path, strict=not accept_loss)
+            self.archive = rows_over(file.take_reader(), path, strict=not accept_loss)
             self.policy = Policy.of(
                 _recorded_policy(self.archive) if chunking is None else chunking
             )
@@ -393,7 +393,7 @@ class Editor(Transaction):
             return
         try:
             stale = self.stale.remaining(self.take, self.draft.staging.documents)
-            if self._is_changed or stale != self.archive.stale_records:
+            if self._is_changed or stale != self.archive.file.stale_records:
                 self._write(stale)
                 self.draft.commit(self.message)
                 self._forgetting.carry_out()
@@ -422,13 +422,13 @@ class Editor(Transaction):
         self.stale.write(self.draft.file, stale)
         is_protected = "parity" in self.draft.record
         for name in (*DROPPED_BY_EDITS, *(() if is_protected else (PARITY,))):
-            if self.archive.reader.has(name):
+            if self.archive.file.reader.has(name):
                 self.draft.file.drop(name)
 
     def _is_dim_free(self) -> bool:
         """Whether no vector that stays says the file's dimension, nor its model, nor who made the file."""
         model = self.draft.record.get("model") or {}
-        is_new = self.archive.reader.commit["generation"] == 1 and not self.archive.rows
+        is_new = self.archive.file.reader.commit["generation"] == 1 and not self.archive.count
         return not (model.get("dims") or is_new or self.removals.leave_vectors())
 
     def discard(self) -> None:
@@ -462,7 +462,7 @@ def _locked(path: StrPath) -> _core.FileWriter:
         ) from None
 
 
-def _recorded_policy(archive: Archive) -> dict[str, Any]:
+def _recorded_policy(archive: FileRows) -> dict[str, Any]:
     recorded = archive.config.get("chunking") or {}
     parts = ("kind", "size", "overlap", "max_chars", "max_unit_tokens")
     named = {name: recorded[name] for name in parts if name in recorded}
@@ -474,7 +474,7 @@ def _recorded_policy(archive: Archive) -> dict[str, Any]:
     return {**named, "version": version} if recorded else {}
 
 
-def recorded_analysis(archive: Archive) -> Analysis | None:
+def recorded_analysis(archive: FileRows) -> Analysis | None:
     """The lexical choices of a file, None if it is not to have BM25."""
     if not archive.config.get("bm25", True):
         return None

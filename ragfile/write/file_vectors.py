@@ -8,9 +8,9 @@ import numpy as np
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder, open_recorded, told
 from ragfile.errors import ModelError
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import StoredDocument
 from ragfile.records import Chunk, Document
+from ragfile.search.file_rows import FileRows
 from ragfile.write.staged_rows import Staging
 
 Cache = str | os.PathLike[str] | bool | None
@@ -23,7 +23,7 @@ class FileVectors:
     deletion need not wait for it.
     """
 
-    def __init__(self, archive: Archive, embedder: str | Embedder | None, cache: Cache) -> None:
+    def __init__(self, archive: FileRows, embedder: str | Embedder | None, cache: Cache) -> None:
         self._archive, self._cache = archive, cache
         self._is_recorded = embedder is None and (not self._is_without() or archive.has_vectors)
         self._embedder = None if embedder is None else self._fitting(embedder)

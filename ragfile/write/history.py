@@ -9,10 +9,10 @@ from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
-from ragfile.file.archive import Archive
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
+from ragfile.search.file_rows import rows_of
 from ragfile.types import Fields, StrPath
 
 
@@ -71,7 +71,7 @@ def stale(
 
     With chunking or embedder: than those.
     """
-    with Archive(path) as archive:
+    with rows_of(path) as archive:
         return stale_in(archive, chunking, embedder)
 
 
@@ -81,7 +81,7 @@ def stale_in(archive, chunking=None, embedder=None):
     wanted = recorded if chunking is None else Policy.of(chunking).record()
     listed = {
         doc_id: entry["chunking"]
-        for entry in archive.stale_records
+        for entry in archive.file.stale_records
         for doc_id in entry["documents"]
     }
     model, other = archive.config.get("model") or {}, open_embedder(embedder)

@@ -107,7 +107,7 @@ class SourceReader:
                 told = len(loading.failures)
                 found.events += [] if part is None else [part]
         found.events += loading.failures[told:]
-        found.checksum, found.size = next(iter(loading._seen), ""), loading.bytes
+        found.checksum, found.size = next(iter(loading.seen), ""), loading.bytes
         found.encodings = loading.encodings
         found.warned = [(str(each.message), each.category) for each in caught]
         return found

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
-from ragfile.file.archive import Archive
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import is_dataset, refuse_remote
+from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
 
 PARITY = "rag.parity"
@@ -160,7 +160,7 @@ def _cut(at: int, size: int, ends: list[int]) -> Iterator[tuple[int, int, int]]:
 def _lost_documents(path: StrPath, copy: _core.Copy) -> Iterator[str]:
     """Documents of which something cannot be read any more."""
     try:
-        archive = Archive.over(_core.Reader(copy), path)
+        archive = rows_over(_core.Reader(copy), path)
     except FormatError:
         return
     with archive:

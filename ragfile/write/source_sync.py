@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragfile.embedding.protocol import Embedder
-from ragfile.file.archive import Archive
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
 from ragfile.ingest.source_files import Selection, Skipped, expanded, find
+from ragfile.search.file_rows import rows_of
 from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.editor import Editor
 from ragfile.write.history import stale_in
@@ -106,7 +106,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
     loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
-        with Archive(path) as archive:
+        with rows_of(path) as archive:
             loading.selection = selected(archive, include, exclude, ignore)
             SourcePlan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
             report.generation = archive.generation
@@ -124,7 +124,7 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             labels = writer.archive.config.get("labels", {})
             tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
             _SyncWork(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
-        with Archive(path) as archive:
+        with rows_of(path) as archive:
             report.generation = archive.generation
     report.skipped, report.encodings = loading.skipped, loading.encodings
     report.failures += loading.failures

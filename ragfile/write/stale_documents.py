@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any
 
 from ragfile import _core
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import StoredDocument
+from ragfile.search.file_rows import FileRows
 from ragfile.write.fields import to_utf8
 
 Policies = dict[str, Any]
@@ -16,7 +16,7 @@ class StaleDocuments:
     """What rag.stale says after an edit. `current` are the ids of unchanged documents that the
     edit cut by the file's policy, `carried` those that it moved as they were."""
 
-    def __init__(self, archive: Archive, policy: Policies | None) -> None:
+    def __init__(self, archive: FileRows, policy: Policies | None) -> None:
         self._archive, self._policy = archive, policy
         self.current: set[str] = set()
         self.carried: set[str] = set()
@@ -43,7 +43,7 @@ class StaleDocuments:
         """The policy of each document that can be stale: all that have a text if it changes now."""
         listed = {
             doc_id: entry["chunking"]
-            for entry in self._archive.stale_records
+            for entry in self._archive.file.stale_records
             for doc_id in entry["documents"]
         }
         before = self._archive.config.get("chunking")
@@ -56,7 +56,7 @@ class StaleDocuments:
 
     def write(self, file: _core.FileWriter, entries: list[dict[str, Any]]) -> None:
         """Writes the section, or drops it when it has nothing to say."""
-        if entries == self._archive.stale_records:
+        if entries == self._archive.file.stale_records:
             return
         if not entries:
             file.drop("rag.stale")

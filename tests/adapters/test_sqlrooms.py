@@ -133,14 +133,14 @@ def test_both_ways_of_cutting_and_a_weight_for_headers(folder, tmp_path):
         "include_headers_weight": 3,
     }
     with sqlrooms.prepare_embeddings(str(folder), path, chunk_size=20, **options) as rf:
-        assert rf.config["chunking"]["kind"] == "sentences"
-        assert rf.config["chunking"]["size"] == 80
-        assert rf.segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
+        assert rf.file.config["chunking"]["kind"] == "sentences"
+        assert rf.file.config["chunking"]["size"] == 80
+        assert rf.rows.segments[0].lexicon.analysis.fields == (("text", 1), ("headers", 3))
 
 
 def test_words_are_stemmed_as_porter_does_and_stop_words_are_not_looked_for(db):
     with ragfile.open(db) as rf:
-        assert rf.segments[0].lexicon.analysis.stemmer == "porter"
+        assert rf.rows.segments[0].lexicon.analysis.stemmer == "porter"
         assert [rf.hit(row).id for row in rf.match("rotations", 1)[0][0].tolist()] == ["keys.md#0"]
         assert rf.match("how do the and", 1)[0].tolist() == [[-1]]
     assert len(sqlrooms.hybrid_query("the of and", db)) == 3
@@ -203,7 +203,7 @@ def test_a_model_is_opened_once_and_without_the_network_if_it_was_fetched_before
         with sqlrooms.prepare_embeddings(
             str(folder), str(tmp_path / "kb"), embed_model_name="some/tiny", overwrite=True
         ) as rf:
-            assert rf.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
+            assert rf.file.config["model"] == {"name": "st:tiny", "dims": 2, "spec": "st:some/tiny"}
     assert asked == [("st:some/tiny", True), ("st:some/tiny", False), ("st:some/tiny", True)]
 
 
@@ -435,7 +435,7 @@ def test_openai_is_asked_with_the_key_and_the_dimensions_that_were_given(folder,
             str(folder), str(tmp_path / "kb"), embed_model_name=f"some-model?base_url={server.url}/v1",
             embed_dim=5, embedding_provider="openai", api_key="sk-secret",
         )  # fmt: skip
-        assert rf.dim == 5
+        assert rf.rows.dim == 5
         rf.close()
         assert {question["dimensions"] for _, question, *_ in server.requests} == {5}
         assert {headers["Authorization"] for *_, headers, _ in server.requests} == {

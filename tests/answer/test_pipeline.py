@@ -137,7 +137,7 @@ def test_a_passage_that_is_near_supports_an_answer_without_the_questions_words(r
 def test_nearness_is_counted_in_deviations_of_the_sample(rf):
     hits = rf.search("rotate keys")
     vector = rf.embedder.embed(["rotate keys"], "query")[0]
-    mean, deviation = rf.sample_statistics(vector)
+    mean, deviation = rf.rows.sample_statistics(vector)
     best = max(hit.scores["vector"] for hit in hits)
     assert rf.nearness("rotate keys", hits) == pytest.approx((best - mean) / deviation)
     assert rf.nearness("rotate keys", rf.search("rotate keys", mode="bm25")) == float("-inf")
@@ -421,7 +421,7 @@ def valve(folder):
 @pytest.fixture
 def damaged(path, tmp_path):
     raw = bytearray(path.read_bytes())
-    entry = next(e for e in ragfile.open(path).entries if e["name"] == "rag.text")
+    entry = next(e for e in ragfile.open(path).file.entries if e["name"] == "rag.text")
     raw[entry["at"]] ^= 0xFF
     (tmp_path / "damaged").write_bytes(raw)
     with ragfile.open(tmp_path / "damaged") as opened:

@@ -145,7 +145,7 @@ class Trial:
 
     def check_signatures(self, data):
         with ragfile.open(self.path) as rf:
-            signed = rf.signatures
+            signed = rf.file.signatures
         names = {entry["name"] for entry in decoded.reader.read(data)["sections"]}
         assert bool(signed) == ("rag.signatures" in names)
         if signed and signed[0].is_current:

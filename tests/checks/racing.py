@@ -124,13 +124,13 @@ def questions(rf, seed):
         return rows.tolist(), scores.tolist()
     if way == 7:
         rows = rf.live_rows()[:: rng.choice([3, 50])]
-        return rf.score(rows, text=texts[0]).tolist(), rf.vectors_of(rows[:9]).tolist()
+        return rf.score(rows, text=texts[0]).tolist(), rf.rows.vectors_of(rows[:9]).tolist()
     name = f"d{rng.randrange(700, 800)}#0"
     row = rf.row(name)
     return (
         row, None if row is None else (rf.hit(row).text, rf.vector(row).tolist()),
-        rf.document(name[:-2]), int(rf.mask(FILTERS[2]).sum()), rf.vectors().sum(),
-        rf.highlights(texts[0], rf.live_rows()[5]), rf.lookup("d9"),
+        rf.document(name[:-2]), int(rf.rows.mask(FILTERS[2]).sum()), rf.vectors().sum(),
+        rf.highlights(texts[0], rf.live_rows()[5]), rf.file.lookup("d9"),
     )  # fmt: skip
 
 
@@ -287,8 +287,8 @@ class Trial:
         data = bytearray(self.files["one"].read_bytes())
         data[len(data) // 2] ^= 255
         copy.write_bytes(data)
-        round.add(lambda: self.same(shared.verify()[0], []))
-        round.add(lambda: self.same(list(shared.at_commit().verify()[0]), []))
+        round.add(lambda: self.same(shared.file.verify()[0], []))
+        round.add(lambda: self.same(list(shared.at_commit().file.verify()[0]), []))
         round.add(ragfile.repair, copy)
         round.add(lambda: [questions(shared, i) for i in range(9)])
         round.add(lambda: [document.text for document in shared.documents()])
@@ -317,7 +317,7 @@ class Trial:
     def engines(self):
         """The core's own objects, without the layers above: a section, a vocabulary, an analyzer."""
         shared, round = self.open("one"), Round()
-        section = shared.reader.section("vector", shared.segments[0].number)
+        section = shared.file.reader.section("vector", shared.rows.segments[0].number)
         round.add(section.check)
         round.add(section.check)
         for i in range(THREADS):

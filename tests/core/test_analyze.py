@@ -96,7 +96,9 @@ def test_a_file_keeps_the_analyzer_that_it_was_built_with(tmp_path):
             w.delete(["a"])
         for _ in range(2):
             with ragfile.open(path) as rf:
-                assert {s.lexicon.analysis.pieces for s in rf._searched("rag.terms")} == {pieces}
+                assert {s.lexicon.analysis.pieces for s in rf.rows.searched("rag.terms")} == {
+                    pieces
+                }
                 assert bool(rf.search("pod", mode="bm25")) is pieces
                 assert [h.doc_id for h in rf.search("setpodstatus", mode="bm25")] == ["b"]
             ragfile.compact(path)

@@ -199,7 +199,7 @@ def test_damage_in_a_row_of_codes_is_noticed_by_a_filtered_search(tmp_path):
         chunks = [{"doc_id": f"{i:05}", "chunk_index": 0, "content": "x"} for i in range(9000)]
         writer.add(chunks, vectors=rows)
     with ragfile.open(path) as archive:
-        entry = next(e for e in archive.entries if e["name"] == "rag.planes")
+        entry = next(e for e in archive.file.entries if e["name"] == "rag.planes")
     with open(path, "r+b") as file:
         file.seek(entry["at"] + entry["size"] - 64 - 50)  # the last row's codes
         flipped = bytes([file.read(1)[0] ^ 1])

@@ -309,11 +309,11 @@ def test_a_file_holds_planes_where_they_pay_and_damage_in_them_is_noticed(tmp_pa
         chunks = [{"doc_id": f"{i:05}", "chunk_index": 0, "content": "x"} for i in range(5000)]
         writer.add(chunks, vectors=rows)
     with ragfile.open(path) as archive:
-        names = [entry["name"] for entry in archive.entries]
+        names = [entry["name"] for entry in archive.file.entries]
         assert "rag.planes" in names
         assert "rag.shadow" not in names
         assert_same(archive.nearest(rows[:3], 4), exact(rows[:3], rows, 4, "cosine"))
-        entry = next(e for e in archive.entries if e["name"] == "rag.planes")
+        entry = next(e for e in archive.file.entries if e["name"] == "rag.planes")
     ragfile.verify(path)
     with open(path, "r+b") as file:
         file.seek(entry["at"] + 64 + 384 + 196 * 64 + 100)  # in the first blocks, or the axes

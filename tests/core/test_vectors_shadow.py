@@ -173,7 +173,7 @@ def test_damage_on_disk_is_noticed_when_a_search_touches_it(tmp_path, name):
         writer.add(chunks, vectors=rows)
     with ragfile.open(path) as archive:
         expected = archive.nearest(rows[7], 3, threads=1)
-        entry = next(e for e in archive.entries if e["name"] == name)
+        entry = next(e for e in archive.file.entries if e["name"] == name)
     with open(path, "r+b") as file:
         file.seek(entry["at"] + entry["size"] // 2)
         flipped = bytes([file.read(1)[0] ^ 1])

@@ -22,7 +22,7 @@ def fingerprint(path):
     with ragfile.open(path, embedder=life.Letters(), strict=True) as rf:
         rows = [
             row
-            for s in rf.segments
+            for s in rf.rows.segments
             for row in range(s.base, s.base + s.rows)
             if s.is_live(row - s.base)
         ]

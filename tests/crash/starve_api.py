@@ -55,12 +55,12 @@ def legs(path):
 def looked_up(path):
     with ragfile.open(path) as rf:
         told = [(d.id, d.text, d.original) for d in rf.documents()]
-        return told, rf.mask({"n": {"$gte": 1}}).tolist(), rf.hit(0).text, rf.document_ids()
+        return told, rf.rows.mask({"n": {"$gte": 1}}).tolist(), rf.hit(0).text, rf.document_ids()
 
 
 def explained(path):
     with ragfile.open(path) as rf:
-        return str(rf.explain(QUESTION, 0)), rf.config["chunking"], rf.info["chunks"]
+        return str(rf.explain(QUESTION, 0)), rf.file.config["chunking"], rf.info["chunks"]
 
 
 def verified(path):

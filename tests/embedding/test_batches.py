@@ -123,7 +123,7 @@ def test_a_file_knows_the_weights_and_the_cut_of_its_model(tmp_path):
     with ragfile.create(tmp_path / "kb", embedder=f"onnx:{folder}") as w:
         w.add([{"doc_id": "d", "chunk_index": 0, "content": "w1 w2"}])
     with ragfile.open(tmp_path / "kb", embedder=f"onnx:{folder}") as rf:
-        recorded = rf.config["model"]
+        recorded = rf.file.config["model"]
         assert recorded["cut"] == 512
         assert len(recorded["weights"]) == 32
     (folder / "model.onnx").write_bytes((other / "model.onnx").read_bytes())

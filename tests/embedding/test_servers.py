@@ -109,7 +109,7 @@ def test_a_build_killed_in_the_middle_is_not_embedded_again(server, docs, tmp_pa
     assert done.stdout.split() == [str(len(again)), str(60 - len(again))]
     assert sorted(os.listdir(tmp_path)) == ["docs", "kb"]
     with ragfile.open(out, embedder=embedder(server, provider)) as rf:
-        assert rf.dim == rf.config["model"]["dims"] == DIMS
+        assert rf.rows.dim == rf.file.config["model"]["dims"] == DIMS
         for row in range(len(rf)):
             np.testing.assert_allclose(
                 rf.vector(row), vector_of(in_context(rf.chunk(row))), atol=2e-7
@@ -334,7 +334,7 @@ def test_answers_that_were_kept_hold_nothing_of_what_was_deleted(docs, tmp_path)
         with ragfile.edit(tmp_path / "kb") as w:
             w.delete(["07.md"])
         rf.refresh()
-        assert len(rf._answers) == 0
+        assert len(rf._current.opened.answers) == 0
         for mode in ("hybrid", "bm25", "vector"):
             assert not any(hit.doc_id == "07.md" for hit in rf.search("number 7", 30, mode=mode))
 

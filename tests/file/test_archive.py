@@ -16,7 +16,7 @@ import ragfile
 from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.exchange.stores import knowledge_base
-from ragfile.file.archive import Archive
+from ragfile.search.file_rows import rows_of
 
 TEXT = "Grüße 😀 an alle. " * 60
 
@@ -76,7 +76,7 @@ def test_vectors_are_a_strided_view_of_the_file_in_row_order(path):
     "ask",
     [
         lambda rf: rf.vectors(),
-        lambda rf: list(rf.pairs("vector")),
+        lambda rf: list(rf.file.pairs("vector")),
         lambda rf: knowledge_base.read(rf.path),
     ],
 )
@@ -88,7 +88,7 @@ def test_vectors_that_were_damaged_are_not_handed_out(path, ask):
         )
     with ragfile.open(path) as rf:
         assert rf.vectors().sum() == 72000
-        at = rf.reader.entry("vector", 1)["at"]
+        at = rf.file.reader.entry("vector", 1)["at"]
     raw = bytearray(path.read_bytes())
     raw[at + 64 + 48 * 8000] ^= 1
     path.write_bytes(raw)
@@ -189,9 +189,9 @@ def test_unknown_sections_are_kept_and_handed_out(path):
     with ragfile.create(path) as w:
         w.add_section("my.graph", b"nodes and edges", items=3)
     with ragfile.open(path) as rf:
-        assert bytes(rf.section("my.graph")) == b"nodes and edges"
-        assert "my.graph" in rf.strategies
-        assert rf.section("nothing") is None
+        assert bytes(rf.file.section("my.graph")) == b"nodes and edges"
+        assert "my.graph" in rf.file.strategies
+        assert rf.file.section("nothing") is None
 
 
 def test_an_open_file_can_be_pickled_and_used_in_another_process(path):
@@ -251,7 +251,7 @@ def test_any_documents_come_back_as_they_went_in(tmp_path_factory, collection):
         for row in range(len(rf)):
             chunk = rf.chunk(row)
             assert collection[chunk.doc_id][0][chunk.start : chunk.end] == chunk.content
-        assert rf.verify() == ([], rf.verify()[1])
+        assert rf.file.verify() == ([], rf.file.verify()[1])
 
 
 def test_every_flipped_bit_is_an_error_or_changes_nothing(tmp_path, path):
@@ -263,8 +263,12 @@ def test_every_flipped_bit_is_an_error_or_changes_nothing(tmp_path, path):
         w.add([{"doc_id": "x", "chunk_index": 0, "content": "loose"}])
 
     def read(name):
-        rf = Archive(name)
-        return [rf.hit(row) for row in rf.live_rows().tolist()], list(rf.documents()), rf.config
+        rf = rows_of(name)
+        return (
+            [rf.hit(row) for row in rf.live_rows().tolist()],
+            list(rf.documents()),
+            rf.file.config,
+        )
 
     good, raw, copy = read(path), bytearray(path.read_bytes()), tmp_path / "copy"
     for at in list(range(0, 300)) + list(range(3960, len(raw))):
@@ -315,8 +319,8 @@ def test_a_portable_file_answers_a_reader_that_knows_only_pairs(path):
     ]
     assert found == [(vector.tolist(), [text]) for vector, text in zip(made, texts, strict=True)]
     with ragfile.open(path) as rf:
-        assert rf.lookup("c0000000003") == ["text - number 3 é"]
-        assert [text for _, text in rf.pairs("keyword")] == texts
+        assert rf.file.lookup("c0000000003") == ["text - number 3 é"]
+        assert [text for _, text in rf.file.pairs("keyword")] == texts
         assert ragfile.verify(path)[0] == []
 
 
@@ -373,13 +377,15 @@ def test_any_partition_of_the_bytes_gives_every_live_row_once(path):
     rng = np.random.default_rng(5)
     with ragfile.open(path) as rf:
         size = rf.info["size"]
-        whole = rf.rows_in(0, size)
+        whole = rf.file.rows_in(0, size)
         assert len(whole) == len(rf)
         for parts in (1, 2, 7, 50):
             edges = [0, *sorted(rng.integers(0, size, parts - 1).tolist()), size]
-            assert [row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b)] != []
+            assert [
+                row for a, b in itertools.pairwise(edges) for row in rf.file.rows_in(a, b)
+            ] != []
             assert (
-                sorted(row for a, b in itertools.pairwise(edges) for row in rf.rows_in(a, b))
+                sorted(row for a, b in itertools.pairwise(edges) for row in rf.file.rows_in(a, b))
                 == whole
             )
 

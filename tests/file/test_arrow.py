@@ -74,7 +74,7 @@ def path(tmp_path):
 def test_a_stream_has_every_live_chunk_in_order(path, monkeypatch, batch):
     monkeypatch.setattr(arrow, "BATCH", batch)
     with ragfile.open(path) as rf:
-        wanted = list(arrow.records(rf))
+        wanted = list(arrow.records(rf.rows))
         capsule = rf.__arrow_c_stream__()
         stream, schema, found = stream_of(capsule), Schema(), []
         assert stream.get_schema(stream, schema) == 0
@@ -192,5 +192,5 @@ def test_a_chunk_without_a_vector_has_a_null(tmp_path):
     assert table.column("embedding").to_pylist() == vectors
     assert table.schema.field("embedding").nullable
     assert table.validate(full=True) is None
-    assert [line["embedding"] for line in arrow.records(rf)] == vectors
+    assert [line["embedding"] for line in arrow.records(rf.rows)] == vectors
     assert pyarrow.table(rf).column("embedding").null_count == 3

@@ -51,11 +51,11 @@ def check(path, given_vectors):
     assert [bool(mask[row]) for row in rf.live_rows().tolist()] == [
         known[name] is not None for name in ids
     ]
-    assert rf.has_vectors == any(v is not None for v in known.values())
-    if not rf.has_vectors:
+    assert rf.rows.has_vectors == any(v is not None for v in known.values())
+    if not rf.rows.has_vectors:
         return
     sample = [row for row in by_hash(rf) if mask[row]][: sample_rows.TAKEN]
-    assert rf.sample.tolist() == sample
+    assert rf.rows.sample.tolist() == sample
     query = np.linspace(-1, 1, DIM).astype(np.float32)
     best = {name: float(rf.score([rf.row(name)], vector=query)[0]) for name in ids}
     assert all(np.isnan(best[name]) == (known[name] is None) for name in ids)
@@ -65,7 +65,7 @@ def check(path, given_vectors):
         for r, s in zip(rows[0].tolist(), scores[0].tolist(), strict=True)
         if r >= 0
     ]
-    wanted = sorted((-s, rf.place(rf.row(n)).segment.records.key(rf.place(rf.row(n)).local), n)
+    wanted = sorted((-s, rf.rows.place(rf.row(n)).segment.records.key(rf.rows.place(rf.row(n)).local), n)
                     for n, s in best.items() if not np.isnan(s))  # fmt: skip
     assert found == [(name, -score) for score, _, name in wanted]
     for method, parameter in (("calibrated", 4.0), ("rrf", 60.0), ("blend", 0.5)):
@@ -75,7 +75,7 @@ def check(path, given_vectors):
 def by_hash(rf):
     keys = []
     for row in rf.live_rows().tolist():
-        segment, local = rf.place(row)
+        segment, local = rf.rows.place(row)
         doc_id, index = segment.records.key(local)
         keys.append((_core.hash64(doc_id + index.to_bytes(4, "little")), row))
     return [row for _, row in sorted(keys)]
@@ -147,7 +147,7 @@ def test_many_rows_answer_the_same_with_and_without_their_neighbours(tmp_path):
     alone = made(
         tmp_path / "alone", [c for c, h in zip(chunks, has, strict=True) if h], vectors[has]
     )
-    assert "rag.sample" in mixed.strategies
+    assert "rag.sample" in mixed.file.strategies
     assert ragfile.verify(tmp_path / "mixed")[0] == []
     numbers = np.flatnonzero(has)
     for count in (1, 3, 40):
@@ -156,7 +156,7 @@ def test_many_rows_answer_the_same_with_and_without_their_neighbours(tmp_path):
         found, of = mixed.nearest(queries, 50)
         assert found.tolist() == numbers[rows].tolist()
         assert of.tobytes() == scores.tobytes()
-    assert mixed.sample_statistics(queries[0]) == alone.sample_statistics(queries[0])
+    assert mixed.rows.sample_statistics(queries[0]) == alone.rows.sample_statistics(queries[0])
 
 
 def test_a_compaction_gives_the_bytes_of_a_fresh_build(tmp_path):
@@ -178,7 +178,7 @@ def test_vectors_can_come_to_a_file_that_has_none(tmp_path):
         w.add(chunks[6:], vectors[6:])
     rf = ragfile.open(path)
     assert rf.vector_mask().tolist() == [False] * 6 + [True] * 4
-    assert {e["segment"]: e["flags"] for e in rf.entries if e["name"] == "rag.bare"} == {1: 1}
+    assert {e["segment"]: e["flags"] for e in rf.file.entries if e["name"] == "rag.bare"} == {1: 1}
     assert ragfile.verify(path)[0] == []
 
 
@@ -194,7 +194,7 @@ def test_vectors_can_go_and_come_again(tmp_path):
             w.delete([chunks[i]["doc_id"]])
             w.add([{"doc_id": f"late{i}", "chunk_index": 0, "content": "pod"}], [None])
         assert ragfile.verify(path)[0] == []
-    assert not ragfile.open(path).has_vectors
+    assert not ragfile.open(path).rows.has_vectors
 
 
 def test_forgotten_vectors_are_still_an_error(tmp_path):
@@ -246,11 +246,11 @@ def test_a_reader_that_does_not_know_the_section_refuses_the_file(tmp_path):
     rf = made(path, chunks, vectors)
     entries = [
         ("rag.barf" if e["name"] == "rag.bare" else e["name"], e["segment"], e["flags"], e["items"],
-         bytes(rf.section(e["name"], e["segment"])), e["at"])
-        for e in rf.entries
+         bytes(rf.file.section(e["name"], e["segment"])), e["at"])
+        for e in rf.file.entries
     ]  # fmt: skip
     with pytest.raises(VersionError, match="must be understood"):
-        _core.Reader(sealed(entries, rf.reader.segments))
+        _core.Reader(sealed(entries, rf.file.reader.segments))
 
 
 @pytest.mark.parametrize("share", [0, 0.5])
@@ -289,11 +289,11 @@ def test_an_emptied_file_forgets_its_dimension(tmp_path):
     with ragfile.edit(path) as w:
         w.delete(["d0000", "d0001"])
     rf = ragfile.open(path)
-    assert (rf.dim, rf.has_vectors, len(rf)) == (None, False, 2)
+    assert (rf.rows.dim, rf.rows.has_vectors, len(rf)) == (None, False, 2)
     with ragfile.edit(path) as w:
         w.add([{"doc_id": "new", "chunk_index": 0, "content": "pod"}], [[1.0, 2.0, 3.0]])
     rf = ragfile.open(path)
-    assert rf.dim == 3
+    assert rf.rows.dim == 3
     assert rf.nearest([1.0, 2.0, 3.0], 9)[0].tolist() == [[6, -1, -1]]
     assert ragfile.verify(path)[0] == []
     ragfile.compact(path)
@@ -308,7 +308,7 @@ def test_one_edit_can_empty_a_file_and_bring_other_vectors(tmp_path):
     with ragfile.edit(tmp_path / "kb") as w:
         w.delete(["d0000", "d0001", "d0002"])
         w.add([{"doc_id": "new", "chunk_index": 0, "content": "pod"}], [[1.0, 2.0]])
-    assert ragfile.open(tmp_path / "kb").dim == 2
+    assert ragfile.open(tmp_path / "kb").rows.dim == 2
     assert ragfile.verify(tmp_path / "kb")[0] == []
 
 
@@ -324,7 +324,7 @@ def test_chunks_of_one_text_keep_their_own_vectors(tmp_path):
     with ragfile.edit(tmp_path / "kb") as w:
         w.update("a", metadata={"k": 1})
     rf = ragfile.open(tmp_path / "kb")
-    found = rf.vectors_of(rf.live_rows())
+    found = rf.rows.vectors_of(rf.live_rows())
     assert found[[0, 2]].tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert np.isnan(found[1]).all()
 
@@ -334,12 +334,12 @@ def test_a_bitmap_that_is_too_short_is_damage(tmp_path):
     rf = made(tmp_path / "kb", chunks, vectors)
     entries = [
         (e["name"], e["segment"], e["flags"], e["items"],
-         b"" if e["name"] == "rag.bare" else bytes(rf.section(e["name"], e["segment"])), e["at"])
-        for e in rf.entries
+         b"" if e["name"] == "rag.bare" else bytes(rf.file.section(e["name"], e["segment"])), e["at"])
+        for e in rf.file.entries
     ]  # fmt: skip
-    (tmp_path / "bad").write_bytes(sealed(entries, rf.reader.segments))
+    (tmp_path / "bad").write_bytes(sealed(entries, rf.file.reader.segments))
     with pytest.raises(CorruptError, match="too small"):
-        _ = ragfile.open(tmp_path / "bad").has_vectors
+        _ = ragfile.open(tmp_path / "bad").rows.has_vectors
     assert ragfile.verify(tmp_path / "bad")[0]
 
 
@@ -354,7 +354,7 @@ def test_row_numbers_restrict_both_retrievers_where_only_one_searches_a_segment(
     with ragfile.edit(tmp_path / "kb") as w:
         w.add(both, list(vectors))
     with ragfile.open(tmp_path / "kb") as rf:
-        assert [segment.vector_count for segment in rf.segments] == [0, 150]
+        assert [segment.vector_count for segment in rf.rows.segments] == [0, 150]
         chosen = [1, 3 + 17, 3 + 140]
         expected = [rf.hit(row).id for row in (chosen if mode != "vector" else chosen[1:])]
         hits = rf.search("pod", 9, mode=mode, vector=vectors[140], where=np.array(chosen))

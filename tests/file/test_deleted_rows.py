@@ -38,7 +38,7 @@ def rf(tmp_path):
 def test_live_rows_are_those_that_are_left(rf):
     assert rf.live_rows().tolist() == [0, 3, 4, 5]
     assert rf.live_rows().dtype == np.int64
-    assert len(rf.live_rows()) == len(rf) == rf.rows - 2
+    assert len(rf.live_rows()) == len(rf) == rf.rows.count - 2
 
 
 @pytest.mark.parametrize("ask", ACCESSORS.values(), ids=ACCESSORS)
@@ -57,10 +57,10 @@ def test_a_number_outside_the_file_is_refused(rf, ask, row):
 
 def test_a_mask_is_false_for_what_is_deleted(rf):
     expected = [True, False, False, True, True, True]
-    assert rf.mask({"n": {"$gte": 0}}).tolist() == expected
-    assert rf.mask(np.ones(6, bool)).tolist() == expected
-    assert rf.mask([0, 1, 4]).tolist() == [True, False, False, False, True, False]
-    assert rf.mask({"n": {"$ne": 4}}).tolist() == [True, False, False, True, False, False]
+    assert rf.rows.mask({"n": {"$gte": 0}}).tolist() == expected
+    assert rf.rows.mask(np.ones(6, bool)).tolist() == expected
+    assert rf.rows.mask([0, 1, 4]).tolist() == [True, False, False, False, True, False]
+    assert rf.rows.mask({"n": {"$ne": 4}}).tolist() == [True, False, False, True, False, False]
 
 
 def test_vectors_are_those_of_the_live_rows_in_their_order(rf):
@@ -71,11 +71,11 @@ def test_vectors_are_those_of_the_live_rows_in_their_order(rf):
 
 
 def test_pairs_and_lookups_do_not_know_what_is_deleted(rf):
-    texts = [text for _, text in rf.pairs("keyword")]
+    texts = [text for _, text in rf.file.pairs("keyword")]
     assert texts == ["pods", "nodes", "pods after 0", "pods after 1"]
-    assert [vector.tolist() for vector, _ in rf.pairs("vector")] == rf.vectors().tolist()
-    assert rf.lookup("c0000000001") == ["pods after 1"]  # of the second commit
-    assert rf.lookup("c0000000002") == []
+    assert [vector.tolist() for vector, _ in rf.file.pairs("vector")] == rf.vectors().tolist()
+    assert rf.file.lookup("c0000000001") == ["pods after 1"]  # of the second commit
+    assert rf.file.lookup("c0000000002") == []
 
 
 def test_a_file_whose_documents_are_all_deleted_finds_nothing_and_misses_nothing(rf):
@@ -182,4 +182,4 @@ def test_a_count_of_documents_refuses_a_row_set_that_is_too_short(tmp_path):
         ragfile.open(tmp_path / "kb.ragfile") as rf,
         pytest.raises(ValueError, match="fewer bits"),
     ):
-        rf.segments[0].records.live_documents(np.empty(0, np.uint64))
+        rf.rows.segments[0].records.live_documents(np.empty(0, np.uint64))

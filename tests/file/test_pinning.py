@@ -22,7 +22,7 @@ def chunks(numbers):
 
 
 def shadow_of(rf):
-    return next(e for e in rf.entries if e["name"] in ("rag.shadow", "rag.planes"))
+    return next(e for e in rf.file.entries if e["name"] in ("rag.shadow", "rag.planes"))
 
 
 def test_answers_are_the_same_and_the_memory_is_counted(tmp_path):
@@ -46,7 +46,7 @@ def test_a_newer_commit_is_pinned_in_its_turn(tmp_path):
         assert rf.refresh()
         found, _ = rf.nearest(-rows[7], 1)
         assert found[0][0] == 3007
-        sizes = [e["size"] for e in rf.entries if e["name"] in ("rag.shadow", "rag.planes")]
+        sizes = [e["size"] for e in rf.file.entries if e["name"] in ("rag.shadow", "rag.planes")]
         assert len(sizes) == 2
         assert rf.info["pinned"] == sum(sizes)
 

@@ -27,7 +27,7 @@ def test_all_rows_that_reach_a_score_are_found(rf, seed, min_score):
     asked = [question(rng) for _ in range(3)]
     texts, vectors = [t for t, _ in asked], np.array([v for _, v in asked])
     where = {"year": {"$gte": 2005}} if seed % 2 else None
-    mask = rf.mask(where)
+    mask = rf.rows.mask(where)
     live = rf.live_rows() if mask is None else np.flatnonzero(mask)
     near, words = (
         rf.nearest(vectors, None, min_score=min_score, where=where),

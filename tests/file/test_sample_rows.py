@@ -32,7 +32,7 @@ def by_records(rf):
     """The slow way: every live row's key is hashed."""
     keys = []
     for row in rf.live_rows().tolist():
-        segment, local = rf.place(row)
+        segment, local = rf.rows.place(row)
         doc_id, index = segment.records.key(local)
         keys.append((_core.hash64(doc_id + index.to_bytes(4, "little")), row))
     return [row for _, row in sorted(keys)[: sample_rows.TAKEN]]
@@ -40,7 +40,7 @@ def by_records(rf):
 
 def check(path):
     with ragfile.open(path) as rf:
-        found = sample_rows.sample(rf.segments)
+        found = sample_rows.sample(rf.rows.segments)
         assert found.rows.tolist() == by_records(rf)
         assert [v.tolist() for v in found.vectors] == [rf.vector(r).tolist() for r in found.rows]
     assert ragfile.verify(path)[0] == []
@@ -82,12 +82,12 @@ def test_the_section_is_written_again_when_too_few_of_its_rows_live(tmp_path):
     with mock.patch.multiple(sample_rows, **SMALL):
         with ragfile.create(path, dim=DIM) as w:
             w.add(*rows_of(0, 40))
-        (before,) = (e for e in ragfile.open(path).entries if e["name"] == "rag.sample")
+        (before,) = (e for e in ragfile.open(path).file.entries if e["name"] == "rag.sample")
         assert before["items"] == SMALL["KEPT"]
-        for row in ragfile.open(path).sample[:3].tolist():
+        for row in ragfile.open(path).rows.sample[:3].tolist():
             with ragfile.edit(path) as w:
                 w.delete([ragfile.open(path).chunk(row).doc_id])
-        (after,) = (e for e in ragfile.open(path).entries if e["name"] == "rag.sample")
+        (after,) = (e for e in ragfile.open(path).file.entries if e["name"] == "rag.sample")
         assert after["generation"] > before["generation"]
         check(path)
 
@@ -98,14 +98,19 @@ def test_a_file_whose_writer_did_not_know_the_section_answers_as_before(tmp_path
     with mock.patch.multiple(sample_rows, **SMALL):
         with ragfile.create(path, dim=DIM) as w:
             w.add(*rows_of(0, 40))
-        ids = {ragfile.open(path).chunk(row).doc_id for row in ragfile.open(path).sample.tolist()}
+        ids = {
+            ragfile.open(path).chunk(row).doc_id for row in ragfile.open(path).rows.sample.tolist()
+        }
         with (
             mock.patch.object(sample_rows, "is_short", return_value=False),
             ragfile.edit(path) as w,
         ):
             w.delete(ids)
         rf = ragfile.open(path)
-        assert sample_rows.living(sample_rows.stored_sample(rf.segments[0]), rf.segments[0]) is None
+        assert (
+            sample_rows.living(sample_rows.stored_sample(rf.rows.segments[0]), rf.rows.segments[0])
+            is None
+        )
         check(path)
 
 
@@ -117,8 +122,8 @@ def test_moments_have_the_same_bits_with_and_without_the_section(tmp_path):
         with mock.patch.multiple(sample_rows, WORTH=worth), ragfile.create(path, dim=DIM) as w:
             w.add(*rows_of(0, 3000))
         rf = ragfile.open(tmp_path / f"{worth}")
-        assert ("rag.sample" in rf.strategies) == (worth == 1)
-        found.append(rf.sample_statistics(vector))
+        assert ("rag.sample" in rf.file.strategies) == (worth == 1)
+        found.append(rf.rows.sample_statistics(vector))
     assert found[0] == found[1]
 
 
@@ -128,10 +133,10 @@ def parts(tmp_path):
         w.add(*rows_of(0, 30))
     rf = ragfile.open(tmp_path / "kb")
     found = []
-    for e in rf.entries:
-        raw = bytes(rf.section(e["name"], e["segment"]))
+    for e in rf.file.entries:
+        raw = bytes(rf.file.section(e["name"], e["segment"]))
         found.append((e["name"], e["segment"], e["flags"], e["items"], raw, e["at"]))
-    return found, rf.reader.segments
+    return found, rf.file.reader.segments
 
 
 def lying(parts, change):
@@ -164,7 +169,7 @@ def put(at, new):
 def test_a_section_that_does_not_hold_together_is_refused(tmp_path, parts, change):
     (tmp_path / "bad").write_bytes(lying(parts, change))
     with pytest.raises(FormatError) as caught:
-        ragfile.open(tmp_path / "bad").sample_statistics(np.ones(DIM, np.float32))
+        ragfile.open(tmp_path / "bad").rows.sample_statistics(np.ones(DIM, np.float32))
     assert caught.value.section == "rag.sample"
     assert ragfile.verify(tmp_path / "bad")[0]
 
@@ -180,7 +185,7 @@ def test_verify_finds_what_only_a_comparison_shows(tmp_path, parts, at):
 
     (tmp_path / "bad").write_bytes(lying(parts, change))
     with mock.patch.multiple(sample_rows, **SMALL):
-        ragfile.open(tmp_path / "bad").sample_statistics(np.ones(DIM, np.float32))
+        ragfile.open(tmp_path / "bad").rows.sample_statistics(np.ones(DIM, np.float32))
     assert {fault[3] for fault in ragfile.verify(tmp_path / "bad")[0]} == {"rag.sample"}
 
 
@@ -198,8 +203,8 @@ def test_the_first_hybrid_question_behind_a_url_reads_the_rows_together(tmp_path
             w.add(chunks, vectors)
         with RangeServer({"kb": path.read_bytes()}) as server:
             with ragfile.open(path) as local, ragfile.open(server.url("kb")) as far:
-                found = far.sample_statistics(vectors[7])
-                assert found == local.sample_statistics(vectors[7])
+                found = far.rows.sample_statistics(vectors[7])
+                assert found == local.rows.sample_statistics(vectors[7])
             sent[worth] = server.sent / os.path.getsize(path)
     assert sent[1] < 0.25
     assert sent[1] < sent[10**6] / 2

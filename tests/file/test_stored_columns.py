@@ -313,8 +313,8 @@ def file_of(path, rows, **options):
 
 def sources_of(rf):
     """As the file says it, and by the metadata alone."""
-    slow = [Labels([segment]) for segment in rf.segments]
-    return rf.segment_columns, slow
+    slow = [Labels([segment]) for segment in rf.rows.segments]
+    return rf.rows.segment_columns, slow
 
 
 PATHS = st.sampled_from(["doc_id", "id", "source", "x", "none", "a"])
@@ -355,16 +355,16 @@ def test_ids_and_sources_are_those_of_the_file(tmp_path):
     rows.append(({"metadata": {"doc_id": "d7"}}, [{}]))
     file_of(tmp_path / "kb", rows)
     rf = ragfile.open(tmp_path / "kb")
-    assert rf.segment_columns[0].stored is not None
-    assert np.flatnonzero(rf.mask({"source": "/s/3"})).tolist() == [
-        row for row in range(rf.rows) if rf.hit(row).source == "/s/3"
+    assert rf.rows.segment_columns[0].stored is not None
+    assert np.flatnonzero(rf.rows.mask({"source": "/s/3"})).tolist() == [
+        row for row in range(rf.rows.count) if rf.hit(row).source == "/s/3"
     ]
     for where, hits in (
         ({"doc_id": "d7"}, lambda h: h.doc_id == "d7" or h.doc_id == "d50"),
         ({"id": {"$in": ["d7#1", "d9#0", "d9"]}}, lambda h: h.id in ("d7#1", "d9#0")),
     ):
-        found = np.flatnonzero(rf.mask(where)).tolist()
-        assert found == [row for row in range(rf.rows) if hits(rf.hit(row))]
+        found = np.flatnonzero(rf.rows.mask(where)).tolist()
+        assert found == [row for row in range(rf.rows.count) if hits(rf.hit(row))]
 
 
 def test_a_filter_reads_no_metadata_where_there_are_columns(tmp_path):
@@ -373,9 +373,9 @@ def test_a_filter_reads_no_metadata_where_there_are_columns(tmp_path):
     )
     rf = ragfile.open(tmp_path / "kb")
     with mock.patch.object(Labels, "__init__", side_effect=AssertionError):
-        assert rf.mask({"n": {"$gte": 90}, "deep.k": 0}).sum() == 4
+        assert rf.rows.mask({"n": {"$gte": 90}, "deep.k": 0}).sum() == 4
         with pytest.warns(ragfile.errors.FilterWarning):
-            assert not rf.mask({"nope": 1}).any()
+            assert not rf.rows.mask({"nope": 1}).any()
 
 
 def test_segments_with_and_without_columns_are_asked_together(tmp_path):
@@ -384,8 +384,11 @@ def test_segments_with_and_without_columns_are_asked_together(tmp_path):
         w.add_documents([{"id": f"e{i}", "text": "x", "metadata": {"n": i}} for i in range(9)])
         w.delete(["d3"])
     rf = ragfile.open(tmp_path / "kb")
-    assert [columns.stored is None for columns in rf.segment_columns] == [False, True]
-    ids = {rf.chunk(row).doc_id for row in np.flatnonzero(rf.mask({"n": {"$in": [3, 4]}})).tolist()}
+    assert [columns.stored is None for columns in rf.rows.segment_columns] == [False, True]
+    ids = {
+        rf.chunk(row).doc_id
+        for row in np.flatnonzero(rf.rows.mask({"n": {"$in": [3, 4]}})).tolist()
+    }
     assert ids == {"d4", "e3", "e4"}
 
 
@@ -444,15 +447,15 @@ def test_verify_finds_a_column_that_says_other_than_the_metadata(tmp_path):
     file_of(tmp_path / "kb", GOOD)
     assert ragfile.verify(tmp_path / "kb")[0] == []
     rf = ragfile.open(tmp_path / "kb")
-    parts = [(e["name"], e["segment"], e["flags"], e["items"], bytes(rf.section(e["name"], e["segment"])), e["at"]) for e in rf.entries]  # fmt: skip
-    stored = rf.segment_columns[0].stored
+    parts = [(e["name"], e["segment"], e["flags"], e["items"], bytes(rf.file.section(e["name"], e["segment"])), e["at"]) for e in rf.file.entries]  # fmt: skip
+    stored = rf.rows.segment_columns[0].stored
     at, _ = stored.place(stored.find("n"))
     for place in (at + 8 * 1 + 40, at):
         changed = [
             (*p[:4], p[4][:place] + bytes([p[4][place] ^ 1]) + p[4][place + 1 :], p[5]) if p[0] == "rag.columns" else p
             for p in parts
         ]  # fmt: skip
-        (tmp_path / "bad").write_bytes(sealed(changed, rf.reader.segments))
+        (tmp_path / "bad").write_bytes(sealed(changed, rf.file.reader.segments))
         assert {fault[3] for fault in ragfile.verify(tmp_path / "bad")[0]} == {"rag.columns"}
 
 
@@ -467,7 +470,7 @@ def test_columns_made_of_a_segment_are_those_that_its_writer_made(tmp_path):
         rows.append(({"metadata": {"doc": i // 3}} if i % 4 else {}, own))
     file_of(tmp_path / "kb", rows)
     with ragfile.open(tmp_path / "kb") as rf:
-        (segment,) = rf.segments
+        (segment,) = rf.rows.segments
         assert segment.meta.size > 20 * len(segment.section("rag.meta")) > 0  # many blocks
         builder, again = _core.ColumnsBuilder(), bytearray()
         builder.segment(segment.records, segment.meta)
@@ -496,9 +499,9 @@ def test_a_filter_behind_a_url_brings_its_columns_and_not_the_metadata(tmp_path)
     ):
         assert far.generation == 1  # which opens it
         server.forget()
-        expected = local.mask({"n": {"$lt": 700}})
-        assert (far.mask({"n": {"$lt": 700}}) == expected).all()
-        assert server.sent < 600_000 < len(local.section("rag.meta"))
+        expected = local.rows.mask({"n": {"$lt": 700}})
+        assert (far.rows.mask({"n": {"$lt": 700}}) == expected).all()
+        assert server.sent < 600_000 < len(local.file.section("rag.meta"))
         assert server.count <= 3
 
 
@@ -508,6 +511,6 @@ def test_a_value_that_is_not_stored_and_that_no_row_has_is_no_fault(tmp_path):
         w.add([{"doc_id": f"d{i}", "chunk_index": 0, "content": "x"} for i in range(100)])
         w.add_documents([{"id": "empty", "text": "", "metadata": {"long": "y" * 5000, "short": 1}}])
     assert ragfile.verify(tmp_path / "kb")[0] == []
-    (columns,) = ragfile.open(tmp_path / "kb").segment_columns
+    (columns,) = ragfile.open(tmp_path / "kb").rows.segment_columns
     assert columns.stored.names() == ["long"]
     assert not columns.stored.has_values(0)

@@ -354,13 +354,13 @@ def calls(path):
     yield (
         "attributes",
         lambda: (
-            kb.config,
-            kb.strategies,
+            kb.file.config,
+            kb.file.strategies,
             len(kb),
-            kb.entries,
-            kb.stale_records,
-            kb.dim,
-            kb.compaction,
+            kb.file.entries,
+            kb.file.stale_records,
+            kb.rows.dim,
+            kb.file.compaction,
         ),
     )
     for row in some:
@@ -396,15 +396,15 @@ def calls(path):
         {"checksum": {"$contains": "c"}, "doc_id": {"$gte": "d"}},
     ):
         yield "filter", lambda where=where: kb.search("pods", 5, mode="bm25", where=where)
-    yield "tags", lambda: kb.mask(tags_any=["even"], tags_all=["all"])
+    yield "tags", lambda: kb.rows.mask(tags_any=["even"], tags_all=["all"])
     for k in (1, 7, 1000):
         yield "nearest", lambda k=k: kb.nearest(np.stack([QUERY, -QUERY]), k)
         yield "match", lambda k=k: kb.match(["pods mist", "part"], k)
     yield "nearest of some", lambda: kb.nearest(QUERY, 3, where=np.array(some[::3], dtype=np.int64))
     yield "score", lambda: (kb.score(list(some), text="pods"), kb.score(list(some), vector=QUERY))
-    yield "pairs", lambda: (list(kb.pairs("keyword")), kb.lookup("c0000000001"))
-    yield "pairs", lambda: list(kb.pairs("vector"))
-    yield "rows_in", lambda: kb.rows_in(0, 1 << 62)
+    yield "pairs", lambda: (list(kb.file.pairs("keyword")), kb.file.lookup("c0000000001"))
+    yield "pairs", lambda: list(kb.file.pairs("vector"))
+    yield "rows_in", lambda: kb.file.rows_in(0, 1 << 62)
     yield "verify", lambda: verify(path)
     yield "log", lambda: ragfile.log(path)
     yield "stale", lambda: ragfile.stale(path)

@@ -14,9 +14,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ragfile"
 CEILINGS = {
-    "unannotated functions": 2029,
-    "annotations that are Any": 463,
-    "of these, without a reason": 448,
+    "unannotated functions": 1950,
+    "annotations that are Any": 481,
+    "of these, without a reason": 466,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

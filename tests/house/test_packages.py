@@ -58,7 +58,7 @@ def test_staged_vectors_are_a_matrix_that_mmap_ninja_opens(tmp_path):
 
 
 def test_no_file_is_opened_or_asked_through_mmap_ninja(path):
-    code = "import ragfile; rf = ragfile.open(sys.argv[1]); print(rf.search('passage', vector=[1, 0])[0].id, rf.lookup('x'))"
+    code = "import ragfile; rf = ragfile.open(sys.argv[1]); print(rf.search('passage', vector=[1, 0])[0].id, rf.file.lookup('x'))"
     assert without("mmap_ninja", code, path).stdout == "a#0 []\n"
 
 

@@ -90,7 +90,7 @@ def test_a_file_filters_by_it_and_keeps_it_through_edits(tmp_path):
         ragfile.reindex(path, chunking="characters:50/0")
         ragfile.compact(path)
     with ragfile.open(path) as rf:
-        assert rf.config["chunking"]["kind"] == "characters"
+        assert rf.file.config["chunking"]["kind"] == "characters"
 
 
 @pytest.mark.parametrize(

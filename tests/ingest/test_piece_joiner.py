@@ -119,10 +119,10 @@ def test_a_file_records_the_policy_and_edits_follow_it(tmp_path):
     ragfile.sync(path, folder)
     wanted = sorted(c.content for c in split(Document("b", text), policy))
     with ragfile.open(path) as rf:
-        recorded = rf.config["chunking"]
+        recorded = rf.file.config["chunking"]
         assert (recorded["max_chars"], recorded["max_unit_tokens"]) == (90, 40)
         for name in ("a.txt", "b.txt"):
-            rows = np.flatnonzero(rf.mask({"doc_id": name}))
+            rows = np.flatnonzero(rf.rows.mask({"doc_id": name}))
             assert sorted(rf.hit(row).text for row in rows) == wanted
 
 

@@ -132,7 +132,7 @@ def test_a_sync_chooses_as_the_build_did(folder, tmp_path):
     build([folder], path, include=["*.md"], exclude=["sub"], ignore=False, embedder="none")
     with open_file(path) as rf:
         said = {"include": ["*.md"], "exclude": ["sub"], "ignore": False}
-        assert rf.config["selection"] == said
+        assert rf.file.config["selection"] == said
     assert sync(path, [folder]).is_empty
     (folder / "new.md").write_text("new")
     (folder / "new.txt").write_text("new")

@@ -108,7 +108,7 @@ def test_raw_answers_and_batches_are_the_same_bits(files, server, name):
     rng = np.random.default_rng(3)
     questions, vectors = _questions(rng, 40), rng.standard_normal((80, DIM)).astype(np.float32)
     with ragfile.open(files[name]) as local, ragfile.open(server.url(name)) as far:
-        mask = rng.random(local.rows) < 0.004
+        mask = rng.random(local.rows.count) < 0.004
         for where in (None, mask, ~mask):
             for ask in (
                 lambda rf, w=where: rf.match(questions, 20, where=w),
@@ -139,40 +139,45 @@ def test_vectors_without_a_norm_and_odd_ones_rank_the_same(tmp_path, metric):
 
 READS = {
     "info": lambda rf: {name: value for name, value in rf.info.items() if name != "path"},
-    "entries": lambda rf: rf.entries,
+    "entries": lambda rf: rf.file.entries,
     "documents": lambda rf: list(rf.documents()),
     "document": lambda rf: [rf.document(f"doc{i:07d}") for i in (0, 7, 999, 5000)],
     "chunks": lambda rf: [rf.chunk(row) for row in rf.live_rows()[::97].tolist()],
     "row": lambda rf: [rf.row("doc0000007#2"), rf.row("doc0000007#9"), rf.row("nobody#0")],
     "context": lambda rf: rf.context("doc0000001#2"),
     "sources": lambda rf: rf.sources(["doc0000001#0", "doc0000900#1", "nobody#0"]),
-    "sample": lambda rf: rf.sample.tobytes(),
-    "columns": lambda rf: rf.mask({"year": {"$gte": 20}}).tobytes(),
-    "rows in": lambda rf: rf.rows_in(0, rf.info["size"]),
-    "vectors": lambda rf: [segment.vectors().tobytes() for segment in rf.segments],
-    "vector": lambda rf: [rf.vector(row).tobytes() for row in (0, 11, rf.rows - 1)],
-    "pairs": lambda rf: [(vector.tobytes(), text) for vector, text in rf.pairs("vector")],
-    "buffers": lambda rf: [bytes(rf.section(e["name"], e["segment"])) for e in rf.entries],
+    "sample": lambda rf: rf.rows.sample.tobytes(),
+    "columns": lambda rf: rf.rows.mask({"year": {"$gte": 20}}).tobytes(),
+    "rows in": lambda rf: rf.file.rows_in(0, rf.info["size"]),
+    "vectors": lambda rf: [segment.vectors().tobytes() for segment in rf.rows.segments],
+    "vector": lambda rf: [rf.vector(row).tobytes() for row in (0, 11, rf.rows.count - 1)],
+    "pairs": lambda rf: [(vector.tobytes(), text) for vector, text in rf.file.pairs("vector")],
+    "buffers": lambda rf: [
+        bytes(rf.file.section(e["name"], e["segment"])) for e in rf.file.entries
+    ],
     "views": lambda rf: [
-        memoryview(rf.section(e["name"], e["segment"]))[-9:].tobytes() for e in rf.entries
+        memoryview(rf.file.section(e["name"], e["segment"]))[-9:].tobytes() for e in rf.file.entries
     ],
     "arrays": lambda rf: [
-        np.frombuffer(rf.section(e["name"], e["segment"]), np.uint8).sum() for e in rf.entries
+        np.frombuffer(rf.file.section(e["name"], e["segment"]), np.uint8).sum()
+        for e in rf.file.entries
     ],
-    "words": lambda rf: [word for segment in rf.segments for word in segment.lexicon.vocabulary()],
+    "words": lambda rf: [
+        word for segment in rf.rows.segments for word in segment.lexicon.vocabulary()
+    ],
     "word rows": lambda rf: [
-        a.tobytes() for segment in rf.segments for a in segment.lexicon.rows("w3")
+        a.tobytes() for segment in rf.rows.segments for a in segment.lexicon.rows("w3")
     ],
-    "lengths": lambda rf: [segment.lexicon.lengths().tobytes() for segment in rf.segments],
+    "lengths": lambda rf: [segment.lexicon.lengths().tobytes() for segment in rf.rows.segments],
     "score": lambda rf: (
         rf.score([1, 5, 7], text="w3 w70").tobytes()
         + rf.score([9, 1], vector=rf.vector(4)).tobytes()
     ),
     "drop_repeats": lambda rf: rf.search("w3 w9", mode="bm25", drop_repeats=True),
-    "stale": lambda rf: rf.stale_records,
-    "verify": lambda rf: rf.verify(),
-    "raw": lambda rf: [rf.raw(at, 300) for at in (0, 5000, rf.info["size"] - 7)],
-    "older": lambda rf: rf.strategies,
+    "stale": lambda rf: rf.file.stale_records,
+    "verify": lambda rf: rf.file.verify(),
+    "raw": lambda rf: [rf.file.raw(at, 300) for at in (0, 5000, rf.info["size"] - 7)],
+    "older": lambda rf: rf.file.strategies,
 }
 
 
@@ -195,8 +200,8 @@ def test_portable_pairs_are_the_same(tmp_path):
         ragfile.open(path) as local,
         ragfile.open(server.url("kb")) as far,
     ):
-        assert list(far.pairs("keyword")) == list(local.pairs("keyword"))
-        assert far.lookup("c0000000003") == local.lookup("c0000000003")
+        assert list(far.file.pairs("keyword")) == list(local.file.pairs("keyword"))
+        assert far.file.lookup("c0000000003") == local.file.lookup("c0000000003")
 
 
 def test_older_generations_open_and_are_told_by_the_log(files, server):
@@ -271,12 +276,12 @@ def test_open_info_and_schema_take_two_requests(large_server, server, large, mon
         each.forget()
         with ragfile.open(each.url(name)) as rf:
             _ = (
-                rf.entries,
-                rf.strategies,
-                rf.dim,
-                rf.config,
-                rf.has_vectors,
-                rf.has_bm25,
+                rf.file.entries,
+                rf.file.strategies,
+                rf.rows.dim,
+                rf.file.config,
+                rf.rows.has_vectors,
+                rf.rows.has_bm25,
                 len(rf),
                 repr(rf),
             )
@@ -339,7 +344,7 @@ def test_a_question_by_vector_streams_the_shadow_once(large_server, large, monke
     rng = np.random.default_rng(4)
     with ragfile.open(large) as local, ragfile.open(large_server.url("kb")) as far:
         large_server.forget()
-        shadow = local.reader.entry("rag.shadow", 1)
+        shadow = local.file.reader.entry("rag.shadow", 1)
         for turn in range(3):
             query = rng.standard_normal(DIM).astype(np.float32)
             assert far.nearest(query, 10)[0].tobytes() == local.nearest(query, 10)[0].tobytes()
@@ -364,7 +369,7 @@ def test_hybrid_questions_over_a_large_file_are_the_same(large_server, large, mo
 def test_reading_on_takes_more_at_a_time(large_server):
     with ragfile.open(large_server.url("kb")) as rf:
         large_server.forget()
-        section = rf.section("vector", 1)
+        section = rf.file.section("vector", 1)
         for at in range(0, len(section) - 65536, 65536):
             section.check(at, 65536)
         assert large_server.count <= 14
@@ -429,13 +434,13 @@ def test_bytes_that_are_there_never_change_whatever_a_server_sends_later(server,
     with ragfile.open(files["one"]) as local, ragfile.open(server.url("one")) as far:
         expected = local.search("w8 w60", mode="bm25")
         assert far.search("w8 w60", mode="bm25") == expected
-        section = far.section("vector", 1)
-        seen = [bytes(memoryview(far.raw(0, 200)))]
+        section = far.file.section("vector", 1)
+        seen = [bytes(memoryview(far.file.raw(0, 200)))]
         server.tags["one"] = server.tag("one")
         server.files["one"] = b"\xff" * len(server.files["one"])
         with pytest.raises(CorruptError):
             section.check()
-        assert [far.raw(0, 200)] == seen
+        assert [far.file.raw(0, 200)] == seen
         assert far.search("w8 w60", mode="bm25", cache=False) == expected
 
 
@@ -443,7 +448,7 @@ def test_a_closed_reader_says_so_and_its_views_live(server):
     far = ragfile.open(server.url("one"))
     vector = far.vector(3)
     kept = vector.copy()
-    section = far.section("rag.text", 1)
+    section = far.file.section("rag.text", 1)
     far.close()
     far.close()
     assert np.array_equal(vector, kept)
@@ -591,7 +596,9 @@ def test_a_cache_without_room_is_done_without(server, files, tmp_path, monkeypat
             block_cache.os,
             "pwrite",
             lambda d, data, at, real=os.pwrite: (
-                full() if d == far._map.fetcher._kept._descriptor else real(d, data, at)
+                full()
+                if d == far.rows.snapshot.bytes.fetcher._kept._descriptor
+                else real(d, data, at)
             ),
         )
         assert far.search("w8 w60", mode="bm25") == local.search("w8 w60", mode="bm25")

@@ -481,7 +481,7 @@ def test_secrets_of_a_url_are_in_no_message(server):
 
 def test_a_changed_bit_in_a_block_is_found_when_it_is_fetched(server, data):
     with ragfile.open(server.url("kb")) as rf:
-        places = {e["name"]: (e["at"], e["size"]) for e in rf.entries}
+        places = {e["name"]: (e["at"], e["size"]) for e in rf.file.entries}
     for name in ("rag.terms", "rag.postings", "rag.chunks", "rag.text"):
         image = bytearray(data)
         at, size = places[name]
@@ -514,7 +514,7 @@ def test_damage_anywhere_gives_the_right_answer_or_an_error(server, data):
 
 def test_changed_block_hashes_are_found(server, data):
     with ragfile.open(server.url("kb")) as rf:
-        places = {e["name"]: (e["at"], e["size"]) for e in rf.entries}
+        places = {e["name"]: (e["at"], e["size"]) for e in rf.file.entries}
     for name in ("rag.postings", "rag.chunks"):
         image = bytearray(data)
         at, size = places[name]
@@ -528,7 +528,7 @@ def test_a_disk_without_room_is_an_error_that_says_where(server, monkeypatch):
     far, real = ragfile.open(server.url("kb")), os.pwrite
 
     def full(descriptor, data, at):
-        if descriptor == far._map.fetcher.descriptor:
+        if descriptor == far.rows.snapshot.bytes.fetcher.descriptor:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(descriptor, data, at)
 

@@ -45,21 +45,21 @@ def questions(rf, slow, rng, seen, embedder):
     """Some questions of every kind."""
     where, options = random_filter(rng, slow.file)
     rows = slow.passing(where, **options)
-    allowed = np.zeros(rf.rows, bool)
+    allowed = np.zeros(rf.rows.count, bool)
     allowed[[row.number for row in rows]] = True
-    mask = rf.mask(where, **options)
+    mask = rf.rows.mask(where, **options)
     np.testing.assert_array_equal(
-        rf.alive(np.ones(rf.rows, bool)) if mask is None else mask, allowed
+        rf.rows.alive(np.ones(rf.rows.count, bool)) if mask is None else mask, allowed
     )
     text = " ".join(rng.choice(WORDS) for _ in range(rng.randrange(5)))
-    if rf.has_bm25:
+    if rf.rows.has_bm25:
         matches(rf, slow, rng, text, where if not options else mask, rows)
-    if rf.has_vectors:
+    if rf.rows.has_vectors:
         vector = (
             embedder.vector(text + " ?") if rng.random() < 0.9 else slow.near and _stored(slow, rng)
         )
         nearest(rf, slow, rng, vector, where if not options else mask, rows)
-        if rf.has_bm25:
+        if rf.rows.has_bm25:
             searches(rf, slow, rng, (text, vector), (where, options), rows)
     seen["questions"] += 1
 
@@ -136,7 +136,7 @@ def nearest(rf, slow, rng, vector, where, rows):
     some = [row.number for row in rng.sample(slow.file.live, min(5, len(slow.file.live)))]
     scores = np.array([near.get(row, np.nan) for row in some], np.float32)
     np.testing.assert_array_equal(rf.score(some, vector=vector), scores)
-    moments = rf.sample_statistics(vector), slow.moments(vector)
+    moments = rf.rows.sample_statistics(vector), slow.moments(vector)
     assert moments[0] == moments[1], f"other moments: {moments}"
 
 

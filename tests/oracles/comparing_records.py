@@ -33,13 +33,13 @@ def check_vector(row, life):
 def records(rf, slow, rng, seen):
     """What a file holds, by every door that reads it."""
     file = slow.file
-    assert (len(rf), rf.rows) == (len(file.live), len(file.rows))
+    assert (len(rf), rf.rows.count) == (len(file.live), len(file.rows))
     assert rf.live_rows().tolist() == [row.number for row in file.live]
     assert rf.document_ids() == sorted(file.documents)
     segments = [(s["number"], s["rows"], s["live"]) for s in file.found["segments"]]
-    assert [(s.number, s.rows, s.live) for s in rf.segments] == segments
+    assert [(s.number, s.rows, s.live) for s in rf.rows.segments] == segments
     entries = [(e["name"], e["segment"], e["at"], e["size"]) for e in file.found["sections"]]
-    assert [(e["name"], e["segment"], e["at"], e["size"]) for e in rf.entries] == entries
+    assert [(e["name"], e["segment"], e["at"], e["size"]) for e in rf.file.entries] == entries
     for row in rng.sample(file.live, min(12, len(file.live))):
         one_row(rf, row, slow)
     for row in file.rows:
@@ -48,7 +48,7 @@ def records(rf, slow, rng, seen):
             break
     documents(rf, file)
     vectors(rf, file)
-    assert rf.sample.tolist() == slow.sample()
+    assert rf.rows.sample.tolist() == slow.sample()
     seen["records"] += len(file.live)
 
 
@@ -68,7 +68,7 @@ def one_row(rf, row, slow):
     assert (chunk.content, chunk.tags, chunk.metadata, chunk.start) == (
         row.text, row.tags, row.metadata, row.start,
     )  # fmt: skip
-    assert rf.metadata_of(row.number) == row.metadata
+    assert rf.rows.metadata_of(row.number) == row.metadata
     assert rf.row(row.id) == row.number
     text = slow.file.documents[row.doc_id]["text"] or ""
     around = text[max(0, row.start - 9) : row.end + 5] if row.start >= 0 and text else row.text
@@ -76,7 +76,7 @@ def one_row(rf, row, slow):
 
 
 def refuses(rf, number):
-    for call in (rf.hit, rf.chunk, rf.vector, rf.metadata_of):
+    for call in (rf.hit, rf.chunk, rf.vector, rf.rows.metadata_of):
         try:
             call(number)
         except (IndexError, ValueError):
@@ -102,14 +102,14 @@ def documents(rf, file):
 def vectors(rf, file):
     has = [row.number for row in file.live if row.vector is not None]
     assert np.flatnonzero(rf.vector_mask()).tolist() == has
-    assert rf.has_vectors == bool(has)
+    assert rf.rows.has_vectors == bool(has)
     if not has:
         return
     width = len(next(row.vector for row in file.live if row.vector is not None))
     none = np.full(width, np.nan, np.float32)
     every = np.array([none if r.vector is None else r.vector for r in file.live], np.float32)
     np.testing.assert_array_equal(np.asarray(rf.vectors(), np.float32), every)
-    np.testing.assert_array_equal(rf.vectors_of([row.number for row in file.live]), every)
+    np.testing.assert_array_equal(rf.rows.vectors_of([row.number for row in file.live]), every)
     np.testing.assert_array_equal(
         np.asarray(rf.vector(has[0]), np.float32), file.rows[has[0]].vector
     )

@@ -23,7 +23,7 @@ def fused(rf, text, vector, k, pool, method, parameter, where=None):
     ties = _ties(rf, rows)
     bm25, near = rf.score(rows, text=text), rf.score(rows, vector=vector)
     if method == "calibrated":
-        mean, deviation = rf.sample_statistics(vector)
+        mean, deviation = rf.rows.sample_statistics(vector)
         known = np.where(np.isnan(near), np.float32(mean), near)
         order, scores = fusion.calibrated(
             ties, bm25, known, mean=mean, deviation=deviation, w=parameter
@@ -45,7 +45,7 @@ def fused(rf, text, vector, k, pool, method, parameter, where=None):
 
 def _ties(rf, rows):
     """What ties go by: the place of each row's key among all."""
-    by_key = sorted(range(len(rows)), key=lambda at: exact.key(rf.segments, rows[at]))
+    by_key = sorted(range(len(rows)), key=lambda at: exact.key(rf.rows.segments, rows[at]))
     ties = np.empty(len(rows), dtype=np.int64)
     ties[by_key] = np.arange(len(rows))
     return ties

@@ -75,7 +75,7 @@ def test_answers_of_segments_merge_as_a_plain_sort(tmp_path, seed):
     path = tmp_path / "kb.ragfile"
     pieced(path, oracle.corpus(rng, 90, DIM), parts)
     with ragfile.open(path) as rf:
-        segments = rf._searched("rag.terms")
+        segments = rf.rows.searched("rag.terms")
         found = np.full((5, parts, k), -1, np.int64)
         scores = np.full((5, parts, k), np.nan, np.float32)
         for q in range(5):
@@ -104,14 +104,16 @@ def test_vectors_of_another_size_are_refused(rf):
 
 
 def test_arrays_that_do_not_belong_together_are_refused(rf):
-    segments = rf._searched("rag.terms")
+    segments = rf.rows.searched("rag.terms")
     with pytest.raises(ValueError, match=r"\[questions, segments, k\]"):
         segments.parts.merge(np.empty((1, 9, 2), np.int64), np.empty((1, 9, 2), np.float32), 2)
     queries = segments.questions(["waa"])
     words = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="as many lists"):
-        rf.fusion_core.near(queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0))
+        rf.rows.fusion_core.near(queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0))
     with pytest.raises(ValueError, match="needs a sample"):
-        rf.fusion_core.near(queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0))
+        rf.rows.fusion_core.near(
+            queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0)
+        )
     with pytest.raises(ValueError, match="need their records"):
         _core.Parts([(0, 5, None, None), (5, 5, None, None)])

@@ -89,7 +89,7 @@ def test_scores_lie_within_the_bounds_of_the_shadow(tmp_path, metric, dim):
         chunks = [{"doc_id": f"d{n:03}", "chunk_index": 0, "content": "x"} for n in range(400)]
         writer.add(chunks, vectors.astype(np.float32))
     with ragfile.open(path) as rf:
-        (segment,) = rf.segments
+        (segment,) = rf.rows.segments
         rows, widths = np.arange(400), []
         for query in (*vectors[3:9], draw.standard_normal(dim), np.zeros(dim)):
             query = query.astype(np.float32)

@@ -111,7 +111,7 @@ def test_a_history_answers_as_a_fresh_build(path, tmp_path, monkeypatch):
     plain = written(tmp_path / "p.ragfile", fresh, embedder="default")
     with ragfile.open(here) as rf, ragfile.open(plain) as built:
         for name in ("rag.terms.1", "rag.postings.1"):
-            assert bytes(rf.section(name)) == bytes(built.section(name))
+            assert bytes(rf.file.section(name)) == bytes(built.file.section(name))
         assert told(rf.search("lion", fields={"headers": 2})) == told(
             built.search("lion", fields={"headers": 2})
         )
@@ -194,7 +194,7 @@ def test_answers_are_kept_by_weights(path):
 def test_a_file_of_one_field_has_no_lists_of_fields(tmp_path):
     here = written(tmp_path / "t.ragfile", DOCUMENTS[:9], Analysis(), embedder="none")
     with ragfile.open(here) as rf:
-        assert not [name for name in rf.strategies if name.startswith("rag.terms.")]
+        assert not [name for name in rf.file.strategies if name.startswith("rag.terms.")]
         assert told(rf.search("lion", fields={"text": 1})) == told(rf.search("lion"))
         assert rf.search("lion", fields={"text": 3})[0].score != rf.search("lion")[0].score
 
@@ -220,8 +220,8 @@ def test_hostile_lists_of_fields_are_errors_or_answers(path):
     """Whatever bytes stand there, a question ends in rows or in an error."""
     with ragfile.open(path) as rf:
         names = ("rag.terms", "rag.postings", "rag.terms.1", "rag.postings.1")
-        sections = {name: bytearray(bytes(rf.section(name))) for name in names}
-        analysis = rf.analysis
+        sections = {name: bytearray(bytes(rf.file.section(name))) for name in names}
+        analysis = rf.rows.analysis
     draw, kinds = random.Random(7), set()
     for _ in range(400):
         changed = {name: bytearray(raw) for name, raw in sections.items()}
@@ -246,9 +246,9 @@ def test_hostile_lists_of_fields_are_errors_or_answers(path):
 
 def test_verify_finds_lengths_of_fields_that_cannot_be(path, tmp_path):
     with ragfile.open(path) as rf:
-        segment = rf.segments[0]
+        segment = rf.rows.segments[0]
         segment.attach_fields()
-        assert not list(consistency._terms(segment))
+        assert not list(consistency.term_faults(segment))
         own = segment.lexicon.fields[0]
         more = _core.LexicalBuilder(segment.lexicon.analysis.of_field(1))
         more.add(["zebra " * 999] * len(own))
@@ -256,7 +256,7 @@ def test_verify_finds_lengths_of_fields_that_cannot_be(path, tmp_path):
         more.finish(postings.extend, terms.extend)
         long = _core.Lexicon(_core.Section.over(bytes(terms)), _core.Section.over(bytes(postings)))
         segment.lexicon.attach([long], segment.lexicon.analysis.built_weights)
-        ((_, _, what, _),) = consistency._terms(segment)
+        ((_, _, what, _),) = consistency.term_faults(segment)
         assert "row 0 of segment 1 has other lengths than its fields" in what
 
 

@@ -11,14 +11,14 @@ from ragfile.search import fusion
 
 def every_score(rf, text, vector, mode, where):
     """{row: score} of all rows that can be found, however deep."""
-    mask = rf.mask(where)
+    mask = rf.rows.mask(where)
     rows = rf.live_rows() if mask is None else np.flatnonzero(mask)
     bm25, near = rf.score(rows, text=text), rf.score(rows, vector=vector)
     if mode == "bm25":
         return {int(r): float(s) for r, s in zip(rows, bm25, strict=True) if s > 0}
     if mode == "vector":
         return {int(r): float(s) for r, s in zip(rows, near, strict=True)}
-    mean, deviation = rf.sample_statistics(vector)
+    mean, deviation = rf.rows.sample_statistics(vector)
     found, scores = fusion.calibrated(rows, bm25, near, mean=mean, deviation=deviation, w=6.0)
     return dict(zip(found.tolist(), scores.tolist(), strict=True))
 

@@ -73,7 +73,7 @@ def test_one_call_fuses_as_slowly_in_python(tmp_path, method):
     path, value = tmp_path / "kb.ragfile", {"calibrated": 6.0, "rrf": 60.0, "blend": 0.3}[method]
     written(path, rng, has_bare=False)
     with ragfile.open(path) as rf:
-        assert rf.fusion_core.is_alone
+        assert rf.rows.fusion_core.is_alone
         for k, pool, where in ((5, 9, None), (12, 50, {"lang": "en"}), (30, 0, None)):
             text, vector = question(rng)
             options = {"vector": vector, "pool": pool, "where": where, "cache": False}
@@ -88,8 +88,8 @@ def test_one_call_is_for_one_segment_without_deletions(tmp_path):
     rows = oracle.corpus(np.random.default_rng(1), 40, DIM)
     oracle.pieced(path, rows, 3)
     with ragfile.open(path) as rf:
-        assert not rf.fusion_core.is_alone
+        assert not rf.rows.fusion_core.is_alone
         text, vector = question(np.random.default_rng(2))
-        queries = rf._searched("rag.terms").questions([text])
+        queries = rf.rows.searched("rag.terms").questions([text])
         with pytest.raises(TypeError):
-            rf.fusion_core.answer(queries, vector[None], None, 5, 5, 5, ("rrf", 60.0))
+            rf.rows.fusion_core.answer(queries, vector[None], None, 5, 5, 5, ("rrf", 60.0))

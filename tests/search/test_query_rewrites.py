@@ -45,7 +45,7 @@ def test_no_variants_is_the_question_alone(asked_file):
 
 def test_vectors_of_several_wordings_are_given_together(asked_file):
     asked, rng = texts(4), np.random.default_rng(4)
-    vectors = rng.standard_normal((3, asked_file.dim)).astype(np.float32)
+    vectors = rng.standard_normal((3, asked_file.rows.dim)).astype(np.float32)
     found = asked_file.search(
         asked[0], 5, rewrites=asked[1:], vector=vectors, mode="vector", pool=5
     )
@@ -64,7 +64,7 @@ def test_passages_like_one_are_those_of_its_text_and_vector(asked_file, mode):
         hit = asked_file.hit(row)
         found = asked_file.search("", similar_to=hit.id, k=6, mode=mode)
         assert found == asked_file.search("", similar_to=row, k=6, mode=mode)
-        mask = np.ones(asked_file.rows, bool)
+        mask = np.ones(asked_file.rows.count, bool)
         mask[row] = False
         expected = asked_file.search(
             hit.text, 6, vector=asked_file.vector(row), where=mask, mode=mode

@@ -190,7 +190,7 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
     with ragfile.create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
         w.add([{"doc_id": "a", "chunk_index": 0, "content": " ".join(terms)}])
     with ragfile.open(path) as rf:
-        lexicon = rf._searched("rag.terms")[0].lexicon if rf.has_bm25 else None
+        lexicon = rf.rows.searched("rag.terms")[0].lexicon if rf.rows.has_bm25 else None
         if lexicon is None:
             return
         all_terms = list(lexicon.vocabulary())

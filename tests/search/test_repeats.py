@@ -39,11 +39,11 @@ def key(rf, row):
 
 def ranking(rf, text, vector, mode, where):
     """[(id, document, score, unit vector)] of all rows that can be found."""
-    mask = rf.mask(where)
+    mask = rf.rows.mask(where)
     rows = rf.live_rows() if mask is None else np.flatnonzero(mask)
     bm25, near = rf.score(rows, text=text), rf.score(rows, vector=vector)
     if mode == "hybrid":
-        mean, deviation = rf.sample_statistics(vector)
+        mean, deviation = rf.rows.sample_statistics(vector)
         calibration = {"mean": mean, "deviation": deviation, "w": 6.0}
         rows, scores = fusion.calibrated(rows, bm25, near, **calibration)
     else:

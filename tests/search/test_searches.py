@@ -41,7 +41,7 @@ def pieces(tmp_path_factory, whole):
 def file(request):
     path, rows = request.getfixturevalue(request.param)
     with ragfile.open(path) as rf:
-        assert (len(rf.segments) > 1) == (request.param == "pieces")
+        assert (len(rf.rows.segments) > 1) == (request.param == "pieces")
         yield rf, rows
 
 
@@ -132,7 +132,7 @@ def test_the_sample_is_of_the_1024_smallest_hashes(tmp_path):
         for key in keys
     }
     with ragfile.open(tmp_path / "kb") as rf:
-        sampled = [(hit.doc_id, hit.chunk_index) for hit in map(rf.hit, rf.sample)]
+        sampled = [(hit.doc_id, hit.chunk_index) for hit in map(rf.hit, rf.rows.sample)]
     assert sampled == sorted(keys, key=hashes.get)[:1024]
 
 
@@ -143,14 +143,14 @@ def test_a_file_records_the_weight_of_its_kind_of_model(tmp_path, is_static, w):
     with ragfile.create(tmp_path / "kb", embedder=embedder) as writer:
         writer.add([{"doc_id": "a", "chunk_index": 0, "content": "x"}])
     with ragfile.open(tmp_path / "kb", embedder=embedder) as rf:
-        assert rf.config["fusion"] == {"method": "calibrated", "w": w}
+        assert rf.file.config["fusion"] == {"method": "calibrated", "w": w}
 
 
 def test_a_mask_and_row_numbers_restrict_as_a_condition_does(file):
     rf, _ = file
     text, vector = question(np.random.default_rng(5))
     asked = rf.search(text, 10, where={"lang": "en"}, vector=vector)
-    mask = rf.mask({"lang": "en"})
+    mask = rf.rows.mask({"lang": "en"})
     assert found(rf.search(text, 10, where=mask, vector=vector)) == found(asked)
     assert found(rf.search(text, 10, where=np.flatnonzero(mask), vector=vector)) == found(asked)
 

@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def info(self, rf, name, rest, body):
         said = {
-            "strategies": rf.strategies,
+            "strategies": rf.file.strategies,
             "chat_model": self.server.model and "fake",
             "write": self.server.can_write,
         }

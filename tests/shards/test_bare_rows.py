@@ -64,7 +64,7 @@ def check(many, one):
         rng = np.random.default_rng(2)
         for text in QUESTIONS:
             vector = rng.standard_normal(DIM).astype(np.float32)
-            assert far.sample_statistics(vector) == near.sample_statistics(vector)
+            assert far.rows.sample_statistics(vector) == near.rows.sample_statistics(vector)
             for fusion in ("calibrated", "rrf", "blend"):
                 asked = {"vector": vector, "k": 12, "fusion": fusion, "cache": False}
                 plain = [

@@ -56,7 +56,7 @@ def test_labels_models_and_policies_are_those_of_a_file(sources, tmp_path):
     dataset.build(sources, tmp_path / "kb", shards=2, **options)
     ragfile.build(sources, tmp_path / "one.ragfile", **options)
     with ragfile.open(tmp_path / "kb") as rf, ragfile.open(tmp_path / "one.ragfile") as one:
-        assert rf.config == one.config
+        assert rf.file.config == one.file.config
         mine, theirs = rf.search("pod drain"), one.search("pod drain")
         assert collections.told(mine) == collections.told(theirs)
         assert mine.degraded == theirs.degraded

@@ -57,7 +57,7 @@ def test_a_signed_dataset_opens_for_who_trusts_its_key_and_for_nobody_else(kb, k
     made = ragfile.sign(kb, keys["ada"], signer="Ada", signed="2026-01-31T13:00:00+01:00")
     assert (made.signer, made.signed, made.is_current) == ("Ada", "2026-01-31T12:00:00Z", True)
     with trusted(kb, keys["ada"]) as rf, ragfile.open(kb) as plain:
-        assert rf.signatures == [made]
+        assert rf.file.signatures == [made]
         assert rf.info["signatures"][0]["signer"] == "Ada"
         for mode in ("hybrid", "bm25", "vector", "keyword"):
             assert told(rf.search("pod drain", mode=mode)) == told(
@@ -79,8 +79,8 @@ def test_signing_adds_objects_and_changes_none(kb, keys):
         trusted(kb, keys[name]).close()
     again = ragfile.sign(kb, keys["bob"], signer="Bo")
     with ragfile.open(kb) as rf:
-        assert len(rf.signatures) == 2
-        assert again in rf.signatures
+        assert len(rf.file.signatures) == 2
+        assert again in rf.file.signatures
 
 
 def test_nobody_signed_and_a_newer_generation_are_refused(kb, keys, sources):
@@ -170,7 +170,7 @@ def test_a_changed_manifest_is_refused(kb, keys):
     with pytest.raises(SignatureError):
         trusted(kb, keys["ada"])
     with ragfile.open(kb) as rf:
-        assert [one.is_current for one in rf.signatures] == [False]
+        assert [one.is_current for one in rf.file.signatures] == [False]
 
 
 @pytest.mark.parametrize("what", [b"", b"{", b"[]", b"null", b'{"payload": 1}', b"[" * 9999])

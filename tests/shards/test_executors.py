@@ -153,10 +153,10 @@ def test_ray_builds_the_bytes_that_one_process_builds(ray, sources, tmp_path):
 def test_an_actor_that_is_killed_loses_no_answer(ray, kb, one):
     with ragfile.open(kb, executor="ray", workers=2) as rf:
         rf.search("pod")
-        pid = ray.get(rf._executor.actors[0].process.remote())
+        pid = ray.get(rf.rows._executor.actors[0].process.remote())
         os.kill(pid, signal.SIGKILL)
         same(rf, one)
-        assert rf._executor.healthy() == 2
+        assert rf.rows._executor.healthy() == 2
 
 
 def test_an_actor_that_dies_while_it_writes_loses_nothing(ray, sources, tmp_path):

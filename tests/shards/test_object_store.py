@@ -174,7 +174,7 @@ def test_a_dataset_in_a_bucket_is_signed_converted_and_reindexed(bucket, sources
     ragfile.sign(url, tmp_path / "key", signer="Ada")
     with ragfile.open(url, trusted=keys) as rf:
         same(rf, one)
-        assert rf.signatures[0].signer == "Ada"
+        assert rf.file.signatures[0].signer == "Ada"
     assert dataset.verify(url, keys=keys)[0] == []
     seal = next(found.name for found in stores.place(url).names("seals/"))
     stores.place(url).delete(seal)

@@ -101,11 +101,11 @@ def test_match_nearest_and_score_give_the_bits_of_one_file(one, kb):
 def test_a_filter_as_a_mask_is_that_of_one_file(one, kb):
     for where in collections.FILTERS[1:]:
         mine, theirs = (
-            sorted(rf.hit(row).id for row in np.flatnonzero(rf.mask(where)).tolist())
+            sorted(rf.hit(row).id for row in np.flatnonzero(rf.rows.mask(where)).tolist())
             for rf in (kb, one)
         )
         assert mine == theirs
-        assert len(kb.mask(where)) == len(one.mask(where)) == len(one)
+        assert len(kb.rows.mask(where)) == len(one.rows.mask(where)) == len(one)
 
 
 def test_rows_of_an_answer_are_a_filter(kb):
@@ -127,7 +127,7 @@ def test_the_surface_is_that_of_a_file(one, kb):
     assert kb.hit(kb.row(f"{doc_id}#0")) == one.hit(one.row(f"{doc_id}#0"))
     assert kb.info["chunks"] == one.info["chunks"]
     assert kb.info["dim"] == one.info["dim"]
-    assert sorted(kb.strategies) == sorted(one.strategies)
+    assert sorted(kb.file.strategies) == sorted(one.file.strategies)
     with pytest.raises(IndexError):
         kb.hit(len(kb))
 
@@ -148,8 +148,8 @@ def test_what_else_a_question_can_say_gives_the_bits_of_one_file(one, kb, option
 
 
 def test_bytes_are_those_of_single_files_and_nobody_signed(kb):
-    assert kb.signatures == []
-    for refused in (lambda: kb.footer, lambda: kb.raw(0, 1)):
+    assert kb.file.signatures == []
+    for refused in (lambda: kb.file.footer, lambda: kb.file.raw(0, 1)):
         with pytest.raises(ValueError, match="is a dataset"):
             refused()
     with pytest.raises(ragfile.SignatureError):

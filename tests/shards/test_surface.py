@@ -13,9 +13,16 @@ from shards import collections
 import ragfile
 from ragfile import dataset
 from ragfile.answer.ask_options import AskOptions
+from ragfile.file.container import Container
+from ragfile.file.stored_rows import StoredRows
 from ragfile.knowledge_base import KnowledgeBase
+from ragfile.search.question import Notes
+from ragfile.search.rows import SearchedRows
 from ragfile.shards import task_runner
+from ragfile.shards.container import DatasetContainer
+from ragfile.shards.dataset_rows import DatasetRows
 from ragfile.shards.open_dataset import Dataset
+from ragfile.shards.snapshot import DatasetSnapshot
 
 QUESTIONS, told = collections.QUESTIONS, collections.told
 DOC = "a/d004.md"
@@ -76,59 +83,67 @@ SAME = {
     "match": lambda rf: [names(rf, rf.match("pod", k)[0]) for k in (4, None)],
     "nearest": lambda rf: rf.nearest(NEAR, None, min_score=0.02)[1].tobytes(),
     "score": lambda rf: rf.score([rf.row(f"{DOC}#0")], text="pod node").tobytes(),
-    "scores_of": lambda rf: rf.scores_of(np.array([rf.row(f"{DOC}#0")]), vector=NEAR).tobytes(),
-    "mask": lambda rf: [by_name(rf, rf.mask(w)) for w in collections.FILTERS[1:]],
-    "row_set": lambda rf: names(rf, rf.match("pod", 9, where=rf.row_set({"year": 2003}))[0]),
+    "scores_of": lambda rf: rf.rows.scores_of(np.array([rf.row(f"{DOC}#0")]), vector=NEAR).tobytes(),
+    "mask": lambda rf: [by_name(rf, rf.rows.mask(w)) for w in collections.FILTERS[1:]],
+    "select": lambda rf: names(rf, rf.match("pod", 9, where=rf.rows.select({"year": 2003}))[0]),
     "hit": lambda rf: rf.hit(rf.row(f"{DOC}#0")),
     "chunk": lambda rf: rf.chunk(rf.row(f"{DOC}#0")),
-    "metadata_of": lambda rf: rf.metadata_of(rf.row(f"{DOC}#0")),
+    "metadata_of": lambda rf: rf.rows.metadata_of(rf.row(f"{DOC}#0")),
     "vector": lambda rf: rf.vector(rf.row(f"{DOC}#0")).tobytes(),
     "row": lambda rf: rf.row("nobody#0"),
-    "find": lambda rf: rf.find(DOC).read(),
+    "find": lambda rf: rf.rows.find(DOC).read(),
     "document": lambda rf: rf.document(DOC),
     "documents": lambda rf: sorted(d.id for d in rf.documents()),
     "document_ids": lambda rf: rf.document_ids(),
     "sources": lambda rf: rf.sources([f"{DOC}#0", "nobody#0"]),
     "context": lambda rf: rf.context(f"{DOC}#0", 9, 9),
     "live_rows": lambda rf: len(rf.live_rows()),
-    "vectors_of": lambda rf: rf.vectors_of([rf.row(f"{DOC}#0")]).tobytes(),
+    "vectors_of": lambda rf: rf.rows.vectors_of([rf.row(f"{DOC}#0")]).tobytes(),
     "vector_mask": lambda rf: rf.vector_mask().tolist(),
-    "has_bare_rows": lambda rf: rf.has_bare_rows,
+    "has_bare_rows": lambda rf: rf.rows.has_bare_rows,
     "vectors": lambda rf: sorted(row.tobytes() for row in rf.vectors()),
-    "has_vectors": lambda rf: rf.has_vectors,
-    "has_bm25": lambda rf: rf.has_bm25,
-    "has_values_at": lambda rf: [rf.has_values_at(path) for path in ("year", "yeer", "nested.a")],
-    "has_lost_commit": lambda rf: rf.has_lost_commit,
-    "sample": lambda rf: sorted(names(rf, rf.sample)),
-    "sample_statistics": lambda rf: rf.sample_statistics(NEAR),
-    "fusion_method": lambda rf: rf.fusion_method,
-    "sample_vectors": lambda rf: rf.sample_vectors.moments(NEAR),
-    "passages": lambda rf: sorted(rf.passages().ids([3, 7]).values()) and None,
-    "passing": lambda rf: None,  # the filters that are compiled: mask says the same
+    "has_vectors": lambda rf: rf.rows.has_vectors,
+    "has_bm25": lambda rf: rf.rows.has_bm25,
+    "has_values_at": lambda rf: [rf.rows.has_values_at(path) for path in ("year", "yeer", "nested.a")],
+    "has_lost_commit": lambda rf: rf.file.has_lost_commit,
+    "sample_statistics": lambda rf: rf.rows.sample_statistics(NEAR),
+    "fusion_method": lambda rf: rf.rows.fusion_method,
+    "passages": lambda rf: sorted(rf.rows.passages().ids([3, 7]).values()) and None,
     # numbers of rows are a dataset's own
     "to_arrow": lambda rf: rf.to_arrow().sort_by("node_id").drop_columns("row"),
     "to_dataset": lambda rf: rf.to_dataset().to_table().sort_by("node_id").drop_columns("row"),
     "to_pandas": lambda rf: sorted(rf.to_pandas()["node_id"]),
-    "strategies": lambda rf: sorted(rf.strategies),
-    "dim": lambda rf: rf.dim,
-    "config": lambda rf: {n: v for n, v in rf.config.items() if n != "first_generation"},
+    "strategies": lambda rf: sorted(rf.file.strategies),
+    "dim": lambda rf: rf.rows.dim,
+    "config": lambda rf: {n: v for n, v in rf.file.config.items() if n != "first_generation"},
     "generation": lambda rf: rf.generation,
-    "stale_records": lambda rf: rf.stale_records,
+    "stale_records": lambda rf: rf.file.stale_records,
     "embedder": lambda rf: type(rf.embedder),
-    "lookup": lambda rf: rf.lookup("pod"),
-    "pairs": lambda rf: sorted(vector.tobytes() for vector, _ in rf.pairs("vector")),
-    "columns": lambda rf: sorted(rf.columns.names),
+    "lookup": lambda rf: rf.file.lookup("pod"),
+    "pairs": lambda rf: sorted(vector.tobytes() for vector, _ in rf.file.pairs("vector")),
+    "columns": lambda rf: sorted(rf.rows.columns.names),
     "at_commit": lambda rf: told(rf.at_commit().search("w1 w2", 3)),
-    "check_unchanged": lambda rf: rf.check_unchanged(),
     "refresh": lambda rf: rf.refresh(),
-    "verify": lambda rf: rf.verify()[0],
-    "lexicon": lambda rf: rf.lexicon.terms("running pods"),
-    "alive": lambda rf: rf.alive(np.ones(rf.rows, bool)).sum(),
-    "analysis": lambda rf: rf.analysis,
+    "verify": lambda rf: rf.file.verify()[0],
+    "lexicon": lambda rf: rf.rows.lexicon.terms("running pods"),
+    "alive": lambda rf: rf.rows.alive(np.ones(rf.rows.count, bool)).sum(),
+    "analysis": lambda rf: rf.rows.analysis,
     "nearness": lambda rf: rf.nearness("pod", rf.search("pod", 3)),
-    "has_filters_apart": lambda rf: None,  # how questions with a filter each are asked
-    "signatures": lambda rf: rf.signatures,
-    "is_elsewhere": lambda rf: rf.is_elsewhere,
+    "signatures": lambda rf: rf.file.signatures,
+    "is_elsewhere": lambda rf: rf.rows.is_elsewhere,
+    "live": lambda rf: rf.rows.live,
+    "count": lambda rf: rf.rows.count,
+    "flags": lambda rf: rf.rows.flags(rf.rows.select({"year": 2003}), Notes()).sum(),
+    "listing": lambda rf: by_name(rf, rf.rows.listing("pod", Notes())),
+    "queries": lambda rf: rf.rows.queries(["pod drain"]).terms(),
+    "statistics_of": lambda rf: rf.rows.statistics_of("pod drain"),
+    "spelled": lambda rf: rf.rows.spelled("no", 0),
+    "looked_at": lambda rf: list(rf.rows.looked_at("contents", [rf.row(f"{DOC}#0")]).values()),
+    "vector_or_nan": lambda rf: rf.rows.vector_or_nan(rf.row(f"{DOC}#0")).tobytes(),
+    "read": lambda rf: rf.rows.read(rf.row(f"{DOC}#0"), "whole"),
+    "live_mask": lambda rf: rf.rows.live_mask.sum(),
+    "check_live": lambda rf: rf.rows.check_live(np.arange(3)),
+    "check_unchanged": lambda rf: rf.rows.check_unchanged(),
 }  # fmt: skip
 # What is another thing for many files than for one, and why.
 OTHER = {
@@ -136,7 +151,16 @@ OTHER = {
     "asearch_batch": "search_batch in a thread",
     "aask": "ask in a thread",
     "close": "ends it",
-    "over": "opens a reader of one file",
+    "file": "is a container, of which the members are here",
+    "rows": "are the rows, of which the members are here",
+    "path": "is its own",
+    "reader": "has none: ValueError",
+    "hybrid": "is what search asks",
+    "min_score": "is what explain asks",
+    "hits": "are what search returns",
+    "are_apart": "is how questions with a filter each are asked",
+    "segments": "are those of all shards",
+    "live_place": "numbers of rows are a dataset's own",
     "compaction": "is about the bytes of a file",
     "info": "has its own fields",
     "entries": "count in their shards",
@@ -147,7 +171,6 @@ OTHER = {
     "rows_in": "divides rows, not bytes",
     "raw": "has no bytes of its own: ValueError",
     "footer": "has none: ValueError",
-    "fusion_core": "is the core's, for rows that are here",
 }
 
 
@@ -155,8 +178,22 @@ def public(kind):
     return {name for name in dir(kind) if not name.startswith("_")}
 
 
+def members(kind):
+    return public(kind) | {n for n in kind.__annotations__ if not n.startswith("_")}
+
+
 def test_every_public_name_has_a_line():
-    assert public(KnowledgeBase) == SAME.keys() | OTHER.keys()
+    kinds = KnowledgeBase, SearchedRows, StoredRows, Container
+    named = set().union(*map(members, kinds)) | {"fusion_method"}
+    assert named - {"counters"} | {"mask"} == SAME.keys() | OTHER.keys()
+
+
+def test_a_dataset_has_what_a_file_has():
+    assert members(SearchedRows) | members(StoredRows) <= members(DatasetRows) | {
+        "path", "config", "generation", "count", "live", "is_elsewhere",
+    }  # fmt: skip
+    assert public(Container) == public(DatasetContainer)
+    assert public(KnowledgeBase) <= public(Dataset)
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
@@ -328,15 +365,15 @@ def test_a_question_opens_no_shard_but_where_it_is_asked(kb, monkeypatch):
     engine = Elsewhere()
     with ragfile.open(kb.path, executor=engine) as rf:
 
-        def refuse(self, number):
+        def refuse(self, number, notes=None):
             raise AssertionError("a shard was opened here")
 
-        monkeypatch.setattr(Dataset, "segments_of", refuse)
-        monkeypatch.setattr(Dataset, "_shard", refuse)
+        monkeypatch.setattr(DatasetSnapshot, "segments_of", refuse)
+        monkeypatch.setattr(DatasetSnapshot, "shard", refuse)
         for name in SINGLE:
             for value in OPTIONS[name] if name != "similar_to" else ():
                 if (name, value) != ("mode", "keyword"):
                     rf.search("pod w*", **{"k": 5, name: value})
         assert rf.search_batch(QUESTIONS, columns=True, query_syntax=True).ids[0]
         rf.highlights("pod", rf.search("pod")[0])
-        assert rf.mask({"year": 2003}).any()
+        assert rf.rows.mask({"year": 2003}).any()

@@ -137,19 +137,19 @@ def test_a_manifest_that_cannot_be_is_refused(kb, change, says):
 def test_a_dataset_shows_what_it_is_and_what_its_shards_hold(kb):
     with ragfile.open(kb) as rf:
         assert repr(rf) == f"<Dataset {kb}, {len(rf):,} chunks in 3 shards, generation 1>"
-        names = [entry["name"] for entry in rf.entries]
+        names = [entry["name"] for entry in rf.file.entries]
         assert names.count("rag.config") == 3
-        assert {entry["segment"] for entry in rf.entries} == {1, 2, 3}
+        assert {entry["segment"] for entry in rf.file.entries} == {1, 2, 3}
         for number, record in enumerate(rf.manifest.shards, 1):
             with ragfile.open(kb / record.path) as shard:
-                there = bytes(shard.section("rag.chunks"))
-            assert bytes(rf.section("rag.chunks", number)) == there
-        assert rf.section("nosuch") is None
-        assert bytes(rf.section("rag.config")) == bytes(rf.section("rag.config", 1))
-        parts = [rf.rows_in(start, start + 7) for start in range(0, rf.rows, 7)]
+                there = bytes(shard.file.section("rag.chunks"))
+            assert bytes(rf.file.section("rag.chunks", number)) == there
+        assert rf.file.section("nosuch") is None
+        assert bytes(rf.file.section("rag.config")) == bytes(rf.file.section("rag.config", 1))
+        parts = [rf.file.rows_in(start, start + 7) for start in range(0, rf.rows.count, 7)]
         assert [row for part in parts for row in part] == rf.live_rows().tolist()
-        with pytest.raises(IndexError, match=f"row {rf.rows} of {rf.rows}"):
-            rf.hit(rf.rows)
+        with pytest.raises(IndexError, match=f"row {rf.rows.count} of {rf.rows.count}"):
+            rf.hit(rf.rows.count)
     assert repr(rf) == f"<Dataset {kb}, closed>"
     for ask in (rf.refresh, rf.document_ids, lambda: rf.search("pod"), lambda: rf.hit(0)):
         with pytest.raises(ValueError, match="is closed"):
@@ -158,7 +158,7 @@ def test_a_dataset_shows_what_it_is_and_what_its_shards_hold(kb):
 
 def test_what_a_dataset_has_of_a_missing_shard_is_said(kb):
     with ragfile.open(kb) as rf:
-        record, vectors = rf.manifest.shards[0], rf.has_vectors
+        record, vectors = rf.manifest.shards[0], rf.rows.has_vectors
     os.rename(kb / record.path, kb / "away")
     shards.forget()
     with ragfile.open(kb, allow_partial=True) as rf:
@@ -167,7 +167,7 @@ def test_what_a_dataset_has_of_a_missing_shard_is_said(kb):
         assert rf.hit(record.rows).text
         assert not rf.vector_mask()[: record.rows].any()
         assert rf.vector_mask()[record.rows :].all() == vectors
-        names = {entry["segment"] for entry in rf.entries}
+        names = {entry["segment"] for entry in rf.file.entries}
         assert names == {2, 3}
 
 

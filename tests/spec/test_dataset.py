@@ -34,14 +34,16 @@ def compare(found, rf):
     assert [d["text"] for d in found["documents"]] == [d.text for d in rf.documents()]
     hits = [rf.hit(row) for row in range(len(rf))]
     assert found["rows"] == [(hit.doc_id, hit.chunk_index) for hit in hits]
-    assert found["totals"] == (len(rf), rf.whole.frequencies.total_length)
+    assert found["totals"] == (len(rf), rf.rows.lexicon.total_length)
     assert found["sample"] == [
         (row.doc_id, row.chunk_index)
-        for row in sorted(sampled(rf.whole.archive), key=lambda row: (row.doc_id, row.chunk_index))
+        for row in sorted(
+            sampled(rf.rows.snapshot.whole().archive), key=lambda row: (row.doc_id, row.chunk_index)
+        )
     ]
     terms = found["frequencies"]
-    assert len(terms) == len(rf.whole.frequencies)
-    assert all(rf.whole.frequencies.df(term) == rows for term, rows in terms.items())
+    assert len(terms) == len(rf.rows.lexicon)
+    assert all(rf.rows.lexicon.df(term) == rows for term, rows in terms.items())
 
 
 def test_the_kept_dataset_is_read_by_both():
@@ -99,4 +101,4 @@ def test_the_second_readers_command_prints_json(capsys):
 
 def test_frequencies_stand_in_a_section_of_their_own():
     with ragfile.open(VECTORS / "kb") as rf:
-        assert rf.whole.archive.section(SECTION) is not None
+        assert rf.rows.snapshot.whole().archive.file.section(SECTION) is not None

@@ -47,7 +47,7 @@ def signed(path: Path) -> str:
         path, path.with_suffix(".key"), signer="me", signed="now"
     )
     with ragfile.open(path, trusted=[key.raw.hex()]) as rf:
-        assert rf.signatures == [made]
+        assert rf.file.signatures == [made]
     try:
         ragfile.open(path, trusted=[])
     except ragfile.SignatureError as error:
@@ -116,7 +116,7 @@ def details(rf: ragfile.KnowledgeBase, hit: ragfile.Hit) -> list[str]:
     assert rf.score([row], text="keys")[0] > 0
     if rf.embedder is not None:
         print(named(rf.embedder))
-    names: list[str] = rf.strategies
+    names: list[str] = rf.file.strategies
     listed = [one.source for one in rf.documents()]
     return [*names, *listed, *document.tags, str(rf.info["chunks"]), chunk.uuid, document.original]
 
@@ -252,7 +252,7 @@ def as_pairs(folder: Path) -> list[str]:
         path, keywords, [([0.6, 0.8], "key")], padding=8, precision=32, byteorder="little"
     )
     with ragfile.open(path, dialect="strict") as pairs:
-        texts = pairs.lookup("key")
+        texts = pairs.file.lookup("key")
     with ragfile.PairFile(path, dim=2) as same:
         rows, _ = same.nearest([0.6, 0.8], k=1, metric="ip")
         assert rows[0, 0] == 0

@@ -24,7 +24,7 @@ rf.ask("pods", temperature="hot")  # wrong: a number
 print(rf.ask("pods", stream=True).text)  # wrong: events are no answer
 print(rf.search_batch(["pods"])[0].text)  # wrong: Hits are a list
 print(rf.document("a").text)  # wrong: the document might not be there
-rf.pairs("vectors")  # wrong: the pairs are in "vector" and "keyword"
+rf.file.pairs("vectors")  # wrong: the pairs are in "vector" and "keyword"
 ragfile.open(path, embeder="default")  # wrong: no such option
 ragfile.open(path, dialect="loose")  # wrong: no such dialect
 ragfile.open(path, dialect="strict").search("pods")  # wrong: a 0.1.0 file has no search

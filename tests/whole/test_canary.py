@@ -129,7 +129,7 @@ def test_nothing_of_a_deleted_document_is_left(
         )
     chunks = [
         chunk
-        for s in ragfile.open(path).segments
+        for s in ragfile.open(path).rows.segments
         for chunk in chunks_of(path, s)
         if CANARY in chunk.content
     ]
@@ -151,7 +151,7 @@ def test_nothing_of_a_deleted_document_is_left(
     assert path.read_bytes() == fresh.read_bytes()
     with ragfile.open(path, embedder=embedder) as rf:
         assert [hit for hit in rf.search(CANARY, 50, mode="bm25") if "whales" not in hit.text] == []
-        assert rf.lookup(CANARY) == []
+        assert rf.file.lookup(CANARY) == []
 
 
 def chunks_of(path, segment):
@@ -166,10 +166,10 @@ def test_nothing_is_left_in_the_list_of_stale_documents(tmp_path):
         w.add_documents([*map(plain, range(4)), secret("stale")])
     with ragfile.edit(path, chunking="words:6/0") as w:
         w.upsert([plain(0)])
-    assert CANARY.encode() in bytes(ragfile.open(path).section("rag.stale"))
+    assert CANARY.encode() in bytes(ragfile.open(path).file.section("rag.stale"))
     with ragfile.edit(path) as w:
         w.delete([CANARY + "-stale"])
-    assert CANARY.encode() not in bytes(ragfile.open(path).section("rag.stale"))
+    assert CANARY.encode() not in bytes(ragfile.open(path).file.section("rag.stale"))
     ragfile.compact(path)
     assert holds(path, traces_of()) == []
     assert set(ragfile.stale(path)) == {"doc1", "doc2", "doc3"}
@@ -199,7 +199,7 @@ def test_nothing_is_left_of_what_a_file_was_converted_from(tmp_path):
     assert holds(path, traces)  # nothing was deleted, and a conversion back gives the same bytes
     with ragfile.edit(path) as w:
         assert w.delete([CANARY]) == [CANARY]
-    assert ragfile.open(path).section("rag.origin") is None
+    assert ragfile.open(path).file.section("rag.origin") is None
     ragfile.compact(path)
     assert holds(path, traces) == []
     with ragfile.open(path) as rf:

@@ -88,7 +88,7 @@ def passing(folder, oracle, where):
     """By building what there is and asking it for each chunk."""
     oracle.build(folder / "asked")
     with ragfile.open(folder / "asked") as rf:
-        return {rf.chunk(row).doc_id for row in np.flatnonzero(rf.mask(where)).tolist()}
+        return {rf.chunk(row).doc_id for row in np.flatnonzero(rf.rows.mask(where)).tolist()}
 
 
 def change(path, oracle, kind, what, folder):

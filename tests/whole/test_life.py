@@ -217,7 +217,7 @@ def test_children_forked_while_threads_are_inside_a_reader_answer(path):
     expected = life.asked(rf)
 
     def hold():
-        with rf._swap, rf._question_vectors.kept._lock:
+        with rf._current.swap, rf._current.opened.retrieval.vectors.kept._lock:
             stop.wait()
 
     def reopen():

@@ -88,14 +88,14 @@ def test_sources_come_back_byte_for_byte(docs, tmp_path):
             d["text"].encode()
             for d in sqlrooms.get_source_documents(["crlf.md#0"], str(tmp_path / "kb"))
         ] == [FILES["crlf.md"]]
-        assert rf.verify()[0] == []
+        assert rf.file.verify()[0] == []
     assert ragfile.verify(tmp_path / "kb")[0] == []
 
 
 def test_a_text_that_was_as_it_is_keeps_no_way_back(docs, tmp_path):
     ragfile.build([docs], tmp_path / "kb")
     with ragfile.open(tmp_path / "kb") as rf:
-        said = {there.id: there.fields for there in rf.segments[0].live_documents()}
+        said = {there.id: there.fields for there in rf.rows.segments[0].live_documents()}
     assert {name for name, fields in said.items() if "original" in fields} == set(FILES) - {
         "plain.txt",
         "nothing.txt",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ragfile
-import ragfile.knowledge_base
 from ragfile.embedding.protocol import Model
 from ragfile.errors import FormatError, ModelError
-from ragfile.file.archive import Archive
+from ragfile.search.file_rows import FileRows
+from ragfile.search.opener import FileOpener
 
 
 def _chunks(tag, count):
@@ -31,11 +31,11 @@ def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began
 ):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, row_set = ragfile.open(path), Archive.row_set
+    kb, select = ragfile.open(path), FileRows.select
 
     def overtaken(self, *args):
-        found = row_set(self, *args)
-        monkeypatch.setattr(Archive, "row_set", row_set)
+        found = select(self, *args)
+        monkeypatch.setattr(FileRows, "select", select)
         with ragfile.edit(path) as w:
             w.delete(["a0"])
             w.add(_chunks("b", 5), np.ones((5, 2), np.float32))
@@ -44,7 +44,7 @@ def test_a_search_that_a_refresh_overtakes_answers_from_the_commit_that_it_began
         thread.join()
         return found
 
-    monkeypatch.setattr(Archive, "row_set", overtaken)
+    monkeypatch.setattr(FileRows, "select", overtaken)
     hits = kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})
     assert [hit.doc_id for hit in hits] == ["a0", "a1", "a2"]
     assert [hit.doc_id for hit in kb.search("pods", vector=[1.0, 1.0], where={"of": "a"})] == [
@@ -58,7 +58,7 @@ def test_metadata_that_was_read_of_one_file_is_not_that_of_the_next(tmp_path):
     path = tmp_path / "kb"
     _made(path, "a", 1)
     kb = ragfile.open(path)
-    rows = kb.segments[0]
+    rows = kb.rows.segments[0]
     kb.hit(0)
     _made(path, "b", 1)
     assert kb.refresh()
@@ -123,17 +123,18 @@ def test_an_older_generation_stays_what_it_is_whatever_becomes_of_the_file(tmp_p
 def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypatch):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, opened = ragfile.open(path), ragfile.knowledge_base.KnowledgeBase._open
+    kb, opened = ragfile.open(path), FileOpener.open
     with ragfile.edit(path) as w:
         w.delete(["a0"])
 
     def overtaken(self):
-        opened(self)
+        found = opened(self)
         thread = threading.Thread(target=kb.close)
         thread.start()
         thread.join()
+        return found
 
-    monkeypatch.setattr(ragfile.knowledge_base.KnowledgeBase, "_open", overtaken)
+    monkeypatch.setattr(FileOpener, "open", overtaken)
     assert not kb.refresh()
     monkeypatch.undo()
     for ask in (
@@ -150,7 +151,7 @@ def test_a_file_that_is_closed_during_a_refresh_stays_closed(tmp_path, monkeypat
 def test_the_slower_of_two_refreshes_does_not_bring_back_the_older_commit(tmp_path, monkeypatch):
     path = tmp_path / "kb"
     _made(path, "a", 3)
-    kb, opened = ragfile.open(path), ragfile.knowledge_base.KnowledgeBase._open
+    kb, opened = ragfile.open(path), FileOpener.open
 
     def delete(doc_id):
         with ragfile.edit(path) as w:
@@ -158,14 +159,15 @@ def test_the_slower_of_two_refreshes_does_not_bring_back_the_older_commit(tmp_pa
 
     def overtaken(self):
         monkeypatch.undo()
-        opened(self)
+        found = opened(self)
         delete("a1")
         thread = threading.Thread(target=kb.refresh)
         thread.start()
         thread.join()
+        return found
 
     delete("a0")
-    monkeypatch.setattr(ragfile.knowledge_base.KnowledgeBase, "_open", overtaken)
+    monkeypatch.setattr(FileOpener, "open", overtaken)
     assert kb.refresh()
     assert kb.generation == 3
     assert len(kb) == 1
@@ -259,7 +261,7 @@ def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_p
     with ragfile.create(path, embedder=Fixed("old", [1.0, 0.0])) as w:
         w.add_documents([{"id": "a", "text": "pods"}])
     bound, free = ragfile.open(path, embedder=Fixed("old", [1.0, 0.0])), ragfile.open(path)
-    free._question_vectors._embedder = Fixed("old", [1.0, 0.0])
+    free._current.opened.retrieval.vectors._embedder = Fixed("old", [1.0, 0.0])
     assert free.search("pods", mode="vector")[0].score == 1
     bound.search("pods")
     ragfile.reindex(path, embedder=Fixed("new", [0.0, 3.0, 4.0]))
@@ -268,5 +270,5 @@ def test_a_reader_of_a_file_whose_model_was_replaced_asks_by_the_new_model(tmp_p
     assert bound.search("pods", mode="vector", cache=False)[0].score == 1
     assert free.refresh()
     assert "does not record its embedder" in free.search("pods", mode="vector").degraded
-    free._question_vectors._embedder = Fixed("new", [0.0, 3.0, 4.0])
+    free._current.opened.retrieval.vectors._embedder = Fixed("new", [0.0, 3.0, 4.0])
     assert free.search("pods", mode="vector")[0].score == 1

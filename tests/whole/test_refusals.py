@@ -100,7 +100,7 @@ def test_a_batch_is_a_list_of_texts_with_a_vector_each(kb):
             rf.search_batch("keys")
         for count in (1, 3):
             with pytest.raises(ValueError, match=f"2 questions have a vector each, not {count}"):
-                rf.search_batch(["keys", "pods"], vectors=np.ones((count, rf.dim)))
+                rf.search_batch(["keys", "pods"], vectors=np.ones((count, rf.rows.dim)))
 
 
 @pytest.mark.parametrize("k", [2.5, "3", None])

@@ -23,12 +23,12 @@ def test_a_file_without_rows_keeps_how_words_are_made(tmp_path, is_emptied):
     with ragfile.edit(path) as w:
         w.add_documents([{"id": "a", "text": "die Häuser"}])
     with ragfile.open(path) as rf:
-        assert rf.analysis == german
-        assert "analysis" not in rf.config
+        assert rf.rows.analysis == german
+        assert "analysis" not in rf.file.config
         assert [hit.doc_id for hit in rf.search("Haus", mode="bm25")] == ["a"]
     ragfile.compact(path)
     with ragfile.open(path) as rf:
-        assert rf.analysis == german
+        assert rf.rows.analysis == german
 
 
 @pytest.mark.parametrize("said", [7, {}, {"words": "analyzer=other\n", "k1": 1, "b": 0.5}])

@@ -177,7 +177,7 @@ def test_tags_and_metadata_that_no_json_holds_are_refused_and_odd_ones_kept(docs
     build(docs, tmp_path / "kb", tags=["lone \ud800"])
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.document("03.md").tags == ("lone \ud800",)
-        assert "labels" not in rf.config
+        assert "labels" not in rf.file.config
 
 
 def test_sources_without_a_document_are_an_error_and_leave_no_file(tmp_path):
@@ -255,7 +255,7 @@ def test_a_build_killed_in_the_middle_leaves_no_file_and_goes_on_from_what_was_e
     kept = before[:-1]  # what was asked last may have been under way
     assert not set(" ".join(kept).split()) & set(" ".join(again).split())
     assert sorted(os.listdir(tmp_path)) == ["docs", "kb", "log"]
-    assert ragfile.open(out).verify()[0] == []
+    assert ragfile.open(out).file.verify()[0] == []
 
 
 # -------------------------------------------------------------------------------------------------------------- stashes --

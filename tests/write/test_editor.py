@@ -152,12 +152,12 @@ def test_after_compaction_no_byte_of_a_deleted_document_is_left(tmp_path):
     ]
     raw = path.read_bytes()
     assert all(trace in raw for trace in traces[2:])
-    assert canary.lower()[4:12].encode() in bytes(ragfile.open(path).section("rag.terms"))
+    assert canary.lower()[4:12].encode() in bytes(ragfile.open(path).file.section("rag.terms"))
     ragfile.compact(path)
     raw = path.read_bytes()
     assert [trace for trace in traces if trace in raw] == []
     with ragfile.open(path) as rf:
-        segment = rf.segments[0]
+        segment = rf.rows.segments[0]
         unpacked = segment.texts.read(0, segment.texts.size) + segment.meta.read(
             0, segment.meta.size
         )
@@ -207,7 +207,7 @@ def test_sections_of_a_third_party_survive_compaction(tmp_path):
         w.delete(["d"])
     ragfile.compact(path)
     with ragfile.open(path) as rf:
-        assert bytes(rf.section("my.graph")) == b"edges"
+        assert bytes(rf.file.section("my.graph")) == b"edges"
         assert len(rf) == 0
 
 
@@ -265,7 +265,7 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
         w.upsert([{"id": "e", "text": "four"}, {"id": "d0", "text": "five"}])
     assert ragfile.verify(path)[0] == []
     with ragfile.open(path) as rf:
-        first, second = (segment.number for segment in rf.segments)
+        first, second = (segment.number for segment in rf.rows.segments)
     damages = {
         "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
         "lives in part": lambda w: (
@@ -293,7 +293,7 @@ def test_damaged_vectors_are_not_carried_into_a_new_commit(tmp_path):
     path = tmp_path / "f"
     fresh(path, [{"id": f"d{i}", "text": "abc cab " * 40} for i in range(9)])
     with ragfile.open(path) as rf:
-        entry = next(entry for entry in rf.entries if entry["name"] == "vector")
+        entry = next(entry for entry in rf.file.entries if entry["name"] == "vector")
     raw = bytearray(path.read_bytes())
     raw[entry["at"] + 100] ^= 1
     path.write_bytes(raw)
@@ -397,7 +397,7 @@ def test_generations_count_on_through_a_compaction(tmp_path):
         ragfile.compact(path)
         with ragfile.open(path) as rf:
             assert (rf.generation, rf.info["generation"], len(rf)) == (4, 4, 4)
-            assert {entry["generation"] for entry in rf.entries} == {4}
+            assert {entry["generation"] for entry in rf.file.entries} == {4}
         with ragfile.open(path, generation=4) as rf:
             assert len(rf) == 4
         with pytest.raises(
@@ -421,7 +421,7 @@ def test_a_compaction_that_renumbers_gives_the_bytes_of_a_fresh_build(tmp_path):
     with ragfile.edit(path, embedder=Letters()) as w:
         w.delete(["b"])
     ragfile.compact(path)
-    assert ragfile.open(path).config["first_generation"] == 2
+    assert ragfile.open(path).file.config["first_generation"] == 2
     ragfile.compact(path, renumber=True)
     assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
 

@@ -60,7 +60,7 @@ def damage(path, *places, fill=None):
 
 def sections(path):
     with ragfile.open(path) as rf:
-        return {entry["name"]: entry for entry in rf.entries}
+        return {entry["name"]: entry for entry in rf.file.entries}
 
 
 def invert(path, *places):
@@ -88,7 +88,7 @@ def test_the_newest_footer_is_reported_when_nothing_of_it_is_left_and_comes_back
     damage(kb, (len(whole) - 64, 64))
     with ragfile.open(kb) as rf:
         assert rf.info["lost_generation"] == 4
-        assert rf.has_lost_commit
+        assert rf.file.has_lost_commit
     with pytest.raises(ragfile.CorruptError, match="generation 4 was committed"):
         ragfile.edit(kb)
     ragfile.repair(kb)
@@ -376,7 +376,7 @@ def test_a_signed_file_is_signed_after_the_repair(kb, tmp_path):
         assert kb.read_bytes() == whole
     assert ragfile.verify(kb, keys=[key])[0] == []
     with ragfile.open(kb, trusted=[key]) as rf:
-        assert rf.signatures[0].is_current
+        assert rf.file.signatures[0].is_current
         assert rf.info["parity"] == 2
 
 

@@ -41,7 +41,7 @@ def test_a_signed_file_opens_for_who_trusts_its_key_and_for_nobody_else(kb, keys
     made = ragfile.sign(kb, ada, signer="Ada", signed="2026-01-31T13:00:00+01:00")
     assert (made.signer, made.signed) == ("Ada", "2026-01-31T12:00:00Z")
     with ragfile.open(kb, trusted=[public(bob), public(ada)]) as rf:
-        assert rf.signatures == [made]
+        assert rf.file.signatures == [made]
         assert rf.search("number 7", 1)[0].doc_id == "page7"
     for trusted in ([public(bob)], []):
         with pytest.raises(ragfile.SignatureError, match="no signature is by a trusted key"):
@@ -52,12 +52,12 @@ def test_signing_changes_no_byte_and_no_answer(kb, keys):
     before = kb.read_bytes()
     with ragfile.open(kb) as rf:
         answer = rf.search("number 7", 5)
-        said = rf.strategies
+        said = rf.file.strategies
     ragfile.sign(kb, keys[0])
     assert kb.read_bytes()[: len(before)] == before
     with ragfile.open(kb) as rf:
         assert rf.search("number 7", 5) == answer
-        assert rf.strategies == [*said, "rag.seal", "rag.signatures"]
+        assert rf.file.strategies == [*said, "rag.seal", "rag.signatures"]
     assert ragfile.verify(kb) == ragfile.verify(kb, keys=[public(keys[0])])
 
 
@@ -67,7 +67,7 @@ def test_several_people_sign_and_each_once(kb, keys):
     ragfile.sign(kb, bob, signer="Bob")
     ragfile.sign(kb, ada, signer="Ada again")
     with ragfile.open(kb, trusted=[public(bob)]) as rf:
-        assert [s.signer for s in rf.signatures] == ["Bob", "Ada again"]
+        assert [s.signer for s in rf.file.signatures] == ["Bob", "Ada again"]
 
 
 def test_an_edit_and_a_compaction_leave_the_signatures_out(kb, keys):
@@ -75,8 +75,8 @@ def test_an_edit_and_a_compaction_leave_the_signatures_out(kb, keys):
     with ragfile.edit(kb) as w:
         w.delete(["page3"])
     with ragfile.open(kb) as rf:
-        assert rf.signatures == []
-        assert "rag.seal" not in rf.strategies
+        assert rf.file.signatures == []
+        assert "rag.seal" not in rf.file.strategies
     ragfile.sign(kb, keys[0])
     ragfile.compact(kb)
     with pytest.raises(ragfile.SignatureError, match="nobody signed it"):
@@ -104,7 +104,7 @@ def test_an_old_writer_s_commit_makes_signatures_stale(kb, keys):
     with pytest.raises(ragfile.SignatureError, match="changed after it was signed"):
         ragfile.open(kb, trusted=[public(keys[0])])
     with ragfile.open(kb) as rf:
-        assert [s.is_current for s in rf.signatures] == [False]
+        assert [s.is_current for s in rf.file.signatures] == [False]
     assert ragfile.verify(kb)[0] == []
     assert ragfile.verify(kb, keys=[public(keys[0])])[0][0][0] == "SignatureError"
 
@@ -113,10 +113,10 @@ def forged(signed):
     """The same file whose texts are others, with all checksums right: what a forger makes."""
     with ragfile.open(signed) as rf:
         sections = [
-            (e["name"], e["segment"], e["flags"], bytes(rf.section(e["name"], e["segment"])), e["items"])
-            for e in rf.entries
+            (e["name"], e["segment"], e["flags"], bytes(rf.file.section(e["name"], e["segment"])), e["items"])
+            for e in rf.file.entries
         ]  # fmt: skip
-        rows = {s.number: (s.rows, s.live) for s in rf.segments}
+        rows = {s.number: (s.rows, s.live) for s in rf.rows.segments}
     return sections, rows
 
 
@@ -205,7 +205,7 @@ def test_keys_of_openssl_and_openssh_are_read(tmp_path, kb):
     ragfile.sign(kb, b)
     for trusted in (pub.stdout, f"{b}.pub", (tmp_path / "b.pub").read_text()):
         with ragfile.open(kb, trusted=[trusted]) as rf:
-            assert len(rf.signatures) == 2
+            assert len(rf.file.signatures) == 2
 
 
 def test_what_is_not_a_key_is_named(tmp_path, kb, keys):
@@ -221,7 +221,7 @@ def test_what_is_not_a_key_is_named(tmp_path, kb, keys):
     with pytest.raises(ValueError, match="time zone"):
         ragfile.sign(kb, keys[0], signed="2026-01-31")
     with ragfile.open(kb) as rf:
-        assert rf.signatures == []
+        assert rf.file.signatures == []
 
 
 HOSTILE = [
@@ -253,7 +253,7 @@ def test_envelopes_of_any_shape_are_no_signatures(tmp_path, keys):
     path = tmp_path / "kb.ragfile"
     path.write_bytes(build(Commit([("foo", 0, 0, b"x", 0), ("rag.signatures", 0, 0, raw, 5)])))
     with ragfile.open(path) as rf:
-        assert [s.is_current for s in rf.signatures] == [False] * 5
+        assert [s.is_current for s in rf.file.signatures] == [False] * 5
     with pytest.raises(ragfile.SignatureError):
         ragfile.open(path, trusted=[public(keys[0])])
 

@@ -65,7 +65,7 @@ def test_documents_that_are_read_anew_get_the_tags_and_metadata_of_the_build(fol
     change(folder)
     ragfile.sync(path, [folder])
     with ragfile.open(path) as rf:
-        assert rf.config["labels"] == labels
+        assert rf.file.config["labels"] == labels
         assert len(
             rf.search("the text something", 50, tags_any=["handbook"], where={"team": "ops"})
         ) == len(rf)
@@ -216,11 +216,11 @@ def test_stale_documents_are_listed_cut_again_and_forgotten(path, folder):
     assert report.recut == ["a.md", "c.md"]
     assert ragfile.stale(path) == {}
     with ragfile.open(path) as rf:
-        assert "rag.stale" not in rf.strategies
+        assert "rag.stale" not in rf.file.strategies
         assert all(
             len(rf.chunk(row).content) <= 90
             for row in rf.live_rows().tolist()
-            if rf.segments[-1].base <= row
+            if rf.rows.segments[-1].base <= row
         )
 
 
@@ -267,7 +267,9 @@ def test_pages_survive_reindex(tmp_path):
         w.add_documents([{"id": "d", "text": text, "segments": pages, "metadata": {"lang": "en"}}])
     ragfile.reindex(tmp_path / "kb", chunking="characters:60/0")
     with ragfile.open(tmp_path / "kb") as rf:
-        chunks = [rf.chunk(row) for row in rf.live_rows().tolist() if row >= rf.segments[-1].base]
+        chunks = [
+            rf.chunk(row) for row in rf.live_rows().tolist() if row >= rf.rows.segments[-1].base
+        ]
         assert {chunk.metadata["page"] for chunk in chunks} == {1, 2}
         assert all(
             ("one" in chunk.content) == (chunk.metadata["page"] == 1)
@@ -336,7 +338,7 @@ def test_chunks_with_and_without_vectors_never_mix(tmp_path):
         ragfile.edit(tmp_path / "without", embedder=Letters())
     assert ragfile.reindex(tmp_path / "without", embedder=Letters()) == {"recut": 0, "embedded": 1}
     with ragfile.open(tmp_path / "without") as rf:
-        assert rf.has_vectors
+        assert rf.rows.has_vectors
 
 
 def test_a_file_says_when_compaction_pays(tmp_path):

@@ -43,7 +43,7 @@ def path(tmp_path, rows):
 
 def clusters_of(path):
     with ragfile.open(path) as rf:
-        return [segment.matrix.clusters for segment in rf.segments]
+        return [segment.matrix.clusters for segment in rf.rows.segments]
 
 
 def same_answers(rf, other, queries):
@@ -64,8 +64,8 @@ def test_a_file_with_clusters_answers_as_one_without(tmp_path, path, rows):
     assert clusters_of(path)[0] > 20
     assert clusters_of(plain) == [0]
     with ragfile.open(path) as rf, ragfile.open(plain) as other:
-        assert "rag.clustered" in rf.strategies
-        assert "rag.shadow" not in rf.strategies
+        assert "rag.clustered" in rf.file.strategies
+        assert "rag.shadow" not in rf.file.strategies
         same_answers(rf, other, rows[ROWS : ROWS + 5])
     assert not ragfile.verify(path)[0]
 

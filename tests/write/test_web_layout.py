@@ -34,8 +34,8 @@ def path(tmp_path):
 
 def parts(rf):
     """For each segment the grain, and the names of the sections that have finer sums."""
-    for segment in rf.segments:
-        names = {(e["at"], e["size"]): e["name"] for e in rf.entries}
+    for segment in rf.rows.segments:
+        names = {(e["at"], e["size"]): e["name"] for e in rf.file.entries}
         grain, found = _core.fine_sums(segment.section("rag.fine"))
         yield grain, [names[at, size] for at, size, _ in found], found
 
@@ -45,7 +45,7 @@ def test_every_grain_of_the_covered_sections_has_its_own_sum(path):
         ((grain, names, found),) = parts(rf)
         assert (grain, names) == (1024, COVERED)
         for at, size, sums in found:
-            raw = rf.raw(at, size)
+            raw = rf.file.raw(at, size)
             assert sums == [_core.hash64(raw[i : i + grain]) for i in range(0, size, grain)]
         assert ragfile.verify(path)[0] == []
 
@@ -85,8 +85,8 @@ def test_a_reader_answers_alike_with_and_without(path, tmp_path):
 
 def test_a_wrong_finer_sum_is_a_fault(path):
     with ragfile.open(path) as rf:
-        entry = next(e for e in rf.entries if e["name"] == "rag.fine")
-        faults = [list(consistency.fine_faults(segment)) for segment in rf.segments]
+        entry = next(e for e in rf.file.entries if e["name"] == "rag.fine")
+        faults = [list(consistency.fine_faults(segment)) for segment in rf.rows.segments]
         assert faults == [[]]
     data = bytearray(path.read_bytes())
     data[entry["at"] + entry["size"] - 1] ^= 1
@@ -98,5 +98,5 @@ def test_a_build_takes_the_layout(tmp_path):
     (tmp_path / "a.md").write_text("# Pods\n\nA pod restarts.\n")
     ragfile.build([tmp_path / "a.md"], tmp_path / "kb.ragfile", layout="web")
     with ragfile.open(tmp_path / "kb.ragfile") as rf:
-        assert rf.config["layout"] == "web"
+        assert rf.file.config["layout"] == "web"
         assert [names for _, names, _ in parts(rf)] == [COVERED]

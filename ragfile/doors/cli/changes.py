@@ -138,15 +138,16 @@ def _changing(file):
 
 def _hint(file):
     """Says when compaction pays; it never happens by itself."""
-    from ragfile.file.archive import Archive
+    from ragfile.search.file_rows import rows_of
 
     if is_dataset(file):
         return
 
-    with Archive(file) as archive:
-        if archive.compaction:
+    with rows_of(file) as archive:
+        if archive.file.compaction:
             click.echo(
-                f"ragfile: {archive.compaction}: `ragfile compact {file}` rewrites it", err=True
+                f"ragfile: {archive.file.compaction}: `ragfile compact {file}` rewrites it",
+                err=True,
             )
 
 

@@ -39,9 +39,9 @@ def export_command(file, out, to, no_vectors, as_json):
     reason, bar = "", Progress()
     with passages(open_file(file)) as rf, _whole(out):
         if to == "jsonl":
-            _lines(arrow.records(rf, vectors=not no_vectors), out, len(rf), bar)
+            _lines(arrow.records(rf.rows, vectors=not no_vectors), out, len(rf), bar)
         elif to == "parquet":
-            reader = arrow.arrow_reader(rf, vectors=not no_vectors)
+            reader = arrow.arrow_reader(rf.rows, vectors=not no_vectors)
             with bar.ticking(f"writing {out}"):
                 _parquet(reader, out)
         else:

@@ -71,7 +71,7 @@ def inspect(file, hex_at, vector_row, pairs_of, picture, generation, cache, as_j
 
 
 def _show_sections(rf, as_json):
-    entries, size = rf.entries, rf.info["size"]
+    entries, size = rf.file.entries, rf.info["size"]
     if as_json:
         return emit({"size": size, "sections": entries})
     width = max([len(entry["name"]) for entry in entries], default=4)
@@ -93,7 +93,7 @@ def _show_picture(rf, as_json):
 
     if as_json:
         raise click.UsageError("--picture is for people: without it, --json lists the sections")
-    for line in drawn(rf.entries, rf.info["size"]):
+    for line in drawn(rf.file.entries, rf.info["size"]):
         click.echo(line)
 
 
@@ -102,7 +102,7 @@ def _show_hex(rf, file, at, as_json):
     if at >= size:
         raise click.UsageError(f"--hex {at:,} is past the end: {file} has {size:,} bytes")
     if is_remote(file):
-        data = rf.raw(at, 256)
+        data = rf.file.raw(at, 256)
     else:
         with open(file, "rb") as raw:
             raw.seek(at)
@@ -119,7 +119,7 @@ def _show_hex(rf, file, at, as_json):
 def _show_pairs(rf, name, as_json):
     pairs = (
         (key if isinstance(key, str) else [float(x) for x in key], content)
-        for key, content in rf.pairs(name)
+        for key, content in rf.file.pairs(name)
     )
     for key, content in pairs:
         if as_json:

@@ -50,7 +50,7 @@ def search(
             asked = {name: value for name, value in options.items() if name in EXPLAIN.options}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
         excerpts = {} if as_json else {hit.id: rf.excerpt(question, hit) for hit in hits}
-        lost = getattr(rf, "has_lost_commit", False)
+        lost = getattr(rf.file, "has_lost_commit", False)
     if as_json:
         explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(

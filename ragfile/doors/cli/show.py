@@ -61,7 +61,7 @@ def _as_shown(rf, name) -> Any:
     """What `ragfile search` shows by this name: a source, with the place in it where there is one."""
     for pattern in PLACES:
         if (found := pattern.fullmatch(name)) and (ids := _of_source(rf, found["source"])):
-            rows = [row for doc_id in ids for row in rf.find(doc_id).file_rows]
+            rows = [row for doc_id in ids for row in rf.rows.find(doc_id).file_rows]
             hits = [hit for hit in map(rf.hit, rows) if _is_at(hit, found.groupdict())]
             if hits:
                 return hits[0]
@@ -74,7 +74,7 @@ def _of_source(rf, source):
     """The ids of the documents whose source is shown so."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FilterWarning)  # no document may have a source
-        mask = rf.mask({"source": {"$contains": os.path.basename(source)}})
+        mask = rf.rows.mask({"source": {"$contains": os.path.basename(source)}})
     hits = (rf.hit(row) for row in np.flatnonzero(mask).tolist())
     shown = (hit.doc_id for hit in hits if source in (hit.source, openable(hit.source, rf.path)))
     return list(dict.fromkeys(shown))

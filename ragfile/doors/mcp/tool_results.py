@@ -157,7 +157,7 @@ def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
     text = "\n".join(shown) or "No documents."
     if more:
         text += f"\n{more} more: go on with after={shown[-1]}"
-    model = (rf.config.get("model") or {}).get("name")
+    model = (rf.file.config.get("model") or {}).get("name")
     return text, {
         "documents": shown, "total": len(ids), "next": shown[-1] if more else None,
         "chunks": len(rf), "model": model, "generation": rf.generation,

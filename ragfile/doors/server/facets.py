@@ -25,7 +25,7 @@ def facets(service: Service, call: Call) -> dict[str, Any]:
 
 def facets_of(rf: KnowledgeBase) -> dict[str, Any]:
     """Of a commit, where nobody keeps them."""
-    columns, live = rf.columns, rf.live_rows()
+    columns, live = rf.rows.columns, rf.live_rows()
     fields = [_field(path, columns.column(path), live) for path in sorted(columns.paths)]
     return {
         "tags": _tags(columns.tags(), live), "fields": fields[:MOST_FIELDS],

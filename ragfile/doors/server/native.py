@@ -107,6 +107,7 @@ def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
 
 def fields_of(hit: Hit) -> dict[str, Any]:
     """What dataclasses.asdict gives, without its copies."""
+    hit.read()
     return {name: getattr(hit, name) for name in HIT}
 
 
@@ -129,7 +130,7 @@ def documents(service: Service, call: Call) -> dict[str, Any]:
 
 
 def _listed(rf, name):
-    there = rf.find(name)
+    there = rf.rows.find(name)
     fields, rows = there.fields, there.rows
     return {
         "id": name, "source": fields.get("source", ""), "tags": fields.get("tags", []),

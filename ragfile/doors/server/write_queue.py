@@ -80,7 +80,7 @@ def _mark(there):
 
 def _stored(service, call, doc_id):
     rf = service.collections.at_commit(call.path["c"])
-    there = rf.find(doc_id)
+    there = rf.rows.find(doc_id)
     count = 0 if there is None else len(there.rows)
     call.sink["chunks"] = count
     return {"id": doc_id, "chunks": count, "generation": rf.generation}
@@ -170,7 +170,7 @@ def _taken(service, upload, dedupe):
 def _document_of(service, upload):
     """The upload as one that is done, where a document of another origin has its bytes."""
     rf = service.collections.at_commit(upload.collection)
-    rows = rf.mask({"checksum": upload.checksum})
+    rows = rf.rows.mask({"checksum": upload.checksum})
     found = [] if rows is None else [rf.chunk(int(row)).doc_id for row in rows.nonzero()[0]]
     if not found:
         return None

@@ -85,8 +85,8 @@ def _require_built():
 
 def _about(opened, source, name, meaning, offline):
     """site.json."""
-    recorded = opened.config.get("model") or {}
-    has_model = meaning and opened.has_vectors and recorded.get("spec") == "default"
+    recorded = opened.file.config.get("model") or {}
+    has_model = meaning and opened.rows.has_vectors and recorded.get("spec") == "default"
     size = os.stat(source).st_size
     return {
         "file": re.sub(r"[^\w.-]", "-", source.name, flags=re.ASCII),
@@ -100,7 +100,7 @@ def _about(opened, source, name, meaning, offline):
 
 def _stemmer(opened):
     """The stemmer that a file's words are made with, None for none."""
-    lexicons = [segment.lexicon for segment in opened.segments if segment.has("rag.terms")]
+    lexicons = [segment.lexicon for segment in opened.rows.segments if segment.has("rag.terms")]
     name = lexicons[0].analysis.stemmer if lexicons else "none"
     return None if name == "none" else name
 

@@ -26,10 +26,10 @@ from ragfile.exchange.origin import unpack as unpack_origin
 from ragfile.exchange.ragmd.front_matter import Frontmatter
 from ragfile.file import config as recorded
 from ragfile.file import sections
-from ragfile.file.archive import Archive
 from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
+from ragfile.search.file_rows import rows_of
 from ragfile.write.writer import DEFAULT, Writer, fusion_record, model_record
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ METRICS = {"ip": "ip", "cosine": "ip", "l2": "l2"}
 
 def read(path):
     """The collection in a file."""
-    with Archive(path) as archive:
-        section = archive.section(ORIGIN, 0)
+    with rows_of(path) as archive:
+        section = archive.file.section(ORIGIN, 0)
         if section is not None:
             return _from_origin(archive, section)
         return _from_records(archive)
@@ -195,7 +195,7 @@ def _from_records(archive):
         raise ValueError(
             f"{archive.path} has no vectors, and what it is to become cannot be without"
         )
-    for name in archive.strategies:
+    for name in archive.file.strategies:
         if not sections.is_known(name):
             warnings.warn(
                 f"section {name} is left out: the other format has no place for it",

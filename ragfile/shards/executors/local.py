@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ragfile.ground.urls import is_remote
 from ragfile.shards.task_runner import attempt
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class Here:
         self._workers = workers or THREADS
 
     def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
-        if len(tasks) < 2 or not is_remote(tasks[0].url):
+        if len(tasks) < 2 or "://" not in tasks[0].url:
             return [attempt(task) for task in tasks]
         with ThreadPoolExecutor(min(self._workers, len(tasks)), "ragfile-shards") as pool:
             return list(pool.map(attempt, tasks))

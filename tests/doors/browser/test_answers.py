@@ -162,10 +162,10 @@ def test_raw_searches_give_the_same_rows_and_bits(files, name):
         there("open")
         for _ in range(QUESTIONS):
             text, k, options = question(rng), rng.choice([1, 7, 40]), rng.choice(FILTERS)
-            where = rf.mask(
+            where = rf.rows.mask(
                 options.get("where"), options.get("tags_any", ()), options.get("tags_all", ())
             )
-            vector = np.float32([rng.gauss(0, 1) for _ in range(rf.dim)])
+            vector = np.float32([rng.gauss(0, 1) for _ in range(rf.rows.dim)])
             for call, asked in (("match", text), ("nearest", vector)):
                 rows, scores = getattr(rf, call)([asked], k, where=where)
                 kept = rows[0] >= 0
@@ -197,7 +197,7 @@ def test_options_of_the_ranking_give_the_same_passages_and_score_bits(files, nam
                 row = int(rng.choice(rf.live_rows()))
                 options["similar_to"] = rf.hit(row).id if options["similar_to"] == "d" else row
                 text = rng.choice(["", text])
-            if not rf.has_vectors:
+            if not rf.rows.has_vectors:
                 options.pop("diversity", None)
             found = rf.search(text, **options, cache=False)
             assert there("search", text, camel(options))["hits"] == expected(found), (text, options)

@@ -67,7 +67,7 @@ def test_hints_name_options_of_the_command_line(run, tmp_path, monkeypatch):
 def test_damage_says_how_to_go_on(run, kb):
     raw = bytearray(kb.read_bytes())
     with ragfile.open(kb) as rf:
-        at = next(entry["at"] for entry in rf.entries if entry["name"] == "vector")
+        at = next(entry["at"] for entry in rf.file.entries if entry["name"] == "vector")
     raw[at] ^= 1
     kb.write_bytes(raw)
     code, _, err = run("search", kb, "keys", "--mode", "vector")

@@ -177,7 +177,7 @@ def test_a_file_that_went_through_faiss_and_json_is_asked_as_before(run, kb, tmp
     assert run("convert", *pair, "--to-ragfile", tmp_path / "back.ragfile")[0] == 0
     with ragfile.open(kb) as before, ragfile.open(tmp_path / "back.ragfile") as after:
         there, back = before.search("rotate the keys"), after.search("rotate the keys")
-        assert after.config["fusion"] == before.config["fusion"]
+        assert after.file.config["fusion"] == before.file.config["fusion"]
     assert back.degraded == ""
     assert [(hit.text, hit.score) for hit in back] == [(hit.text, hit.score) for hit in there]
 
@@ -255,7 +255,7 @@ def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(
     with ragfile.edit(kb) as w:
         w.add_documents([{"id": "new.md", "text": "One more page."}])
     with ragfile.open(kb) as rf:
-        at = next(e["at"] for e in rf.entries if e["name"] == "vector")
+        at = next(e["at"] for e in rf.file.entries if e["name"] == "vector")
     data = bytearray(kb.read_bytes())
     data[at + 900] ^= 1
     kb.write_bytes(data)

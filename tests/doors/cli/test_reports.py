@@ -19,7 +19,7 @@ def told(run, *arguments):
 
 def test_inspect_lists_every_section_with_its_place(kb, run):
     with ragfile.open(kb) as rf:
-        entries, size = rf.entries, rf.info["size"]
+        entries, size = rf.file.entries, rf.info["size"]
     assert told(run, "inspect", kb) == {"size": size, "sections": entries}
     code, out, _ = run("inspect", kb)
     heading, *lines = out.splitlines()

@@ -47,7 +47,7 @@ def test_a_picture_shows_each_section_where_it_lies(run, kb):
     lines = out.splitlines()
     grid = "".join(lines[: lines.index("")])
     with ragfile.open(kb) as rf:
-        entries, size = rf.entries, rf.info["size"]
+        entries, size = rf.file.entries, rf.info["size"]
     legend = {line.split()[1]: line[0] for line in lines[lines.index("") + 1 :]}
     assert code == 0
     assert set(legend) == {entry["name"] for entry in entries}

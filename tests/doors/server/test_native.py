@@ -127,7 +127,7 @@ def test_facets_count_what_can_be_filtered_by(server, rf):
     [year] = [field for field in facets["fields"] if field["name"] == "year"]
     assert (year["least"], year["most"], year["distinct"]) == (2023, 2024, 2)
     for value in year["values"]:
-        rows = rf.mask({"year": value["value"]})
+        rows = rf.rows.mask({"year": value["value"]})
         assert rows.sum() == value["chunks"]
 
 

@@ -132,11 +132,11 @@ def test_the_vectors_of_a_pair_are_searched_in_the_ragfile(pair, tmp_path):
 def test_an_edit_takes_the_origin_away_for_it_is_true_no_more(pair, tmp_path):
     conversion.convert(pair, tmp_path / "x.ragfile")
     ragfile.compact(tmp_path / "x.ragfile")
-    assert ragfile.open(tmp_path / "x.ragfile").section("rag.origin") is not None
+    assert ragfile.open(tmp_path / "x.ragfile").file.section("rag.origin") is not None
     with ragfile.edit(tmp_path / "x.ragfile") as w:
         w.delete(["a"])
     with ragfile.open(tmp_path / "x.ragfile") as rf:
-        assert rf.section("rag.origin") is None
+        assert rf.file.section("rag.origin") is None
     assert list(conversion.read(tmp_path / "x.ragfile").documents) == ["b"]
 
 

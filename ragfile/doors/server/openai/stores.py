@@ -157,7 +157,7 @@ def _chosen(ids, asked):
 
 
 def _file(rf, name, doc_id):
-    there = rf.find(doc_id)
+    there = rf.rows.find(doc_id)
     if there is None:
         raise HttpFailure(404, f"there is no file {doc_id!r:.120}")
     return {

@@ -1,0 +1,186 @@
+"""One commit of a 1.0 file that is open: checked when it is made, and never changed.
+
+refresh() makes another snapshot; whoever holds this one goes on to read its commit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragfile import _core
+from ragfile.errors import ChangedError, CorruptError, FormatError
+from ragfile.file import config, sections
+from ragfile.file.row_segment import RowSegment
+from ragfile.file.source import FileSource, OpenBytes, file_identity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragfile.file.source import ByteSource
+    from ragfile.types import StrPath
+
+FRONT, FOOTER = 4096, 64  # bytes at the beginning of a file and at the end of a commit
+
+
+class Snapshot:
+    """One commit of a file. `count` is the number of its rows, `live` of those that are not deleted."""
+
+    __slots__ = (
+        "_front", "_unchanged_at", "bytes", "commit", "config", "count", "generation",
+        "is_elsewhere", "live", "options", "path", "reader", "segments", "source",
+    )  # fmt: skip
+
+    config: dict[str, Any]  # JSON
+
+    def __init__(
+        self, source: ByteSource, opened: OpenBytes, reader: _core.Reader, *, generation: int = 0,
+        strict: bool = False, trusted: Sequence[str] | None = None, pin: bool = False,
+    ) -> None:  # fmt: skip
+        self.source, self.bytes, self.reader, self.path = source, opened, reader, source.path
+        self.options = {"generation": generation, "strict": strict, "trusted": trusted, "pin": pin}
+        if trusted is not None:
+            _require_signature(reader, trusted, self.path)
+        self.commit, self.is_elsewhere = reader.commit, reader.is_elsewhere
+        if strict and self.commit["lost_generation"]:
+            self.config = _config_of(reader, self.path)
+            lost = self.numbered(self.commit["lost_generation"])
+            what = f"generation {lost} was committed and is damaged"
+            raise CorruptError(f"{self.path}: {what}")
+        self._front = self._front_and_footer() if source.is_watched else None
+        self._unchanged_at = opened.identity[-1] if source.is_watched else None
+        self._check_needs()
+        self.segments, self.count = _segments_of(reader)
+        self.live = sum(segment.live for segment in self.segments)
+        self.config = _config_of(reader, self.path)
+        self.generation = self.numbered(self.commit["generation"])
+        metric = self.config.get("metric", "cosine")
+        for segment in self.segments:
+            segment.metric, segment.is_pinned = metric, pin
+
+    def _check_needs(self) -> None:
+        """Refuse a section without those that it needs."""
+        present = {(entry["segment"], entry["name"]) for entry in self.reader.entries}
+        for segment, name in present:
+            missing = next((n for n in sections.needs(name) if (segment, n) not in present), None)
+            if missing is not None:
+                raise CorruptError(
+                    f"{self.path}: section {name} needs section {missing}", section=missing
+                )
+
+    def _front_and_footer(self) -> tuple[bytes, bytes]:
+        """Return the bytes that name the commit: both hold hashes of what they stand for."""
+        return self.raw(0, FRONT), self.raw(max(self.commit["end"] - FOOTER, 0), FOOTER)
+
+    def check_unchanged(self) -> None:
+        """Raise ChangedError if the file was written over in place since it was opened.
+
+        Appended commits change no byte of this one, and a file renamed into the place of this one leaves it alone. This
+        costs a stat, and more only after a write. A file that is cut short while a call reads it ends the process
+        (SIGBUS): nothing in this library can prevent that.
+        """
+        now = self.source.stat()
+        if now is None or now.st_mtime_ns == self._unchanged_at:
+            return
+        if (now.st_dev, now.st_ino) != self.bytes.identity[:2]:
+            return
+        if now.st_size < self.commit["end"] or self._front_and_footer() != self._front:
+            raise ChangedError(
+                f"{self.path} was written over while it was open: call refresh(); "
+                "and replace files by renaming, as `mv` and `cp --remove-destination` do"
+            )
+        self._unchanged_at = now.st_mtime_ns
+
+    def raw(self, at: int, size: int) -> bytes:
+        """Return a copy of bytes of the file, as many as there are."""
+        found: Any = self.bytes.map  # a map of the core, or a buffer
+        if self.reader.is_elsewhere:
+            return found.read(at, size)
+        return bytes(memoryview(found)[at : at + size])
+
+    def numbered(self, generation: int) -> int:
+        """Return the number that users know a generation of the container by."""
+        return generation + self.config.get("first_generation", 1) - 1
+
+    def is_as_new_as(self, other: Snapshot) -> bool:
+        """Whether both read the same commit of the same file: a commit never changes."""
+        one, two = self.commit, other.commit
+        return (
+            one["identity"] == two["identity"]
+            and one["generation"] == two["generation"]
+            and one["end"] == two["end"]
+            and one["lost_generation"] == two["lost_generation"]
+            and self.source.is_same_file(self.bytes, other.bytes)
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _reopened, (self.source, self.options)
+
+    def close(self) -> None:
+        """Close connections. Bytes that are read later open new ones."""
+        if self.bytes.fetcher is not None:
+            self.bytes.fetcher.close()
+
+
+def open_snapshot(
+    source: ByteSource, *, generation: int = 0, strict: bool = False,
+    trusted: Sequence[str] | None = None, pin: bool = False,
+) -> Snapshot:  # fmt: skip
+    """Open the newest commit of a source, or the one of a generation."""
+    opened = source.open()
+    reader = _reader_of(opened, source.path, generation)
+    options: Any = {"generation": generation, "strict": strict, "trusted": trusted, "pin": pin}
+    return Snapshot(source, opened, reader, **options)
+
+
+def _reopened(source: ByteSource, options: dict[str, Any]) -> Snapshot:
+    """Return what a pickled snapshot becomes: its source opened anew."""
+    return open_snapshot(source, **options)
+
+
+def snapshot_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> Snapshot:
+    """Return the snapshot of the commit that a reader has open already."""
+    source = FileSource(path)
+    owner: Any = reader.owner  # a map, or a buffer
+    opened = OpenBytes(owner, file_identity(source.path), len(owner))
+    return Snapshot(source, opened, reader, strict=strict)
+
+
+def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
+    """Return the reader of a generation by the number that users know, or of the newest for 0."""
+    if not generation:
+        return _core.Reader(opened.map)
+    try:
+        newest = _core.Reader(opened.map)
+        first = config.first_generation(newest, path)
+    except FormatError:  # an older commit may be intact
+        return _core.Reader(opened.map, generation)
+    last = first - 1 + newest.commit["generation"]
+    if not first <= generation <= last:
+        why = "; a compaction left out those before" if first > 1 else ""
+        raise ValueError(f"{path} has generations {first} to {last}, not {generation}{why}")
+    return _core.Reader(opened.map, generation - first + 1)
+
+
+def _segments_of(reader: _core.Reader) -> tuple[list[RowSegment], int]:
+    """Return the segments with the numbers of their first rows, and the number of all rows."""
+    found, base = [], 0
+    for record in reader.segments:
+        found.append(RowSegment(reader, record, base))
+        base += record.rows
+    return found, base
+
+
+def _config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
+    """Return what the file records of how it was made."""
+    section = reader.section("rag.config")
+    if section is None:
+        return {}
+    section.check()
+    return config.read_config(bytes(section), path)
+
+
+def _require_signature(reader: _core.Reader, texts: Sequence[str], path: str) -> None:
+    from ragfile.file import signatures
+    from ragfile.ground.signing_keys import PublicKey  # with hashlib, which opening does not need
+
+    signatures.require(reader, [PublicKey.of(text) for text in texts], path)

@@ -1,0 +1,122 @@
+"""Where the bytes of a file come from: a path, a URL, or another format that is translated when it is opened.
+
+A source says how to open its bytes, what identifies them, and whether they changed since. A snapshot (file/snapshot.py)
+reads one opening of a source. Sources can be pickled; the bytes that they open cannot.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ragfile import _core
+from ragfile.ground.urls import shown
+
+if TYPE_CHECKING:
+    from ragfile.net.fetcher import Fetcher
+    from ragfile.types import StrPath
+
+
+class OpenBytes(NamedTuple):
+    """The bytes of a source as they were when it was opened."""
+
+    map: _core.Map | _core.Remote | memoryview
+    identity: tuple[object, ...]
+    size: int
+    fetcher: Fetcher | None = None
+
+
+class ByteSource(Protocol):
+    """Where the bytes of a file come from."""
+
+    path: str
+    format: str  # as `info` names it
+    is_watched: bool  # whether bytes that are open can change
+
+    def open(self) -> OpenBytes:
+        """Open the newest bytes."""
+        ...
+
+    def identity(self, opened: OpenBytes) -> tuple[object, ...]:
+        """Return what identifies the newest bytes, to compare with those that are open."""
+        ...
+
+    def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
+        """Whether two openings read one file, so that bytes of the first can still be read."""
+        ...
+
+    def stat(self) -> os.stat_result | None:
+        """Return the file's status, or None where bytes that are open cannot change."""
+        ...
+
+
+class FileSource:
+    """A file on this machine."""
+
+    __slots__ = ("path",)
+    format, is_watched = "1.0", True
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = os.fspath(path)
+
+    def open(self) -> OpenBytes:
+        identity = file_identity(self.path)
+        found = _core.Map(self.path)
+        return OpenBytes(found, identity, len(found))
+
+    def identity(self, opened: OpenBytes | None = None) -> tuple[object, ...]:
+        return file_identity(self.path)
+
+    def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
+        return opened.identity[:2] == other.identity[:2]
+
+    def stat(self) -> os.stat_result | None:
+        try:
+            return os.stat(self.path)
+        except OSError:  # deleted, and still mapped
+            return None
+
+
+class RemoteSource:
+    """A file behind a URL, of which only the bytes that are read are fetched.
+
+    `begun` is a map that the caller has fetched the first bytes of; the first opening takes it.
+    """
+
+    __slots__ = ("_begun", "cache", "path", "redirects", "url")
+    format, is_watched = "1.0", False
+
+    def __init__(
+        self, url: str, cache: StrPath | None = None, redirects: bool = False,
+        begun: _core.Remote | None = None,
+    ) -> None:  # fmt: skip
+        self.url, self.cache, self.redirects = url, cache, redirects
+        self.path, self._begun = shown(url), begun
+
+    def open(self) -> OpenBytes:
+        from ragfile.net.fetcher import mapped  # only where a path is a URL
+
+        begun, self._begun = self._begun, None
+        found = mapped(self.url, self.cache, self.redirects) if begun is None else begun
+        return OpenBytes(found, found.fetcher.identity, len(found), found.fetcher)
+
+    def identity(self, opened: OpenBytes) -> tuple[object, ...]:
+        assert opened.fetcher is not None
+        return opened.fetcher.current_identity()
+
+    def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
+        return (
+            False  # the server has replaced the object: bytes of the first can no longer be fetched
+        )
+
+    def stat(self) -> None:
+        """Return None: the fetcher compares whatever it fetches."""
+        return
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RemoteSource, (self.url, self.cache, self.redirects)
+
+
+def file_identity(path: str) -> tuple[object, ...]:
+    """Return what changes when a path names another file, or the file was written to."""
+    return *_core.file_identity(path), os.stat(path).st_mtime_ns

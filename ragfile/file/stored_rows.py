@@ -1,0 +1,368 @@
+"""Rows that are read from segments: their chunks, hits, vectors and documents, one or many at once.
+
+Rows are numbered through the segments in order; a deleted row keeps its number until compaction. Everything is read from the
+map when it is asked for. A file's rows (search/file_rows.py) and a dataset's (shards/dataset_rows.py) are both read so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ragfile.file import arrow, exact, prefetch, stored_columns
+from ragfile.file.metadata_columns import Labels
+from ragfile.file.passages import Passages
+from ragfile.file.stored_columns import SegmentColumns
+from ragfile.ground.extras import optional
+from ragfile.records import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pandas
+    import pyarrow
+    import pyarrow.dataset
+    from numpy.typing import NDArray
+
+    from ragfile.file.row_segment import RowSegment, StoredDocument
+    from ragfile.records import Document, Hit
+    from ragfile.types import Float32s, Int64s
+
+
+class Standing(NamedTuple):
+    """What orders rows with equal scores, and the first row of a row's document and the one after its last."""
+
+    key: tuple[bytes, int]
+    first: int
+    end: int
+
+
+class RowPlace(NamedTuple):
+    """A row's segment, and its number there."""
+
+    segment: RowSegment
+    local: int
+
+
+class StoredRows:
+    """The rows of some segments. `count` is the number of rows, `live` of those that are not deleted."""
+
+    path: str
+    config: dict[str, Any]  # JSON
+    generation: int
+    count: int
+    live: int
+    is_elsewhere: bool  # whether bytes come from elsewhere when they are first read
+
+    def __init__(self) -> None:
+        self._vector_mask: NDArray[np.bool_] | None = None
+        self._live_mask: NDArray[np.bool_] | None = None
+        self._labels: Labels | None = None
+        self._columns: list[SegmentColumns] | None = None
+
+    @property
+    def segments(self) -> Sequence[RowSegment]:
+        """The segments, in order of their first rows."""
+        raise NotImplementedError
+
+    def find(self, doc_id: str) -> StoredDocument | None:
+        """Return a live document: an id is live in one segment at most."""
+        raise NotImplementedError
+
+    def check_unchanged(self) -> None:
+        """Raise ChangedError if the bytes were written over since they were opened."""
+
+    def __len__(self) -> int:
+        return self.live
+
+    @property
+    def dim(self) -> int | None:
+        """Components of a vector; None without vectors."""
+        return self.config.get("dim")
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there are chunks with vectors; vector_mask() tells which, where some have none."""
+        raise NotImplementedError
+
+    @property
+    def has_bare_rows(self) -> bool:
+        """Whether there are live chunks without a vector beside some that have one."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------------ one row --
+
+    def place(self, row: int) -> RowPlace:
+        """Return the segment of a row, and its number there."""
+        if not 0 <= row < self.count:
+            raise IndexError(f"row {row} of {self.count}")
+        segment = self.segments[exact.place(self.segments, row)]
+        return RowPlace(segment, int(row - segment.base))
+
+    def live_place(self, row: int) -> RowPlace:
+        """Return the same of a row that is not deleted; IndexError for another."""
+        found = self.place(row)
+        if not found.segment.is_live(found.local):
+            raise deleted(row)
+        return found
+
+    def read(self, row: int, part: str) -> tuple[Any, ...]:
+        """Return the fields of a part of a row's hit (records.PARTS)."""
+        segment, local = self.place(row)
+        return getattr(segment, part)(local)
+
+    def chunk(self, row: int) -> Chunk:
+        """Return the Chunk of a row; its metadata includes the document's."""
+        segment, local = self.live_place(row)
+        hit = segment.hit(local)
+        return Chunk(
+            hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
+        )
+
+    def hit(
+        self,
+        row: int,
+        score: float = 0.0,
+        score_type: str = "score",
+        scores: dict[str, float] | None = None,
+    ) -> Hit:
+        """Return the Hit of a row."""
+        segment, local = self.live_place(row)
+        hit = segment.hit(local)
+        hit.score, hit.score_type = score, score_type
+        if scores:
+            hit.scores = scores
+        hit.found_in = Passages(self), row, ()
+        return hit
+
+    def metadata_of(self, row: int) -> dict[str, Any]:
+        """Return the metadata of a row, with its document's; its text is not read."""
+        segment, local = self.live_place(row)
+        return segment.labels(local)[1]
+
+    def row(self, chunk_id: str) -> int | None:
+        """Return the live row of a chunk id ("document#index"), or None."""
+        doc_id, _, index = chunk_id.rpartition("#")
+        if not (index.isascii() and index.isdecimal()) or int(index) >= 1 << 32:
+            return None
+        found = self.find(doc_id)
+        if found is None:
+            return None
+        row = found.segment.records.row(found.number, int(index))
+        return None if row is None else found.segment.base + row
+
+    def vector(self, row: int) -> NDArray[np.floating[Any]]:
+        """Return the stored vector of a row, a view of the map."""
+        segment, local = self.live_place(row)
+        vectors = segment.stored_vectors(local, 1)
+        if segment.has_bare_rows and segment.bare_mask()[local]:
+            if not self.has_vectors:
+                raise ValueError(f"{self.path} has no vectors")
+            raise ValueError(f"row {row} has no vector: vector_mask() tells which rows have one")
+        return vectors[0]
+
+    def vector_or_nan(self, row: int) -> NDArray[np.floating[Any]]:
+        """Return the stored vector of a row, or NaN for one without."""
+        segment, local = self.live_place(row)
+        if segment.has_bare_rows and segment.bare_mask()[local]:
+            return np.full(self.dim or 0, np.nan, np.float32)
+        return segment.stored_vectors(local, 1)[0]
+
+    # ------------------------------------------------------------------------------------------------- rows at once --
+
+    def looked_at(
+        self, what: str, rows: Iterable[int] | Int64s, notes: Any = None
+    ) -> dict[int, Any]:
+        """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents" or "vectors" of live rows."""
+        wanted, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
+        if self.is_elsewhere:
+            self._bring(what, wanted)
+        return {row: look(self, row) for row in wanted}
+
+    def _bring(self, what: str, rows: list[int]) -> None:
+        if what == "vectors":
+            prefetch.vector_rows(self.segments, rows)
+        elif what in ("keys", "standings"):
+            prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+        else:
+            prefetch.passages(self.segments, rows)
+
+    def vectors_of(self, rows: Iterable[int], notes: Any = None) -> Float32s:
+        """Return the vectors of live rows, one after the other; NaN for a row without one."""
+        wanted = list(rows)
+        return stacked(self.looked_at("vectors", wanted), wanted, self.dim or 0)
+
+    def passages(self) -> Passages:
+        """Return the reader of these rows' hits."""
+        return Passages(self)
+
+    def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
+        """Return the stored vectors of the live rows, in the order of live_rows(); None where there are none.
+
+        They are a view of the map, without a copy, where the file has one segment and no deleted rows. Otherwise
+        they are copied together. A row without a vector is NaN. With `segment`, the vectors are those of that segment alone. The first call checks
+        all of the section's bytes, since the use of a view cannot be watched: seven milliseconds for 150 MB in memory,
+        else a read of the section. For single rows there is vector(row), which checks what it gives.
+        """
+        chosen = self.segments if segment is None else [self.segments[segment]]
+        found: list[Any] = [part.live_vectors() for part in chosen if part.live]  # arrays or None
+        if all(part is None for part in found):
+            return None
+        if len(found) == 1:
+            return found[0]
+        width = next(part.shape[1] for part in found if part is not None)
+        return np.concatenate([
+            np.full((one.live, width), np.nan, np.float32) if part is None else part
+            for one, part in zip((s for s in chosen if s.live), found, strict=True)
+        ])  # fmt: skip
+
+    def vector_mask(self) -> NDArray[np.bool_]:
+        """bool[rows]: whether a row has a vector. It can be a filter: `where=~rf.vector_mask()`."""
+        if self._vector_mask is None:
+            masks = [segment.vector_mask() for segment in self.segments]
+            found = np.concatenate(masks) if masks else np.empty(0, bool)
+            found.flags.writeable = False
+            self._vector_mask = found
+        return self._vector_mask
+
+    def alive(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the mask, false for deleted rows."""
+        return mask if self.live == self.count else mask & self.live_mask
+
+    def live_rows(self) -> Int64s:
+        """Return the numbers of the rows that are not deleted, in order, as int64. There are len(rf) of them."""
+        return np.flatnonzero(self.live_mask)
+
+    @property
+    def live_mask(self) -> NDArray[np.bool_]:
+        """bool[rows]: whether a row is not deleted."""
+        if self._live_mask is None:
+            masks = [segment.live_mask() for segment in self.segments]
+            self._live_mask = np.concatenate(masks) if masks else np.empty(0, bool)
+        return self._live_mask
+
+    def check_live(self, rows: Int64s) -> None:
+        """Raise IndexError if a row is deleted."""
+        if self.live < self.count:
+            dead = rows[~self.live_mask[rows]]
+            if len(dead):
+                raise deleted(dead[0])
+
+    @property
+    def columns(self) -> Labels:
+        """Metadata and tags of every row as columns in memory; made on first use. Filters take segment_columns."""
+        if self._labels is None:
+            prefetch.whole(self.segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+            self._labels = Labels(self.segments)
+        return self._labels
+
+    @property
+    def segment_columns(self) -> list[SegmentColumns]:
+        """Metadata and tags of each segment as columns, for filters; made on first use."""
+        if self._columns is None:
+            stored_columns.heads(self.segments)
+            self._columns = [SegmentColumns(s) for s in self.segments]
+        return self._columns
+
+    def has_values_at(self, path: str) -> bool:
+        """Whether a row has a value at a path of metadata."""
+        return any(len(columns.column(path)) for columns in self.segment_columns)
+
+    # --------------------------------------------------------------------------------------------------- documents --
+
+    def documents(self) -> Iterator[Document]:
+        """Yield every document, in order of segment and id."""
+        prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+        for segment in self.segments:
+            for found in segment.live_documents():
+                yield found.read()
+
+    def document_ids(self) -> list[str]:
+        """Return the ids of all documents, in order; no text is read."""
+        prefetch.whole(self.segments, "rag.tombs", "rag.documents", "rag.ids")
+        return sorted(found.id for segment in self.segments for found in segment.live_documents())
+
+    def document(self, doc_id: str) -> Document | None:
+        """Return the Document with this id, or None."""
+        found = self.find(doc_id)
+        return None if found is None else found.read()
+
+    def sources(self, chunk_ids: str | Iterable[str]) -> list[Document]:
+        """Return the documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
+        ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
+        found = (self.document(doc_id) for doc_id in ids)
+        return [document for document in found if document is not None]
+
+    def context(self, chunk_id: str, before: int = 200, after: int = 200) -> str:
+        """Return the chunk's text with up to so many characters of its document on either side."""
+        row = self.row(chunk_id)
+        if row is None:
+            raise KeyError(chunk_id)
+        chunk, document = self.chunk(row), self.document(chunk_id.rpartition("#")[0])
+        if document is None or chunk.start < 0 or not document.text:
+            return chunk.content
+        return document.text[max(0, chunk.start - before) : chunk.end + after]
+
+    # ------------------------------------------------------------------------------------------------------- tables --
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return arrow.arrow_stream(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the live chunks as a pyarrow.Table."""
+        return arrow.arrow_reader(self).read_all()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the live chunks as a pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_dataset(self) -> pyarrow.dataset.Dataset:
+        """Return the live chunks as a dataset for DuckDB, polars and pyarrow, which reads the columns that a query
+        names of the rows that pass its conditions.
+        """
+        optional("pyarrow.dataset", "a dataset of chunks")
+        from ragfile.file.arrow_dataset import FileDataset
+
+        return FileDataset(self)
+
+
+def stacked(known: dict[int, Any], rows: list[int], dim: int) -> Float32s:
+    """Return the vectors of rows as a matrix; NaN for a row without one."""
+    found = np.full((len(rows), dim), np.nan, np.float32)
+    for i, row in enumerate(rows):
+        if len(known[row]) == dim:
+            found[i] = known[row]
+    return found
+
+
+def deleted(row: int) -> IndexError:
+    return IndexError(f"row {row} is deleted: live_rows() lists the rows that are left")
+
+
+def _standing(rows: StoredRows, row: int) -> Standing:
+    segment, local = rows.place(row)
+    found = segment.document(segment.records.chunk(local).document).file_rows
+    return Standing(segment.records.key(local), found.start, found.stop)
+
+
+def _key(rows: StoredRows, row: int) -> tuple[bytes, int]:
+    segment, local = rows.place(row)
+    return segment.records.key(local)
+
+
+def _id(rows: StoredRows, row: int) -> str:
+    segment, local = rows.place(row)
+    return segment.identity(local)[0]
+
+
+_LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of its own
+    "hits": StoredRows.hit,
+    "ids": _id,
+    "keys": _key,
+    "standings": _standing,
+    "metadata": StoredRows.metadata_of,
+    "contents": lambda rows, row: rows.chunk(row).content,
+    "vectors": StoredRows.vector_or_nan,
+}

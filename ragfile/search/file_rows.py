@@ -1,0 +1,435 @@
+"""The rows of a file: which of them a filter passes, and exact search by one retriever or both.
+
+    select ─ match, nearest, scores ─ hybrid (one call into the core, where the file has one segment) ─ hits
+
+Everything is of one snapshot. What is made of it is made when it is first asked for, and goes with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragfile import _core
+from ragfile.errors import FilterWarning
+from ragfile.file import exact, filters, prefetch, row_sets, sample_rows, stored_columns
+from ragfile.file.container import Container
+from ragfile.file.passages import Passages
+from ragfile.file.row_sets import ALL, RowSet, RowSets
+from ragfile.file.snapshot import open_snapshot, snapshot_over
+from ragfile.file.source import FileSource
+from ragfile.file.stored_rows import StoredRows
+from ragfile.ground.lru import Lru
+from ragfile.ingest.analysis import Statistics
+from ragfile.records import Hits
+from ragfile.search import query_syntax, retriever_fusion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from ragfile.file.row_segment import RowSegment, StoredDocument
+    from ragfile.file.snapshot import Snapshot
+    from ragfile.ingest.analysis import Analysis
+    from ragfile.search.question import Notes, Question
+    from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.rows import Found
+    from ragfile.types import FieldWeights, Float32s, Int64s, StrPath, TagFilter, Vector
+
+Sets = RowSet | RowSets
+KEPT_PHRASES = 64  # phrases that keep their rows
+
+
+class FileRows(StoredRows):
+    """The rows of a snapshot."""
+
+    are_apart = False
+
+    def __init__(self, snapshot: Snapshot, *, warns: bool = True) -> None:
+        super().__init__()
+        self._warns = warns  # of keys in filters that no row has
+        self.snapshot, self.path, self.config = snapshot, snapshot.path, snapshot.config
+        self.generation, self.count, self.live = (
+            snapshot.generation,
+            snapshot.count,
+            snapshot.live,
+        )
+        self.is_elsewhere, self.file = snapshot.is_elsewhere, Container(snapshot)
+        self._phrases: Lru | None = None
+        self._segments = snapshot.segments
+        self._alone = self._segments[0] if len(self._segments) == 1 else None
+        self._has_vectors: bool | None = None
+        self._has_bm25: bool | None = None
+        self._has_bare_rows: bool | None = None
+        self._searched: dict[str, exact.Segments] = {}
+        self._unknown_keys: set[str] = set()
+        self._sample: _core.Sample | None = None
+        self._method: retriever_fusion.Method | None = None
+        self._core: _core.Fusion | None = None
+
+    def check_unchanged(self) -> None:
+        self.snapshot.check_unchanged()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FileRows, (self.snapshot,)
+
+    def shown(self) -> str:
+        """Return how a repr shows these rows."""
+        return f"{self.live:,} chunks, generation {self.generation}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close connections."""
+        self.snapshot.close()
+
+    @property
+    def segments(self) -> Sequence[RowSegment]:
+        return self._segments
+
+    @property
+    def has_vectors(self) -> bool:
+        if self._has_vectors is None:
+            self._has_vectors = any(s.live and s.vector_count for s in self._segments)
+        return self._has_vectors
+
+    @property
+    def has_bm25(self) -> bool:
+        """Whether there are chunks in a BM25 index."""
+        if self._has_bm25 is None:
+            self._has_bm25 = any(s.live and s.has("rag.terms") for s in self._segments)
+        return self._has_bm25
+
+    @property
+    def has_bare_rows(self) -> bool:
+        if self._has_bare_rows is None:
+            found = any(segment.has_bare_rows for segment in self._segments if segment.live)
+            self._has_bare_rows = found and 0 < int(self.vector_mask().sum()) < self.live
+        return self._has_bare_rows
+
+    @property
+    def phrases(self) -> Lru:
+        """The rows of the last phrases that were looked up."""
+        if self._phrases is None:
+            self._phrases = Lru(KEPT_PHRASES)
+        return self._phrases
+
+    def read(self, row: int, part: str) -> tuple[Any, ...]:
+        if self._alone is not None:
+            return getattr(self._alone, part)(row)
+        return super().read(row, part)
+
+    def find(self, doc_id: str) -> StoredDocument | None:
+        prefetch.ids(self._segments)
+        found = (segment.find(doc_id) for segment in reversed(self._segments))
+        return next((one for one in found if one is not None), None)
+
+    # ----------------------------------------------------------------------------------------------- which rows --
+
+    def select(
+        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
+        without: int | None = None, signs: Sequence[query_syntax.Sign] = (),
+    ) -> RowSet:  # fmt: skip
+        """Return the live rows that pass: made once a question, for all retrievers."""
+        if where is None and not (tags_any or tags_all or signs) and without is None:
+            return ALL
+        found = where if isinstance(where, RowSet) else self._passing(where, tags_any, tags_all)
+        if without is not None:
+            mask = self._flags(found.mask)
+            mask[without] = False
+            found = RowSet(self.alive(mask))
+        return RowSet(query_syntax.left(self, signs, found.mask)) if signs else found
+
+    def _flags(self, mask: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        """Return a mask to be changed."""
+        return np.ones(self.count, bool) if mask is None else mask.copy()
+
+    def _passing(self, where: Any, tags_any: TagFilter, tags_all: TagFilter) -> RowSet:
+        if isinstance(where, Mapping) or where is None:
+            chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+            found = self.passing(chosen)
+            if self._warns:
+                self._warn_of_unknown(chosen.paths)
+            return found
+        mask, tags = self._mask_of(where), self._passing(None, tags_any, tags_all).mask
+        return RowSet(self.alive(mask) if tags is None else mask & tags)
+
+    def passing(self, chosen: filters.Filter) -> RowSet:
+        """Return the live rows that pass a filter."""
+        if not chosen:
+            return ALL
+        columns = self.segment_columns
+        stored_columns.bring(columns, [*chosen.paths, *([None] if chosen.has_tags else [])])
+        return RowSet.of_segments(self._segments, [chosen.words(each) for each in columns])
+
+    def _mask_of(self, where: Any) -> NDArray[np.bool_]:
+        """Return the mask of ids, row numbers or a mask."""
+        if row_sets.are_ids(where):
+            return row_sets.mask_of(self._rows_of(where), self.count)
+        return row_sets.mask_of(row_sets.as_rows(where), self.count)
+
+    def _rows_of(self, ids: Iterable[str]) -> Int64s:
+        """Return the rows of chunks and documents by their ids; unknown ids are passed over."""
+        found = [row for name in ids if (row := self.row(name)) is not None]
+        for document in (document for name in ids if (document := self.find(name)) is not None):
+            found += document.file_rows
+        return np.array(found, np.int64)
+
+    def _warn_of_unknown(self, paths: Iterable[str]) -> None:
+        """Warn once a commit and key: a misspelt key finds nothing."""
+        for path in set(paths) - self._unknown_keys if self.live else ():
+            if not self.has_values_at(path):
+                self._unknown_keys.add(path)
+                warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=6)
+
+    def flags(self, chosen: RowSet, notes: Notes | None = None) -> NDArray[np.bool_] | None:
+        """Return bool[rows] of the chosen rows, or None for all of them."""
+        return chosen.mask
+
+    def mask(
+        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+    ) -> NDArray[np.bool_] | None:
+        """Return bool[rows] of a condition, or None without one. A mask is passed on; row numbers become one."""
+        return self.select(where, tags_any, tags_all).mask
+
+    def listing(self, name: str, notes: Notes | None = None) -> NDArray[np.bool_]:
+        mask = self.passing(filters.compile({"keywords": {"$contains": name}})).mask
+        assert mask is not None
+        return mask
+
+    def searched(self, name: str) -> exact.Segments:
+        """Return the segments with live rows, all of which must have the section."""
+        found = self._searched.get(name)
+        if found is None:
+            live = [segment for segment in self._segments if segment.live]
+            found = exact.Segments(_having(name, live), name == "vector")
+            if not all(segment.has(name) for segment in found) or (live and not found):
+                raise ValueError(f"{self.path} has no section {name}")
+            self._searched[name] = found
+        return found
+
+    # -------------------------------------------------------------------------------------------- one retriever --
+
+    def nearest(
+        self, vectors: NDArray[Any], k: int, chosen: Sets, threads: int | None,
+        min_score: Float32s | None = None, effort: float = 1.0, recall: NDArray[np.float64] | None = None,
+        notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        if recall is not None:
+            recall[:] = 1.0
+        segments = self.searched("vector")
+        if not segments:
+            return exact.nothing(1 if vectors.ndim == 1 else len(vectors), k)
+        if self.is_elsewhere:
+            prefetch.vectors(segments)
+        sets = segments.living if chosen is ALL else chosen.words(segments)
+        return exact.nearest(segments, vectors, k, sets, threads, min_score, effort, recall)
+
+    def match(
+        self, texts: Sequence[str], k: int, chosen: Sets, threads: int | None, *,
+        k1: float | None = None, b: float | None = None, queries: _core.Queries | None = None,
+        fields: FieldWeights | None = None, notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        segments = self.searched("rag.terms")
+        if not segments:
+            return exact.nothing(len(texts), k)
+        if self.is_elsewhere:
+            prefetch.terms(segments)
+        sets = segments.living if chosen is ALL else chosen.words(segments)
+        weights = self._weights(segments, fields) if fields else None
+        return exact.match(segments, texts, k, sets, threads, k1, b, queries, weights)
+
+    def scores_of(
+        self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
+        k1: float | None = None, b: float | None = None, fields: FieldWeights | None = None,
+        notes: Notes | None = None,
+    ) -> Float32s:  # fmt: skip
+        if vector is not None:
+            segments = self.searched("vector")
+            if self.is_elsewhere:
+                prefetch.vector_rows(segments, rows)
+            return exact.vector_scores(segments, rows, vector)
+        segments = self.searched("rag.terms")
+        if self.is_elsewhere:
+            prefetch.terms(segments)
+        return exact.bm25_scores(segments, rows, text, k1, b, self._weights(segments, fields))
+
+    # ------------------------------------------------------------------------------------------- the dictionary --
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """How the texts became the words of the BM25 index; None without one."""
+        return self.lexicon.analysis if self.has_bm25 else None
+
+    @property
+    def lexicon(self) -> _core.Lexicon:
+        """What makes terms of words as the index does."""
+        return self.searched("rag.terms")[0].lexicon
+
+    def _weights(
+        self, segments: exact.Segments, fields: FieldWeights | None
+    ) -> tuple[int, ...] | None:
+        """Return the weights of all fields of BM25 that a question asks for by name, or None for the file's own."""
+        if not fields or (analysis := self.analysis) is None:
+            return None
+        weights = analysis.weights_for(fields)
+        if weights is not None:
+            segments.attach_fields(self.path)
+        return weights
+
+    def queries(
+        self, texts: Sequence[str], fields: FieldWeights | None = None, terms: Sequence[str] = (),
+        notes: Notes | None = None,
+    ) -> _core.Queries:  # fmt: skip
+        segments = self.searched("rag.terms")
+        return segments.questions(texts, terms, self._weights(segments, fields))
+
+    def statistics_of(
+        self, query: str, fields: FieldWeights | None = None, notes: Notes | None = None
+    ) -> Statistics:
+        segments = self.searched("rag.terms")
+        if self._weights(segments, fields) is not None:
+            return Statistics.weighed(self.queries([query], fields))
+        pairs = [(s.lexicon, s.alive) for s in segments]
+        return Statistics.over(pairs, self.lexicon.queries([query]))
+
+    def spelled(self, word: str, edits: int) -> dict[str, int]:
+        segments, found = self.searched("rag.terms"), {}
+        for lexicon in (segment.lexicon for segment in segments):
+            for term in lexicon.near(word, edits) if edits else lexicon.beginning(word):
+                found[term] = 0
+        for term in found:
+            found[term] = sum(s.lexicon.df(term, s.alive) for s in segments)
+        return {term: df for term, df in found.items() if df}
+
+    # ------------------------------------------------------------------------------------------ both retrievers --
+
+    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Sets) -> Ranked:
+        """Return the fused answer of both retrievers: in one call into the core, where the file has one segment."""
+        fusing = retriever_fusion.RetrieverFusion(self, question, vectors)
+        segments, notes = self.searched("rag.terms"), question.notes
+        width = 2 * question.depth if question.looks_beyond else question.wanted
+        if not fusing.is_at_once:
+            return self._step_by_step(fusing, segments, chosen, width)
+        queries = question.queries or segments.questions(question.texts)
+        notes.note("bm25")
+        rows = segments.living[0] if chosen is ALL else chosen.alone(segments)
+        return fusing.at_once(queries, rows, width, notes)
+
+    def _step_by_step(
+        self,
+        fusing: retriever_fusion.RetrieverFusion,
+        segments: exact.Segments,
+        chosen: Sets,
+        width: int,
+    ) -> Ranked:
+        question, vectors, notes = fusing.question, fusing.vectors, fusing.question.notes
+        prefetch.terms(segments)
+        weights = self._weights(segments, question.fields)
+        prefetch.lists(segments, question.texts, weights is not None)
+        queries = question.queries or segments.questions(question.texts, weights=weights)
+        words = self.match(
+            question.texts, question.depth, chosen, question.threads, queries=queries,
+            fields=question.fields,
+        )  # fmt: skip
+        notes.note("bm25")
+        min_score = fusing.least(queries, words)
+        notes.note("fuse")
+        dense = retriever_fusion.reached(self, question, vectors, question.depth, chosen, min_score)
+        notes.note("vector")
+        return fusing.ranked(dense, width)
+
+    def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
+        queries = self.queries(question.texts, question.fields)
+        return retriever_fusion.RetrieverFusion(self, question, vectors).least(queries, words)
+
+    @property
+    def fusion_method(self) -> retriever_fusion.Method:
+        """(method, its parameter) of fusion where a question does not choose: the file's."""
+        if self._method is None:
+            self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
+        return self._method
+
+    @property
+    def fusion_core(self) -> _core.Fusion:
+        """What fuses the answers of both retrievers; made on first use."""
+        if self._core is None:
+            near, words = self.searched("vector"), self.searched("rag.terms")
+            lexicon = words.lexicons or words[0].lexicon
+            parts = near.parts if len(near) == len(words) else words.parts_with(near)
+            self._core = _core.Fusion(parts, lexicon, near[0].matrix)
+        return self._core
+
+    @property
+    def sample(self) -> Int64s:
+        """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
+        return sample_rows.sample(self._segments, with_vectors=False).rows
+
+    @property
+    def sample_vectors(self) -> _core.Sample:
+        """The vectors of the sample, kept together in memory."""
+        if self._sample is None:
+            rows = sample_rows.sample(self._segments).vectors
+            vectors = (
+                np.array(rows, np.float32) if rows else np.empty((0, self.dim or 0), np.float32)
+            )
+            self._sample = _core.Sample(vectors, self.config.get("metric", "cosine"))
+        return self._sample
+
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
+        """Return (mean, deviation) of a vector's exact scores over the sample."""
+        return self.sample_vectors.moments(vector)
+
+    # ----------------------------------------------------------------------------------------------------- hits --
+
+    def hits(self, ranked: Ranked, degraded: str, notes: Notes | None = None) -> list[Hits]:
+        """Return the hits of some answers. Those of a file that is elsewhere are read now, in few requests."""
+        skips_nan = "vector" in ranked.parts and self.has_bare_rows
+        found = unread(Passages(self), ranked, degraded, skips_nan)
+        if self.is_elsewhere:
+            for rows, hits in zip(ranked.rows, found, strict=True):
+                prefetch.passages(self._segments, rows[rows >= 0].tolist())
+                for hit in hits:
+                    hit.read()
+        return found
+
+
+def rows_of(path: StrPath, *, strict: bool = False) -> FileRows:
+    """Open the rows of a file's newest commit."""
+    return FileRows(open_snapshot(FileSource(path), strict=strict))
+
+
+def rows_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> FileRows:
+    """Return the rows of the commit that a reader has open already."""
+    return FileRows(snapshot_over(reader, path, strict=strict))
+
+
+def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -> list[Hits]:
+    """Return the hits of some answers, which are read on first look."""
+    parts, found = ranked.parts.items(), []
+    for i, (rows, scores) in enumerate(zip(ranked.rows, ranked.scores, strict=True)):
+        each = {name: part[i] for name, part in parts}
+        hits = passages.hits(rows, scores, ranked.score_type, each, skips_nan)
+        found.append(Hits(hits, degraded=degraded))
+    return found
+
+
+def unseen(path: str, key: str) -> str:
+    """Return the warning about a key of a filter that no row has."""
+    return f"{path}: no chunk has {key!r} in its metadata, so this filter does not see it"
+
+
+def _having(name: str, live: list[RowSegment]) -> list[RowSegment]:
+    """Return segments without those that have no vector at all, where vectors are asked."""
+    if name != "vector":
+        return live
+    return [s for s in live if s.vector_count or not (s.has("rag.bare") or s.has("vector"))]

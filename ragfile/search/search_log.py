@@ -1,0 +1,37 @@
+"""The log of searches: what a record of one has, as fields and as a sentence."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragfile.records import Hits
+    from ragfile.search.question import Question
+
+log = logging.getLogger("ragfile.search")
+
+
+def write(path: str, question: Question, i: int, hits: Hits) -> None:
+    """Log the answer to text i of a question."""
+    record = _record(path, question, i, hits)
+    log.info("%s", _sentence(record), extra={"ragfile": record})
+
+
+def _record(path: str, question: Question, i: int, hits: Hits) -> dict[str, Any]:
+    """Return what a log keeps of a search. A question can be private: its text is there at level DEBUG alone."""
+    asked = {"query": question.texts[i]} if log.isEnabledFor(logging.DEBUG) else {}
+    return {
+        "request_id": hits.request_id, "path": path, "generation": hits.generation, **asked,
+        "k": question.k, "mode": question.mode, "found": len(hits), "degraded": hits.degraded,
+        "scores": [hit.score for hit in hits], "timings": hits.timings,
+    }  # fmt: skip
+
+
+def _sentence(record: dict[str, Any]) -> str:
+    """Return a search in one sentence."""
+    spent = sum(record["timings"].values())
+    line = f"{record['path']}: {record['found']} of {record['k']} passages by {record['mode']} search in {spent:.1f} ms"
+    asked = f", asked {record['query']!r}" if "query" in record else ""
+    why = f", degraded: {record['degraded']}" if record["degraded"] else ""
+    return f"{line}{asked}{why} [{record['request_id']}]"

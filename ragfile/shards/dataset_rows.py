@@ -1,0 +1,485 @@
+"""The rows of a dataset: many shards, asked as one file would be.
+
+    search ─ select, match, nearest, scores, hits ─ plan ─ run (executor) ─ merge
+
+Each call of a search is planned, carried out shard by shard with the statistics of the whole, and merged. What is not a
+search (documents, iteration, Arrow, filters as masks) reads the shards' segments as those of one file, and opens the shards
+when it is first used.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragfile.errors import FilterWarning
+from ragfile.file import exact, filters, row_sets
+from ragfile.file.passages import Passages
+from ragfile.file.row_sets import RowSet, RowSets
+from ragfile.file.stored_rows import RowPlace, Standing, StoredRows, stacked
+from ragfile.ingest.analysis import Statistics
+from ragfile.search import retriever_fusion
+from ragfile.search.file_rows import unread, unseen
+from ragfile.search.question import Notes
+from ragfile.shards import dataset_hits, merged_answer, shard_bounds
+from ragfile.shards.container import DatasetContainer
+from ragfile.shards.dictionary import Dictionary
+from ragfile.shards.executors.local import Here
+from ragfile.shards.leg_fusion import LegFusion
+from ragfile.shards.messages import (
+    EVERYTHING,
+    Chosen,
+    Match,
+    Nearest,
+    Pass,
+    RowRead,
+    Score,
+    ShardFailure,
+)
+from ragfile.shards.query_plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ragfile import _core
+    from ragfile.file.row_segment import RowSegment, StoredDocument
+    from ragfile.ingest.analysis import Analysis
+    from ragfile.records import Hits
+    from ragfile.search.query_syntax import Sign
+    from ragfile.search.question import Question
+    from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.rows import Found
+    from ragfile.shards.manifest import ShardRecord
+    from ragfile.shards.messages import ShardLeg, Task
+    from ragfile.shards.snapshot import DatasetSnapshot
+    from ragfile.types import FieldWeights, Float32s, Int64s, TagFilter, Vector, Vectors, Where
+
+
+class DatasetRows(StoredRows):
+    """The rows of one generation. They count through the shards in the order of the manifest."""
+
+    are_apart = True  # its files have no rows in common
+
+    def __init__(self, snapshot: DatasetSnapshot, executor: Any) -> None:  # of sharding/executors
+        super().__init__()
+        manifest = snapshot.manifest
+        self.snapshot, self.path, self.config = snapshot, snapshot.path, manifest.config
+        self.generation, self.count, self.live = (
+            manifest.generation,
+            manifest.bases[-1],
+            manifest.live,
+        )
+        self._executor, self._is_here = executor, isinstance(executor, Here)
+        self.is_elsewhere = snapshot.is_far or not self._is_here
+        names = [{entry[0] for entry in shard.sections} for shard in manifest.shards]
+        self._sections: set[str] = set().union(*names)
+        self._has_vectors = bool(self.live) and "vector" in self._sections
+        self._has_bm25 = bool(self.live) and "rag.terms" in self._sections
+        with_vectors = sum("vector" in some for some in names)
+        self._has_bare_rows = "rag.bare" in self._sections or 0 < with_vectors < len(names)
+        self._all_segments: list[RowSegment] | None = None
+        self._unknown_keys: set[str] = set()
+        self._method: retriever_fusion.Method | None = None
+        self.file = DatasetContainer(self)
+        self._dictionary = Dictionary(snapshot, self._legs, self._has_bm25)
+
+    @property
+    def has_vectors(self) -> bool:
+        return self._has_vectors
+
+    @property
+    def has_bm25(self) -> bool:
+        """Whether there are chunks in a BM25 index."""
+        return self._has_bm25
+
+    @property
+    def has_bare_rows(self) -> bool:
+        return self._has_bare_rows
+
+    def check_unchanged(self) -> None:
+        """Objects of a dataset never change."""
+
+    def shown(self) -> str:
+        """Return how a repr shows these rows."""
+        shards = len(self.snapshot.urls)
+        return f"{self.live:,} chunks in {shards:,} shards, generation {self.generation}"
+
+    # ------------------------------------------------------------------------------------------------- segments --
+
+    @property
+    def segments(self) -> Sequence[RowSegment]:
+        """The segments of all shards, as those of one file."""
+        if self._all_segments is None:
+            numbers = range(len(self.snapshot.urls))
+            self._all_segments = [s for n in numbers for s in self.snapshot.segments_of(n)]
+        return self._all_segments
+
+    def place(self, row: int) -> RowPlace:
+        """Return the segment of a row, and its number there; only its shard is opened."""
+        if not 0 <= row < self.count:
+            raise IndexError(f"row {row} of {self.count}")
+        segments = self.snapshot.segments_of(self.snapshot.number(row))
+        if not segments:
+            raise IndexError(f"row {row} is in a shard that is missing")
+        segment = segments[exact.place(segments, row)]
+        return RowPlace(segment, int(row - segment.base))
+
+    def find(self, doc_id: str) -> StoredDocument | None:
+        """Return a live document. Only shards that can have its id are opened."""
+        for number, shard in enumerate(self.snapshot.manifest.shards):
+            if not shard.first <= doc_id <= shard.last:
+                continue
+            segments = reversed(self.snapshot.segments_of(number))
+            found = (segment.find(doc_id) for segment in segments)
+            document = next((one for one in found if one is not None), None)
+            if document is not None:
+                return document
+        return None
+
+    def shard_of(self, doc_id: str) -> ShardRecord | None:
+        """Return the record of the shard of a live document."""
+        for number, shard in enumerate(self.snapshot.manifest.shards):
+            if shard.first <= doc_id <= shard.last:
+                found = (s.find(doc_id) for s in self.snapshot.segments_of(number))
+                if any(document is not None for document in found):
+                    return shard
+        return None
+
+    def documents_passing(self, where: Where) -> list[str]:
+        """Return the ids of the documents with a chunk that passes a filter."""
+        passing = np.flatnonzero(np.asarray(self.mask(where)))
+        found = {}
+        for row in passing.tolist():
+            segment, local = self.place(row)
+            if segment.is_live(local):
+                number = segment.records.chunk(local).document
+                found[segment.records.document(number).id] = True
+        return list(found)
+
+    def vector_mask(self) -> NDArray[np.bool_]:
+        masks = [
+            np.zeros(record.rows, bool) if shard is None else shard.rows.vector_mask()
+            for shard, record in zip(
+                self.snapshot.shards(), self.snapshot.manifest.shards, strict=True
+            )
+        ]
+        return np.concatenate(masks) if masks else np.empty(0, bool)
+
+    # --------------------------------------------------------------------------------------------------- asking --
+
+    def _legs(self, ask: Any, notes: Notes | None) -> tuple[list[Task], list[ShardLeg]]:
+        """Return (tasks, legs) of an ask (see shards/messages.py): those that answered."""
+        notes = Notes() if notes is None else notes
+        planned = plan(self.snapshot, ask)
+        tasks = [task for task in planned.tasks if task.shard not in notes.failed]
+        notes.skips.append(planned.skipped)
+        legs: list[ShardLeg] = []
+        for found in self._executor.run(tasks) if tasks else ():
+            if isinstance(found, ShardFailure):
+                self.snapshot.note(found, notes)
+            else:
+                legs.append(found)
+        return tasks, legs
+
+    # ----------------------------------------------------------------------------------------------- which rows --
+
+    def select(
+        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
+        without: int | None = None, signs: Sequence[Sign] = (),
+    ) -> Chosen:  # fmt: skip
+        """Return which rows may be found: filters go to the shards as they are, rows are cut up for them."""
+        if where is None and not (tags_any or tags_all or signs) and without is None:
+            return EVERYTHING
+        found = self._chosen(where, tags_any, tags_all)
+        if without is not None:
+            found = replace(found, without=without)
+        return replace(found, signs=tuple(signs)) if signs else found
+
+    def _chosen(self, where: Any, tags_any: TagFilter, tags_all: TagFilter) -> Chosen:
+        if isinstance(where, RowSet):
+            return Chosen() if where.mask is None else Chosen(rows=np.flatnonzero(where.mask))
+        if isinstance(where, Chosen):
+            return where
+        filters.compile(None, tags_any=tags_any, tags_all=tags_all)  # which refuses what is no list
+        tags: Any = {"tags_any": tuple(tags_any), "tags_all": tuple(tags_all)}
+        if where is None or isinstance(where, dict) or row_sets.are_ids(where):
+            filters.compile(where if isinstance(where, dict) else None)
+            return Chosen(where, **tags)
+        mask = row_sets.mask_of(row_sets.as_rows(where), self.count)
+        return Chosen(rows=np.flatnonzero(mask), **tags)
+
+    def flags(self, chosen: Chosen, notes: Notes | None = None) -> NDArray[np.bool_] | None:
+        return self._flags(chosen, notes, warns=True)
+
+    def _flags(self, chosen: Chosen, notes: Notes | None, warns: bool) -> NDArray[np.bool_] | None:
+        """Return bool[rows]: those that may be found; None for all. The shards find which rows pass."""
+        if chosen.is_all:
+            return None
+        _, legs = self._legs(Pass(chosen), notes)
+        if warns:
+            self._warn_of_missing(chosen, legs)
+        return merged_answer.flags(legs, self.snapshot.bases)
+
+    def mask(
+        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+    ) -> NDArray[np.bool_] | None:
+        """Return bool[rows] of a condition, or None without one."""
+        return self.flags(self.select(where, tags_any, tags_all))
+
+    def listing(self, name: str, notes: Notes | None = None) -> NDArray[np.bool_]:
+        found = self._flags(Chosen({"keywords": {"$contains": name}}), notes, warns=False)
+        assert found is not None
+        return found
+
+    def _warn_of_missing(self, chosen: Chosen, legs: Sequence[ShardLeg]) -> None:
+        """Warn once that no shard has a key of the filter."""
+        if not isinstance(chosen.where, dict):
+            return
+        unknown = {leg.shard: leg.unknown for leg in legs}
+        for path in sorted(set(filters.compile(chosen.where).paths) - self._unknown_keys):
+            shards = enumerate(self.snapshot.manifest.shards)
+            if not all(
+                path in unknown.get(n, ()) or shard_bounds.lacks(s, path) for n, s in shards
+            ):
+                continue
+            self._unknown_keys.add(path)
+            warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=6)
+
+    # -------------------------------------------------------------------------------------------- one retriever --
+
+    def nearest(
+        self, vectors: NDArray[Any], k: int, chosen: Chosen | RowSets, threads: int | None,
+        min_score: Float32s | None = None, effort: float = 1.0, recall: NDArray[np.float64] | None = None,
+        notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        count = 1 if vectors.ndim == 1 else len(vectors)
+        if not self.live or not k or not count:
+            return exact.nothing(count, k)
+        if isinstance(chosen, RowSets):
+            queries = np.atleast_2d(vectors)
+            return self._near_by_filter(
+                queries, k, chosen, threads, min_score, effort, recall, notes
+            )
+        self._need("vector")
+        ask = Nearest(vectors, k, chosen, self._threads(threads), min_score, effort)
+        return self._best(ask, count, k, notes, recall if effort < 1 else None)
+
+    def _near_by_filter(
+        self, vectors: NDArray[Any], k: int, sets: RowSets, threads: int | None,
+        min_score: Float32s | None, effort: float, recall: NDArray[np.float64] | None,
+        notes: Notes | None,
+    ) -> Found:  # fmt: skip
+        """Return the same where each question has a filter of its own."""
+
+        def ask(places: Int64s, one: Any) -> Found:
+            floors = None if min_score is None else min_score[places]
+            part = None if recall is None else np.ones(len(places))
+            found = self.nearest(vectors[places], k, one, threads, floors, effort, part, notes)
+            if recall is not None and part is not None:
+                recall[places] = part
+            return found
+
+        return _by_filter(sets, k, ask)
+
+    def match(
+        self, texts: Sequence[str], k: int, chosen: Chosen | RowSets, threads: int | None, *,
+        k1: float | None = None, b: float | None = None, queries: _core.Queries | None = None,
+        fields: FieldWeights | None = None, notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        if not self.live or not k or not len(texts):
+            return exact.nothing(len(texts), k)
+        if isinstance(chosen, RowSets):
+            listed: Any = texts
+            return _by_filter(
+                chosen, k,
+                lambda places, one: self.match(
+                    [listed[i] for i in places], k, one, threads, k1=k1, b=b, fields=fields,
+                    notes=notes,
+                ),
+            )  # fmt: skip
+        self._need("rag.terms")
+        stats, threads = self._dictionary.whole.stats, self._threads(threads)
+        asked: Any = queries or self.queries(texts, fields, notes=notes)
+        ask = Match(asked, stats, k, chosen, threads, k1, b)
+        return self._best(ask, len(texts), k, notes)
+
+    def _threads(self, threads: int | None) -> int | None:
+        """A pool's processes have a thread each."""
+        return threads if self._is_here else threads or 1
+
+    def _need(self, name: str) -> None:
+        if name not in self._sections:
+            raise ValueError(f"{self.path} has no section {name}")
+
+    def _best(
+        self, ask: Match | Nearest, count: int, k: int, notes: Notes | None,
+        recall: NDArray[np.float64] | None = None,
+    ) -> Found:  # fmt: skip
+        _, legs = self._legs(ask, notes)
+        self._warn_of_missing(ask.chosen, legs)
+        bases, is_ordered = self.snapshot.bases, self.snapshot.manifest.is_ordered
+        found = merged_answer.best(legs, bases, count, k)
+        if recall is not None:
+            recall[:] = merged_answer.recall_of(legs, bases, found)
+        tied: Any = [] if is_ordered else merged_answer.ties(found)
+        return merged_answer.cut(found, k, self.looked_at("keys", tied, notes) if len(tied) else {})
+
+    def scores_each(
+        self, rows: Sequence[Int64s], notes: Notes | None, *, queries: Any = None,
+        vectors: Vectors | None = None,
+    ) -> list[Float32s]:  # fmt: skip
+        """Return the exact scores of rows[i] for question i, by its terms or by its vector."""
+        if not any(len(part) for part in rows):
+            return [np.empty(0, np.float32) for _ in rows]
+        parts = [np.asarray(part, np.int64) for part in rows]
+        if vectors is not None:
+            ask = Score(parts, vectors=np.asarray(vectors))
+        else:
+            ask = Score(parts, queries, self._dictionary.whole.stats)
+        return self._scattered(parts, ask, notes)
+
+    def scores_of(
+        self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
+        k1: float | None = None, b: float | None = None, fields: FieldWeights | None = None,
+        notes: Notes | None = None,
+    ) -> Float32s:  # fmt: skip
+        if vector is not None:
+            return self.scores_each([rows], notes, vectors=np.asarray(vector)[None])[0]
+        part, stats = np.asarray(rows, np.int64), self._dictionary.whole.stats
+        asked = self.queries([text or ""], fields, notes=notes)
+        return self._scattered([part], Score([part], asked, stats, None, k1, b), notes)[0]
+
+    def _scattered(self, parts: list[Int64s], ask: Score, notes: Notes | None) -> list[Float32s]:
+        tasks, legs = self._legs(ask, notes)
+        return merged_answer.scattered(parts, tasks, legs, self.snapshot.bases)
+
+    # ------------------------------------------------------------------------------------------- the dictionary --
+
+    @property
+    def lexicon(self) -> Any:  # _core.Frequencies
+        """What makes terms of words as the index does."""
+        return self._dictionary.whole.frequencies
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """How the texts became the words of the BM25 index; None without one."""
+        return self._dictionary.analysis
+
+    def spelled(self, word: str, edits: int) -> dict[str, int]:
+        return self._dictionary.whole.spelled(word, edits)
+
+    def queries(
+        self, texts: Sequence[str], fields: FieldWeights | None = None, terms: Sequence[str] = (),
+        notes: Notes | None = None,
+    ) -> _core.Queries:  # fmt: skip
+        return self._dictionary.queries(texts, fields, terms, notes)
+
+    def statistics_of(
+        self, query: str, fields: FieldWeights | None = None, notes: Notes | None = None
+    ) -> Statistics:
+        return self._dictionary.statistics_of(query, fields, notes)
+
+    # ------------------------------------------------------------------------------------------ both retrievers --
+
+    @property
+    def fusion_method(self) -> retriever_fusion.Method:
+        """(method, its parameter) of fusion where a question does not choose: the dataset's."""
+        if self._method is None:
+            self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
+        return self._method
+
+    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Chosen) -> Ranked:
+        depth, threads, notes = question.depth, question.threads, question.notes
+        queries = question.queries or self.queries(question.texts, question.fields, notes=notes)
+        words = self.match(question.texts, depth, chosen, threads, queries=queries, notes=notes)
+        notes.note("bm25")
+        fusing = LegFusion(self, question, vectors, words, queries)
+        min_score = fusing.least()
+        notes.note("fuse")
+        dense = retriever_fusion.reached(self, question, vectors, depth, chosen, min_score)
+        notes.note("vector")
+        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+
+    def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
+        return LegFusion(self, question, vectors, words).least()
+
+    def sample_statistics(self, vector: Vector) -> tuple[float, float]:
+        """Return (mean, deviation) of a vector's exact scores over the sample."""
+        return self._dictionary.whole.moments(vector)
+
+    def ties_each(self, rows: Sequence[Int64s], notes: Notes | None) -> list[Int64s]:
+        """Return for each question what orders its rows where scores are equal."""
+        if self.snapshot.manifest.is_ordered:
+            return list(rows)
+        wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
+        keys = self.looked_at("keys", wanted, notes)
+        by_key = merged_answer.by_key(wanted.tolist(), keys)
+        order = {row: place for place, row in enumerate(by_key)}
+        return [np.array([order[row] for row in part.tolist()], np.int64) for part in rows]
+
+    # -------------------------------------------------------------------------------------------------- reading --
+
+    def looked_at(
+        self, what: str, rows: Iterable[int] | Int64s, notes: Notes | None = None
+    ) -> dict[int, Any]:
+        """Return what rows hold, in one ask where they are elsewhere; nothing, for those of a missing shard."""
+        wanted = np.asarray(rows, np.int64)
+        found: dict[int, Any] = {}
+        if not self.is_elsewhere:
+            here = [row for row in wanted.tolist() if self._is_read(row, notes)]
+            found = super().looked_at(what, here) if here else {}
+        else:
+            if len(wanted):
+                found = self._by_row(RowRead(what, wanted), notes)
+            if what == "vectors":  # a shard without any does not know their length
+                nothing = np.full(self.dim or 0, np.nan, np.float32)
+                found = {row: one if len(one) else nothing for row, one in found.items()}
+            elif what == "standings":
+                found = {row: self._moved(row, one) for row, one in found.items()}
+        for row in wanted.tolist() if len(found) < len(wanted) and what != "hits" else ():
+            found.setdefault(row, dataset_hits.missing(what, row, self.dim or 0))
+        return found
+
+    def vectors_of(self, rows: Iterable[int], notes: Notes | None = None) -> Float32s:
+        wanted = list(rows)
+        return stacked(self.looked_at("vectors", wanted, notes), wanted, self.dim or 0)
+
+    def _is_read(self, row: int, notes: Notes | None) -> bool:
+        """Whether the shard of a row can be read here."""
+        return bool(self.snapshot.segments_of(self.snapshot.number(row), notes))
+
+    def _moved(self, row: int, standing: Standing) -> Standing:
+        """Return a standing by the numbers that rows have in the dataset."""
+        base = self.snapshot.bases[self.snapshot.number(row)]
+        return Standing(standing.key, standing.first + base, standing.end + base)
+
+    def _by_row(self, ask: RowRead, notes: Notes | None) -> dict[int, Any]:
+        tasks, legs = self._legs(ask, notes)
+        return merged_answer.by_row(tasks, legs, self.snapshot.bases)
+
+    def hits(self, ranked: Ranked, degraded: str, notes: Notes) -> list[Hits]:
+        """Return the hits of some answers. Where reading costs a round trip, they are read now, in one ask."""
+        skips_nan = "vector" in ranked.parts and self.has_bare_rows
+        found = unread(Passages(self), ranked, degraded, skips_nan)
+        if self.is_elsewhere:
+            rows = np.unique(ranked.rows[ranked.rows >= 0])
+            dataset_hits.read(ranked, found, self.looked_at("hits", rows, notes))
+        for hits in found:
+            hits.skipped = sum(notes.skips)
+            if notes.failed:
+                dataset_hits.note_failed(hits, notes, len(self.snapshot.urls))
+        return found
+
+
+def _by_filter(sets: RowSets, k: int, ask: Callable[[Int64s, Any], Found]) -> Found:
+    """Return rows and scores of questions that have a filter each: those with the same one are asked together."""
+    rows, scores = exact.nothing(len(sets.numbers), k)
+    for number, one in enumerate(sets.sets):
+        places = np.flatnonzero(sets.numbers == number)
+        rows[places], scores[places] = ask(places, one)
+    return rows, scores
