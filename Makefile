@@ -2,7 +2,7 @@
 # PY is the Python of the virtual environment that `make setup` creates.
 PY ?= .venv/bin/python
 CLANG_FORMAT ?= $(if $(findstring /,$(PY)),$(dir $(PY)))clang-format
-C_FILES = $(filter-out %_tables.h,$(wildcard csrc/*.[ch] tests/*/*.[ch]))
+C_FILES = $(filter-out %_tables.h,$(wildcard csrc/*.c csrc/*/*.[ch] csrc/*/*/*.[ch] tests/*/*.[ch]))
 
 .PHONY: $(shell sed -n "s/^\([a-z][a-z0-9 -]*\):.*/\1/p" Makefile)
 
@@ -41,4 +41,4 @@ docs: web             ## build the website in build/site; needs pip install -e "
 	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'
 
 clean:                ## delete everything that was built
-	rm -rf build dist .venv .venv-sanitize ragfile/_core.c ragfile/*.so *.egg-info
+	rm -rf build dist .venv .venv-sanitize ragfile/_core*.c ragfile/*.so *.egg-info

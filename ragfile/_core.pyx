@@ -1,7 +1,10 @@
-"""The meeting place of Python and the C core: status becomes exception, buffers become pointers,
-nothing else.
+"""The compiled core: converts status codes to exceptions and buffers to pointers.
 
-The parts are in files of their own, one for each part of rag.h, and make one module.
+The extension is one shared object with four modules, so that a change recompiles a quarter of it.
+This one opens, reads, writes and repairs files; it loads the others and has their names, too:
+_core_records (documents, chunks, columns), _core_text (words and BM25) and _core_vectors (search
+and fusion). _core.pxd declares the parts that they share. C's declarations, the modules `rag.*`,
+are written by tools/write_pxd.py from the headers in csrc/include.
 """
 
 import os
@@ -15,7 +18,8 @@ from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython cimport critical_section
 
-from ragfile._rag cimport *
+from rag.files cimport *
+from rag.shared cimport *
 
 # status -> (exception, sentence). The sentence is formatted with the fault's fields.
 STATUS = {
@@ -34,7 +38,7 @@ STATUS_COUNT = RAG_STATUS_COUNT
 
 
 cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
-    """Raises what a failed status means; a good one costs a compare."""
+    """Raise the exception of a failed status; RAG_OK costs one comparison."""
     if status == RAG_OK:
         return 0
     if status == RAG_SOURCE:
@@ -57,17 +61,17 @@ cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
 
 
 def hash64(const uint8_t[::1] data not None):
-    """XXH3-64 of a buffer."""
+    """Return the XXH3-64 of a buffer."""
     return rag_hash(&data[0] if data.shape[0] else NULL, data.shape[0])
 
 
 def target():
-    """The kernels in use, e.g. 'avx512vnni'."""
+    """Return the name of the kernels in use, e.g. 'avx512vnni'."""
     return rag_target().decode()
 
 
 def cpu_count():
-    """How many threads threads=None means."""
+    """Return the default number of threads."""
     return rag_cpu_count()
 
 
@@ -75,13 +79,9 @@ cdef class Section:
     """Read-only bytes of one section, with their lazy checksums; a buffer. `owner` keeps the memory
     mapped."""
 
-    cdef rag_guard guard
-    cdef readonly str name
-    cdef object owner
-
     @staticmethod
     def over(const uint8_t[::1] data not None, str name="memory"):
-        """A section over any buffer, without checksums."""
+        """Return a section over any buffer, without checksums."""
         cdef Section section = Section.__new__(Section)
         section.name = name
         section.owner = data
@@ -93,7 +93,7 @@ cdef class Section:
         return self.guard.size
 
     def check(self, size_t at=0, size=None):
-        """Makes sure that the bytes are those that were written; each block is hashed once."""
+        """Verify the checksums of a range; each block is hashed once."""
         cdef rag_fault fault
         cdef rag_status status
         cdef size_t count = self.guard.size - at if size is None else size
@@ -106,22 +106,20 @@ cdef class Section:
 
     @property
     def is_elsewhere(self):
-        """Whether the bytes come from elsewhere when they are first read."""
+        """Whether the bytes are fetched on demand."""
         return self.guard.source != NULL
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if flags & PyBUF_WRITABLE:
             raise BufferError(f"section {self.name} is read-only")
         if self.guard.source != NULL:
-            self.check()  # whoever has a buffer reads it without asking
+            self.check()  # users of a buffer read it without further checks
         PyBuffer_FillInfo(buffer, self, <void *>self.guard.bytes, self.guard.size, 1, flags)
 
 
 cdef class Bare:
-    """The bytes of a section as they lie, for a view whose owner checks each part before it is
-    read."""
-
-    cdef Section section
+    """The bytes of a section without a check, for views whose owner verifies each range before it
+    reads it."""
 
     def __cinit__(self, Section section not None):
         self.section = section
@@ -133,31 +131,35 @@ cdef class Bare:
                           1, flags)
 
 
+include "pxi/rows.pxi"
 include "pxi/remote.pxi"
 include "pxi/file.pxi"
 include "pxi/repair.pxi"
-include "pxi/records.pxi"
-
-# (pairs)
 include "pxi/pairs.pxi"
-
-include "pxi/ragmd.pxi"
-
-# (vectors)
-include "pxi/vectors.pxi"
-include "pxi/ids.pxi"
-include "pxi/fusion.pxi"
-include "pxi/columns.pxi"
-
-# (bm25)
-include "pxi/bm25.pxi"
-include "pxi/fusing.pxi"
-
-# (wordpiece)
-include "pxi/model.pxi"
-
-include "pxi/arrow.pxi"
 
 if rag_init(NULL) != RAG_OK:
     raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: "
                       "this machine or this build does not have it")
+
+
+cdef load_others():
+    """Load the other modules of this shared object, and copy their public names."""
+    from importlib.machinery import ExtensionFileLoader
+    from importlib.util import module_from_spec, spec_from_file_location
+    import sys
+
+    for name in ("ragfile._core_records", "ragfile._core_text", "ragfile._core_vectors"):
+        loader = ExtensionFileLoader(name, __file__)
+        module = module_from_spec(spec_from_file_location(name, __file__, loader=loader))
+        sys.modules[name] = module
+        loader.exec_module(module)
+        for key, value in vars(module).items():
+            if key.startswith("_") or not (
+                    key.isupper() or getattr(value, "__module__", None) == name):
+                continue
+            if callable(value) and not isinstance(value, type):
+                value.__module__ = __name__  # where pickle looks for a function
+            globals()[key] = value
+
+
+load_others()

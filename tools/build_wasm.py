@@ -17,8 +17,8 @@ ROOT = Path(__file__).parent.parent
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
     "map", "pool", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
-    "faiss_flat", "markdown", "context", "directory", "mention", "gf16", "cauchy", "parity",
-    "mend", "repair", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
+    "faiss_flat", "markdown", "path_vectors", "directory", "match_spans", "gf16", "cauchy", "parity",
+    "reconstruct", "repair", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
 }  # fmt: skip
 FLAGS = [
     "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=gnu11", "-Oz", "-flto", "-DNDEBUG",
@@ -46,10 +46,14 @@ def zstd(folder):
 
 
 def built():
-    """The module's bytes."""
+    """Return the module's bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        sources = [f for f in sorted((ROOT / "csrc").glob("*.c")) if f.stem not in LEFT_OUT]
-        sources += sorted((ROOT / "csrc/wasm").glob("*.c"))
+        sources = [
+            f
+            for f in sorted((ROOT / "csrc").glob("*/*.c"), key=lambda f: f.name)
+            if f.stem not in LEFT_OUT
+        ]
+        sources += sorted((ROOT / "csrc/doors/wasm").glob("*.c"))
         there = zstd(folder)
         out = Path(folder) / "ragfile.wasm"
         objects = [compiled(source, there, folder) for source in sources]
@@ -59,12 +63,23 @@ def built():
 
 
 def compiled(source, zstd_folder, folder):
-    """An object file. Paths are relative, for some end in the bytes."""
+    """Compile one source. Paths are relative because some of them end up in the bytes."""
     out = Path(folder) / f"{source.parent.name}-{source.stem}.o"
     faster = ["-O3"] if source.stem in FAST else []
     small = SMALL_ZSTD if source.stem == "zstd" else ["-Wall", "-Wextra"]
     near = source.relative_to(ROOT) if source.is_relative_to(ROOT) else source
-    run(*FLAGS, *faster, *small, "-Icsrc", f"-I{zstd_folder}", "-c", near, "-o", out)
+    run(
+        *FLAGS,
+        *faster,
+        *small,
+        "-Icsrc/include",
+        "-Icsrc",
+        f"-I{zstd_folder}",
+        "-c",
+        near,
+        "-o",
+        out,
+    )
     return out
 
 

@@ -1,10 +1,12 @@
-"""Writes csrc/wordpiece_tables.h: what BERT's uncased normaliser does to each character.
+"""Write csrc/model/wordpiece_tables.h: BERT's uncased normaliser, for each character.
 
-    pip install tokenizers==0.23.3 && python tools/build_wordpiece_tables.py > csrc/wordpiece_tables.h
+    pip install tokenizers==0.23.3
+    python tools/build_wordpiece_tables.py > csrc/model/wordpiece_tables.h
 
-Every code point is shown to the reference implementation, one at a time, and what it does is written down; so the table
-agrees with it by construction and does not depend on the Unicode version of the Python that runs this. The reference
-uses the general categories of Unicode 8.0.0 and the decompositions and lower-case letters of a later version.
+Every code point is given to the reference implementation, one at a time, and its output is
+recorded. The table therefore agrees with it by construction, and does not depend on the Unicode
+version of the Python that runs this. The reference uses the general categories of Unicode 8.0.0,
+and the decompositions and lower-case letters of a later version.
 """
 
 import sys
@@ -25,7 +27,7 @@ splitter = BertPreTokenizer()
 
 
 def stands_alone(text):
-    """Whether the reference makes a word of its own of each character of a text that sits between letters."""
+    """Return whether the reference splits each character of a text from the letters around it."""
     words = [
         word for word, _ in splitter.pre_tokenize_str(normaliser.normalize_str("a" + text + "a"))
     ]
@@ -33,7 +35,7 @@ def stands_alone(text):
 
 
 def observe(point):
-    """(class, replacement) of one code point."""
+    """Return (class, replacement) of one code point."""
     char = chr(point)
     found = normaliser.normalize_str(char)
     if found == "":
@@ -47,7 +49,7 @@ def observe(point):
 
 
 def read_all():
-    """The class of every code point, and the replacements of those that have one."""
+    """Return the class of every code point, and the replacements that exist."""
     classes, texts = [], {}
     for point in range(0x110000):
         if 0xD800 <= point <= 0xDFFF:  # no character; the decoder never yields one
@@ -66,7 +68,7 @@ def read_all():
 
 
 def pool_of(texts):
-    """Replacements as one byte string, each preceded by its length, and the place of each text in it."""
+    """Return replacements as one byte string of lengths and texts, and the offset of each text."""
     pool, places = bytearray(), {}
     for text in sorted(set(texts.values())):
         places[text] = len(pool)
@@ -76,7 +78,7 @@ def pool_of(texts):
 
 
 def blocks_of(values):
-    """Equal blocks stored once: the number of each block's copy, and the copies."""
+    """Store equal blocks once; return the number of each block's copy, and the copies."""
     copies, numbers = {}, []
     for at in range(0, len(values), BLOCK):
         numbers.append(copies.setdefault(tuple(values[at : at + BLOCK]), len(copies)))
@@ -84,7 +86,7 @@ def blocks_of(values):
 
 
 def array(kind, name, values):
-    """One C array, its lines filled."""
+    """Format one C array in full lines."""
     lines, line = [], ""
     for value in values:
         item = f"{value},"

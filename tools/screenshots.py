@@ -1,8 +1,8 @@
-"""The pictures of docs/guides/web-page.md: the page itself in Chromium, over this project's own documents.
+"""Take the pictures of the web page in Chromium, over this project's own documents.
 
-python tools/screenshots.py docs/images          needs playwright, pillow, chromium, ragfile[server]
+    python tools/screenshots.py docs/images          needs playwright, pillow, ragfile[server]
 
-The model is a stand-in that says a prepared answer, so the pictures are the same each time.
+The model is a stand-in with a prepared answer, so that the pictures are the same each time.
 """
 
 import io
@@ -26,7 +26,7 @@ WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
 
 
 class Model:
-    """Says what stands in the file, and one sentence that does not."""
+    """Answers with text of the file and one sentence that is not in it."""
 
     name = "llama3.2"
 
@@ -63,7 +63,7 @@ def main(folder):
 
 
 class Served:
-    """A server in a thread; its address."""
+    """A server in a thread, and its URL."""
 
     def __init__(self, path):
         told = Settings((path,), port=0, model=Model())

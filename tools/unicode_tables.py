@@ -1,10 +1,10 @@
-"""Writes csrc/unicode_tables.h from one pinned version of the Unicode Character Database.
+"""Write csrc/text/unicode_tables.h from one pinned version of the Unicode Character Database.
 
-    python tools/unicode_tables.py DIRECTORY > csrc/unicode_tables.h
+    python tools/unicode_tables.py DIRECTORY > csrc/text/unicode_tables.h
 
-DIRECTORY holds the database's text files (Debian: package unicode-data 15.0.0-1, /usr/share/unicode). What is derived:
-for each code point its part in words (class), its canonical combining class, and its fold, which is NFD(NFKC_Casefold);
-and the pairs that canonical composition joins.
+DIRECTORY holds the database's text files (Debian: package unicode-data 15.0.0-1,
+/usr/share/unicode). The tables have for each code point its role in words (class), its canonical
+combining class and its fold, NFD(NFKC_Casefold); and the pairs that canonical composition joins.
 """
 
 import sys
@@ -18,7 +18,7 @@ DENSE_SCRIPTS = {"Han", "Hiragana", "Katakana", "Hangul", "Bopomofo", "Yi", "Nus
 
 
 def fields(path):
-    """The data lines of a database file as (first, last, rest of the columns)."""
+    """Yield the data lines of a database file as (first, last, other columns)."""
     for line in path.read_text(encoding="utf-8").splitlines():
         columns = [column.strip() for column in line.split("#")[0].split(";")]
         if len(columns) > 1:
@@ -27,7 +27,7 @@ def fields(path):
 
 
 def ranges(path, wanted):
-    """The code points whose property is in `wanted`."""
+    """Return the code points whose property is in `wanted`."""
     return {
         code
         for first, last, rest in fields(path)
@@ -37,7 +37,7 @@ def ranges(path, wanted):
 
 
 class Database:
-    """What the tables need, read once."""
+    """The data for the tables, read once."""
 
     def __init__(self, directory):
         self.category, self.combining, self.canonical = {}, {}, {}
@@ -76,7 +76,7 @@ class Database:
         ]
 
     def plain_class(self, code):
-        """The class by category alone."""
+        """Return the class by category alone."""
         category = self.category.get(code, "Cn")
         if category[0] == "M" or 0x1160 <= code <= 0x11FF:
             return MARK
@@ -85,7 +85,7 @@ class Database:
         return OTHER
 
     def word_class(self, code):
-        """A code point belongs to words only if all that it folds to does."""
+        """Return the class; a code point belongs to words only if its whole fold does."""
         fold = self.fold(code)
         if not fold:
             return IGNORED

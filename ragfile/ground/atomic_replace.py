@@ -4,7 +4,7 @@ New content goes to a temporary file next to the target. That file is locked, ha
 owner, group and mode before its first byte, is flushed to the disk and then takes the target's
 name: a reader sees the whole old file or the whole new one. A symbolic link stays a link; the file
 that it points to is replaced. If a writer is killed, the next one removes its temporary file. The
-core does this (csrc/map.c), for RAGFiles and for everything else that is written.
+core does this (csrc/system/map.c), for RAGFiles and for everything else that is written.
 """
 
 import contextlib

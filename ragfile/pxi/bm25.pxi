@@ -1,6 +1,4 @@
 # The lexical engine: text to words, rows to sections, questions to rows.
-import tempfile
-
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
@@ -101,7 +99,7 @@ def mentions(texts, starts):
     for text in texts:
         found = []
         at = utf8(text, &size, kept)
-        rag_mentions(at, size, heads, collect_mention, <void *>found)
+        rag_match_spans(at, size, heads, collect_mention, <void *>found)
         all_found.append(found)
         kept.clear()
     return all_found
@@ -186,6 +184,8 @@ cdef int spill_write(void *context, const void *data, size_t size) noexcept with
     cdef SpillFile spill = <SpillFile>context
     try:
         if spill.file is None:
+            import tempfile
+
             spill.file = tempfile.TemporaryFile(dir=spill.directory)
         spill.file.seek(0, 2)
         spill.file.write((<const char *>data)[:size])

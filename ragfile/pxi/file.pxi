@@ -1,8 +1,8 @@
-# The container in Python's hands: Map, Reader, FileWriter.
+# The container: Map, Replacement, Reader, FileWriter.
 
 
 cdef bytes path_bytes(path):
-    """As C reads it: a NUL would end the path early and name another file."""
+    """Encode a path for C; a NUL is refused, because it would truncate the path."""
     raw = os.fsencode(path)
     if 0 in raw:
         raise ValueError(f"a path holds a null character: {path!r:.80}")
@@ -60,8 +60,7 @@ cdef class Map:
 
 
 cdef class Replacement:
-    """A file that is written beside `path` and takes its name when it is whole: see
-    rag_file_create."""
+    """A file that is written next to `path` and renamed to it when complete: see rag_file_create."""
 
     cdef rag_file *file
     cdef readonly str path
@@ -99,26 +98,26 @@ cdef class Replacement:
         return check(status, &fault, self.path)
 
     def write(self, const uint8_t[::1] data not None):
-        """Appends bytes."""
+        """Append bytes."""
         self.put(self.size, data)
         self.size += data.shape[0]
 
     def write_at(self, uint64_t at, const uint8_t[::1] data not None):
-        """Writes bytes into room that is there."""
+        """Write bytes into reserved space."""
         self.put(at, data)
 
     def skip_to(self, uint64_t at):
-        """Leaves room up to `at`, to be written later."""
+        """Reserve space up to `at`, to be written later."""
         self.size = at
 
     def truncate(self, uint64_t size):
-        """Cuts the file at `size`, or fills it up with zeros to there."""
+        """Truncate the file to `size`, or extend it with zeros."""
         cdef rag_fault fault
         check(rag_file_truncate(self.alive(), size, &fault), &fault, self.path)
         self.size = size
 
     def mapped(self):
-        """What was written so far, as a buffer."""
+        """Return the bytes that were written so far, as a buffer."""
         return Map(self.path, self)
 
     def publish(self, bint is_held=False):
@@ -133,13 +132,13 @@ cdef class Replacement:
         self.close()
 
     def close(self):
-        """Lets the lock go; a file that was not published is removed."""
+        """Release the lock; remove the file unless it was published."""
         rag_file_discard(self.file)
         self.file = NULL
 
 
 def file_identity(path):
-    """(device, inode, size) of the file that path names now."""
+    """Return (device, inode, size) of the file at path."""
     cdef rag_fault fault
     cdef rag_map found
     name = path_bytes(path)
@@ -148,14 +147,14 @@ def file_identity(path):
 
 
 def seal_leaf(const uint8_t[::1] block not None):
-    """The leaf of one block (spec/parts/signatures.md)."""
+    """Return the leaf of one block (spec/parts/signatures.md)."""
     cdef bytes out = bytes(RAG_LEAF)
     rag_seal_leaf(&block[0] if block.shape[0] else NULL, block.shape[0], <uint8_t *><char *>out)
     return out
 
 
 def writer_pid(path):
-    """The process that writes to path now, or 0."""
+    """Return the pid of the process that is writing to path, or 0."""
     return rag_writer_pid(path_bytes(path))
 
 
@@ -212,12 +211,12 @@ cdef class Reader:
 
     @property
     def is_elsewhere(self):
-        """Whether the bytes come from elsewhere when they are first read."""
+        """Whether the bytes are fetched on demand."""
         return isinstance(self.owner, Remote)
 
     @property
     def commit(self):
-        """What the newest (or chosen) commit says of itself."""
+        """The record of the newest or chosen commit, as a dict."""
         cdef rag_commit c
         rag_reader_commit(self.reader, &c)
         return {
@@ -266,14 +265,14 @@ cdef class Reader:
         return entry_as_dict(&e)
 
     def has(self, str name, uint32_t segment=0):
-        """Whether there is such a section; nothing of it is read."""
+        """Whether a section exists, without reading it."""
         if (name, segment) in self.sections:
             return True
         raw = name.encode()
         return 0 not in raw and rag_reader_find(self.reader, raw, segment) >= 0
 
     def section(self, str name, uint32_t segment=0):
-        """The section's bytes under lazy checksums, or None when the file has no such section."""
+        """Return the Section, with lazy checksums, or None if it does not exist."""
         cdef rag_fault fault
         cdef Section section = self.sections.get((name, segment))
         cdef int64_t i
@@ -322,7 +321,7 @@ cdef class Reader:
 
 
 cdef class FaultList:
-    """What a verification has found, and whether memory was short for any of it."""
+    """The faults that a verification reported, and whether memory ran out."""
 
     cdef list found
     cdef bint is_short
@@ -349,7 +348,7 @@ cdef void collect_fault(void *context, const rag_fault *fault) noexcept nogil:
 
 
 cdef section_name(str name):
-    """As C reads it: a NUL would end the name early and find or write another section."""
+    """Encode a name for C; a NUL is refused, because it would truncate the name."""
     raw = name.encode()
     if 0 in raw:
         raise ValueError("a section's name holds a null character")
@@ -357,8 +356,8 @@ cdef section_name(str name):
 
 
 cdef class FileWriter:
-    """A commit in the making: create(path) a new file, or edit(path) for the next commit of an old
-    one. One thread."""
+    """A writer of one commit: create(path) starts a new file, edit(path) the next commit of an
+    existing one. One thread."""
 
     cdef rag_writer *writer
     cdef readonly str path
@@ -372,11 +371,11 @@ cdef class FileWriter:
         return open_writer(path, True)
 
     def take_reader(self):
-        """A Reader of the commit that this writer edits, for one caller."""
+        """Return a Reader of the commit that is being edited, once."""
         return Reader(Map(self.path, None, self), 0, self)
 
     def replacement(self):
-        """A new file to be renamed over the one that this writer edits."""
+        """Return a FileWriter of a new file, which replaces the one that is being edited."""
         cdef rag_fault fault
         cdef FileWriter other = FileWriter.__new__(FileWriter)
         other.path = self.path
@@ -392,24 +391,24 @@ cdef class FileWriter:
         return self.writer
 
     def segment(self):
-        """A new segment's number."""
+        """Allocate a segment number."""
         cdef rag_fault fault
         cdef uint32_t number
         check(rag_writer_segment(self.alive(), &number, &fault), &fault, self.path)
         return number
 
     def rows(self, uint32_t segment, uint64_t rows, live=None):
-        """Records a segment's rows and how many live."""
+        """Set the number of rows of a segment and of its live rows."""
         cdef rag_fault fault
         cdef uint64_t alive = rows if live is None else live
         check(rag_writer_rows(self.alive(), segment, rows, alive, &fault), &fault, self.path)
 
     def forget(self, uint32_t segment):
-        """Leaves a segment out of the next commit; its sections are dropped first."""
+        """Remove a segment, whose sections must be dropped first."""
         rag_writer_forget(self.alive(), segment)
 
     def begin(self, str name, uint32_t segment=0, uint32_t flags=0):
-        """Begins a section; returns the offset at which its bytes will lie."""
+        """Begin a section; return its offset in the file."""
         cdef rag_fault fault
         cdef uint64_t at = 0
         raw = section_name(name)
@@ -434,13 +433,13 @@ cdef class FileWriter:
         check(rag_section_end(self.alive(), items, &fault), &fault, self.path)
 
     def grain(self, uint32_t size):
-        """From now on, takes sums of blocks of this size of each section; 0: no more."""
+        """Set the size of small blocks whose checksums are computed for the next sections; 0: none."""
         rag_writer_grain(self.alive(), size)
 
     def fine(self, uint32_t segment):
-        """Writes those that were taken as a segment's rag.fine."""
+        """Write these checksums as a segment's rag.fine."""
         cdef rag_fault fault
-        check(rag_writer_fine(self.alive(), segment, &fault), &fault, self.path)
+        check(rag_writer_small_blocks(self.alive(), segment, &fault), &fault, self.path)
 
     def parity(self, unsigned percent, bint anew=False):
         """The commit protects its bytes by so many per cent of parity; with anew, all bytes of the
@@ -450,19 +449,19 @@ cdef class FileWriter:
         rag_writer_parity(self.alive(), percent, anew)
 
     def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):
-        """A whole section from one buffer."""
+        """Write a section from one buffer."""
         self.begin(name, segment, flags)
         self.write(data)
         self.end(items)
 
     def drop(self, str name, uint32_t segment=0):
-        """Leaves a section out of the next commit."""
+        """Drop a section from the next commit."""
         cdef rag_fault fault
         raw = section_name(name)
         check(rag_section_drop(self.alive(), raw, segment, &fault), &fault, self.path)
 
     def commit(self, uint64_t created=0, str message=""):
-        """Makes everything durable and visible, and closes."""
+        """Make the commit durable and visible, and close."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_writer *writer = self.alive()
@@ -475,7 +474,7 @@ cdef class FileWriter:
         self.close()
 
     def close(self):
-        """Lets the lock go; what was not committed is gone."""
+        """Release the lock and discard everything that was not committed."""
         rag_writer_discard(self.writer)
         self.writer = NULL
 
@@ -496,15 +495,15 @@ cdef FileWriter open_writer(path, bint edit):
 
 
 def fine_sums(Section section not None):
-    """(bytes of a grain, [(offset in the file, size, the section's bytes of sums)]) of rag.fine."""
+    """Return (size of a small block, [(offset in the file, size, checksums)]) of rag.fine."""
     cdef rag_fault fault
-    cdef rag_fine fine
+    cdef rag_small_blocks fine
     cdef uint64_t at = 0, size = 0, sums_at = 0
     fine.guard = section.guard
-    check(rag_fine_open(&fine, &fault), &fault)
+    check(rag_small_blocks_open(&fine, &fault), &fault)
     found, raw = [], bytes(section)
     for i in range(fine.count):
-        rag_fine_entry(&fine, i, &at, &size, &sums_at)
+        rag_small_blocks_entry(&fine, i, &at, &size, &sums_at)
         sums = array("Q", raw[sums_at:sums_at + 8 * ((size + fine.grain - 1) // fine.grain)])
         found.append((at, size, sums.tolist()))
     return fine.grain, found

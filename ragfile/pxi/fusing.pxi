@@ -12,7 +12,6 @@ cdef class Parts:
     cdef list owners
 
     def __cinit__(self, segments):
-        cdef Records records
         cdef Matrix matrix
         self.owners = []
         self.parts = <rag_part *>calloc(len(segments) or 1, sizeof(rag_part))
@@ -21,7 +20,7 @@ cdef class Parts:
         for base, rows, records, matrix in segments:
             self.parts[self.count].base, self.parts[self.count].rows = base, rows
             if records is not None:
-                self.parts[self.count].records = &records.records
+                self.parts[self.count].records = <const rag_records *>records_at(records)
             if matrix is not None:
                 self.parts[self.count].matrix = &matrix.matrix
             if records is None and len(segments) > 1:
@@ -66,44 +65,34 @@ cdef class Fusion:
 
     cdef Parts parts
     cdef object lexicon
-    cdef rag_lexical_leg alone
-    cdef rag_lexical_stats stats
+    cdef object legs
     cdef rag_fusion fusion
     cdef Matrix matrix
 
     def __init__(self, Parts parts not None, lexicon, Matrix matrix not None):
+        cdef const void *legs
+        cdef const void *stats
         self.parts, self.lexicon, self.matrix = parts, lexicon, matrix
         self.fusion.parts, self.fusion.part_count = parts.parts, parts.count
         self.fusion.dim, self.fusion.metric = matrix.matrix.dim, matrix.ranking
-        if isinstance(lexicon, Lexicon):
-            self.take_one(lexicon)
-        else:
-            self.take_all(lexicon)
-
-    cdef take_one(self, Lexicon lexicon):
-        self.alone.lexicon, self.alone.base = lexicon.lexicon, self.parts.parts[0].base
-        self.stats.rows, self.stats.total_length = lexicon.info.rows, lexicon.info.total_length
-        self.stats.k1, self.stats.b = lexicon.info.k1, lexicon.info.b
-        self.fusion.legs, self.fusion.leg_count = &self.alone, 1
-        self.fusion.stats = &self.stats
-
-    cdef take_all(self, Lexicons lexicons):
-        self.fusion.legs, self.fusion.leg_count = lexicons.legs, lexicons.leg_count
-        self.fusion.stats = &lexicons.stats
+        self.legs = legs_of(lexicon, parts.parts[0].base, &legs, &self.fusion.leg_count, &stats)
+        self.fusion.legs = <const rag_lexical_leg *>legs
+        self.fusion.stats = <const rag_lexical_stats *>stats
 
     @property
     def is_alone(self):
         """Whether it can answer in one call: one segment without deleted rows."""
         return isinstance(self.lexicon, Lexicon) and self.parts.parts[0].base == 0
 
-    cdef rag_fusion asked(self, Queries queries, how, Sample sample, size_t count, size_t depth,
+    cdef rag_fusion asked(self, queries, how, Sample sample, size_t count, size_t depth,
                           threads) except *:
         cdef rag_fusion found = self.fusion
         method, parameter = how
         found.method, found.parameter = METHODS[method], parameter
-        found.queries = queries.queries
-        if queries.numbers.weights != NULL:
-            found.stats = &queries.numbers
+        cdef const void *stats
+        found.queries = <const rag_queries *>queries_at(queries, &stats)
+        if stats != NULL:
+            found.stats = <const rag_lexical_stats *>stats
         found.count, found.depth = queries.count, depth
         found.sample = &sample.sample if sample is not None else NULL
         found.threads = rag_cpu_count() if threads is None else max(1, threads)
@@ -115,7 +104,7 @@ cdef class Fusion:
             raise ValueError(f"{found.count} questions have as many lists, not {count}")
         return found
 
-    def near(self, Queries queries not None, vectors, words, size_t k, how, Sample sample=None, *,
+    def near(self, queries, vectors, words, size_t k, how, Sample sample=None, *,
              bint wants_least=False, threads=None):
         """(vector scores float32[m, depth] of the rows that words found, moments float64[m, 2], the
         least scores that further rows need to be among the k best, or None). how is (method,
@@ -152,7 +141,7 @@ cdef class Fusion:
         check(status, &fault)
         return near, moments, least
 
-    def rank(self, Queries queries not None, words, near, moments, dense, size_t width, how,
+    def rank(self, queries, words, near, moments, dense, size_t width, how,
              Sample sample=None, *, threads=None):
         """(rows int64, scores float64, bm25 float32, vector float32), each [m, width]: what words
         and vectors found, fused, best first. What is left over is row -1, score -inf, parts NaN."""
@@ -190,7 +179,7 @@ cdef class Fusion:
         out.width = width
         return found
 
-    def answer(self, Queries queries not None, vectors, where, size_t depth, size_t width, size_t k,
+    def answer(self, queries, vectors, where, size_t depth, size_t width, size_t k,
                how, Sample sample=None, *, bint wants_least=False, threads=None):
         """What rank gives, after match, near and nearest with lists of `depth` rows: all of it in
         one call, where is_alone; and the milliseconds of words, fusing and vectors. where are uint64
@@ -203,14 +192,13 @@ cdef class Fusion:
         cdef rag_hybrid all
         cdef Py_buffer view
         cdef list kept = []
-        cdef Lexicon lexicon = self.lexicon
         all.fusion = self.asked(queries, how, sample, queries.count, depth, threads)
         all.filters, all.k, all.wants_least = NULL, k, wants_least
         if isinstance(where, Filters):
-            all.filters = (<Filters>where).fitting([lexicon], queries.count)
+            all.filters = (<Filters>where).fitting([self.lexicon], queries.count)
             where = None
         fill_leg(&all.segment, self.matrix, None)
-        all.segment.where = lexicon.bits(where, kept)
+        all.segment.where = filter_of(self.lexicon, where, kept)
         question.dim = all.fusion.dim
         spent.words = spent.fusing = spent.vectors = 0
         found = self.room(&out, queries.count, width if depth else 0)

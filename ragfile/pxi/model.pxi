@@ -97,7 +97,7 @@ def add_context(float[:, ::1] texts not None, const float[:, ::1] paths not None
     if room == NULL:
         raise MemoryError
     with nogil:
-        rag_context_add(&texts[0, 0], &paths[0, 0], &path_of[0], rows, dims, weight, room)
+        rag_path_vectors_add(&texts[0, 0], &paths[0, 0], &path_of[0], rows, dims, weight, room)
     PyMem_Free(room)
 
 

@@ -5,54 +5,11 @@ CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
 DOCUMENT_RECORD_SIZE = RAG_DOCUMENT_SIZE
 IDS_HEAD = RAG_STRINGS_HEAD
 cdef Py_ssize_t PIECE = 1 << 16
-VECTOR_HEAD = RAG_VECTOR_HEAD
 
 
 def id_offsets(uint64_t document):
     """(offset, size) in rag.ids of the two numbers that say where a document's id lies."""
     return rag_strings_offset(document), rag_strings_offset(2) - rag_strings_offset(0)
-
-
-def bitmap(flags, bint in_words=False):
-    """Flags as a file's bitmap, in whole bytes (rag.gone) or in whole words (rag.tombs)."""
-    cdef const uint8_t[::1] view = memoryview(flags).cast("B")
-    cdef uint64_t count = view.shape[0]
-    out = bytearray((count + 63) // 64 * 8 if in_words else (count + 7) // 8)
-    cdef uint8_t[::1] room = out
-    if count:
-        rag_bitmap_store(&room[0], &view[0], count)
-    return out
-
-
-def bitmap_has(Section section not None, uint64_t i):
-    """Whether a bitmap of the file names an item."""
-    section.check()
-    return i // 8 < section.guard.size and rag_bitmap_has(section.guard.bytes, i)
-
-
-def rows_outside(Section section not None, uint64_t rows):
-    """The row set of those that a bitmap of whole words does not name, as uint64 words."""
-    import numpy
-
-    section.check()
-    found = numpy.empty((rows + 63) // 64, numpy.uint64)
-    if section.guard.size < 8 * <uint64_t>len(found):
-        what = f"a bitmap of {section.guard.size} bytes is too small for {rows} rows"
-        raise CorruptError(what, section=section.name)
-    rag_bitmap_rest(section.guard.bytes, rows, <uint64_t *>address_of(found))
-    return found
-
-
-def flags_of(const uint64_t[::1] words not None, uint64_t count):
-    """A row set as one bool a row."""
-    import numpy
-
-    found = numpy.empty(count, numpy.uint8)
-    if <uint64_t>words.shape[0] < (count + 63) // 64:
-        raise ValueError("the row set has fewer bits than there are rows")
-    if count:
-        rag_bits_unpack(&words[0], count, <uint8_t *>address_of(found))
-    return found.view(bool)
 
 
 cdef str text_of(const uint8_t *start, size_t size):
@@ -61,9 +18,6 @@ cdef str text_of(const uint8_t *start, size_t size):
         return PyUnicode_DecodeUTF8(<const char *>start, size, SURROGATES)
     except UnicodeDecodeError:
         raise CorruptError("an id is not UTF-8", section="rag.ids") from None
-
-
-VectorLayout = namedtuple("VectorLayout", "dim bits rows stride at")
 
 
 cdef class ChunkRecord:
@@ -340,17 +294,6 @@ cdef class Records:
                                         &fault)
         check(status, &fault)
         return sorted(zip(hashes[:found], rows[:found]))
-
-
-def moments(const float[::1] values not None):
-    """(mean, deviation) of a sample's scores, each sum rounded once."""
-    cdef double mean = 0, deviation = 0
-    cdef size_t count = values.shape[0]
-    cdef double[::1] room
-    if count:
-        room = array("d", bytes(8 * count))
-        rag_moments(&values[0], &room[0], count, &mean, &deviation)
-    return mean, deviation
 
 
 cdef class RecordsBuilder:
@@ -632,29 +575,3 @@ cdef class StreamBuilder:
         rag_stream_trailer(trailer, self.size, self.block_size, len(self.table) // 8,
                            self.stored + gap)
         self.write_out(bytes(self.table) + (<const char *>trailer)[:RAG_STREAM_TRAILER])
-
-
-def vector_head(uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows):
-    """The first 64 bytes of a 1.0 vector section at file offset at."""
-    cdef uint8_t head[64]
-    rag_vector_head(head, at, dim, bits, rows)
-    return (<const char *>head)[:64]
-
-
-def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
-    """Rows of component bytes as pairs that refer to c<first>, c<first + 1>, …"""
-    cdef size_t rows = components.shape[0], size = components.shape[1]
-    out = bytearray(rows * (size + RAG_REFERENCE_SIZE))
-    cdef uint8_t[::1] view = out
-    if rows:
-        with nogil:
-            rag_vector_rows(&view[0], &components[0, 0], size, first, rows)
-    return out
-
-
-def vector_layout(Section section not None, uint64_t section_at):
-    """The VectorLayout of a 1.0 vector section, checked; `at` is the offset of the first row."""
-    cdef rag_fault fault
-    cdef rag_vectors v
-    check(rag_vector_open(&section.guard, section_at, &v, &fault), &fault)
-    return VectorLayout(v.dim, v.bits, v.rows, v.stride, v.at)

@@ -1,18 +1,18 @@
-# Files that are elsewhere: a map of their size that is filled as it is read.
+# Remote files: a sparse map of the file's size, which is filled as it is read.
 from collections import OrderedDict
 from itertools import count as counted
 
 from libc.stdlib cimport calloc as calloc_wants, free as free_wants
 
-# Why a fetch failed, by number, from the callback to whoever called the core: that may be another
-# thread. A reason that nobody asks for goes when 64 newer ones have come.
+# Exceptions of failed fetches by number, which C carries from the callback to the caller, maybe in
+# another thread. The oldest is dropped when more than 64 are waiting.
 _reasons = OrderedDict()
 _reason_numbers = counted(1)
 _reasons_lock = ForkSafeLock()
 
 
 def note_reason(error):
-    """A number for an exception that C takes to where it is raised."""
+    """Register an exception under a number that C passes to check()."""
     _reasons_lock.acquire()
     try:
         number = next(_reason_numbers)
@@ -34,11 +34,11 @@ cdef reason_of(uint64_t number):
 
 
 cdef class Remote:
-    """A file of which only some bytes are here; as a buffer, all of them. Views keep it alive.
+    """A file that is fetched on demand; a buffer of all its bytes. Views keep it alive.
 
     fetcher has path, size, kept, descriptor (of a local file of that size) and fetch(pieces, near),
-    which puts pieces (at, size, hash or None) there. A descriptor that changes is mapped in the
-    place of the one before.
+    which stores the pieces (at, size, hash or None) in that file. When the descriptor changes, the
+    new file is mapped over the old one.
     """
 
     cdef rag_map map
@@ -78,15 +78,15 @@ cdef class Remote:
         return header.major, header.minor, header.patch, header.big_endian
 
     def fetch(self, uint64_t at, uint64_t size):
-        """Makes [at, at + size) be here."""
+        """Fetch [at, at + size)."""
         self.take([(at, size, None)], False)
 
     def fetch_all(self):
-        """Makes every byte be here."""
+        """Fetch all bytes."""
         self.fetch(0, self.map.size)
 
     def read(self, uint64_t at, uint64_t size):
-        """A copy of some bytes, as many as there are."""
+        """Return a copy of a range, shorter at the end of the file."""
         size = min(size, self.map.size - min(at, self.map.size))
         self.fetch(at, size)
         return (<const char *>self.map.bytes)[at:at + size] if size else b""
@@ -117,9 +117,10 @@ cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t coun
 
 
 def ready(wants):
-    """A plan: brings [(section, at, size)] in as few requests as their sources can make of them.
-    Those of local files, and None for a section, are passed over; size 0 brings a section's block
-    hashes."""
+    """Fetch [(section, at, size)] in as few requests as possible.
+
+    Local sections and None are skipped. Size 0 fetches the block hashes of a section.
+    """
     cdef Section section
     cdef dict by_source = {}
     for want in wants:
@@ -131,7 +132,7 @@ def ready(wants):
 
 
 cdef bring(list wants):
-    """Brings what sections of one file want."""
+    """Fetch the wanted ranges of sections of one file."""
     cdef rag_fault fault
     cdef rag_status status
     cdef Section section

@@ -1,8 +1,8 @@
-# Parity in Python's hands: Held, Copy, Repair.
+# Repair from parity: Held, Copy, Repair.
 
 
 cdef class Held:
-    """A file that nobody else writes to until close()."""
+    """A file that is locked against writers until close()."""
 
     cdef rag_file *file
     cdef readonly str path
@@ -21,13 +21,13 @@ cdef class Held:
         self.close()
 
     def close(self):
-        """Lets the lock go."""
+        """Release the lock."""
         rag_file_discard(self.file)
         self.file = NULL
 
 
 cdef class Copy:
-    """A file's bytes in memory, to be changed there, with room after the end; a buffer."""
+    """A writable copy of a file in memory, with space after the end; a buffer."""
 
     cdef rag_map map
     cdef readonly str path
@@ -55,7 +55,7 @@ cdef class Copy:
 
 
 cdef class Repair:
-    """What the parity in a file's bytes can put right. CorruptError where there is none."""
+    """A repair from the parity in a file's bytes. Raises CorruptError if there is none."""
 
     cdef rag_repair *repair
     cdef readonly str path
@@ -73,12 +73,12 @@ cdef class Repair:
 
     @property
     def size(self):
-        """The file's, when it is whole."""
+        """The size of the repaired file."""
         return rag_repair_size(self.repair)
 
     @property
     def sections(self):
-        """How many parity sections were used."""
+        """The number of parity sections that were used."""
         return rag_repair_sections(self.repair)
 
     def run(self, Copy copy not None, bint check_all=False):
@@ -92,11 +92,11 @@ cdef class Repair:
         cdef void *context = <void *>found
         with nogil:
             status = rag_repair_run(self.repair, <uint8_t *>copy.map.bytes, check_all,
-                                    collect_mended, context, &fault)
+                                    collect_damage, context, &fault)
         check(status, &fault, self.path)
         return found
 
 
-cdef void collect_mended(void *context, const rag_mended *mended) noexcept nogil:
+cdef void collect_damage(void *context, const rag_damage *damage) noexcept nogil:
     with gil:
-        (<tuple>context)[mended.lost].append((mended.at, mended.size))
+        (<tuple>context)[damage.lost].append((damage.at, damage.size))

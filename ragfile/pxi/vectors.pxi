@@ -12,15 +12,6 @@ SCALARS = {"f16": RAG_F16, "f32": RAG_F32, "f64": RAG_F64}
 WIDTHS = {"f16": 2, "f32": 4, "f64": 8}
 
 
-cdef void *address_of(array) except? NULL:
-    """Where an array's bytes lie; the caller keeps the array alive."""
-    cdef Py_buffer view
-    PyObject_GetBuffer(array, &view, PyBUF_ANY_CONTIGUOUS)
-    cdef void *at = view.buf
-    PyBuffer_Release(&view)
-    return at
-
-
 cdef bint is_plain(queries, Py_buffer *view):
     """Whether queries are native binary32 rows as they lie; then view holds them. Half a
     microsecond less than numpy takes."""
@@ -74,24 +65,6 @@ cdef int take_queries(queries, rag_question *question, Py_buffer *view) except -
     question.queries = <const float *>view.buf
     question.count = count
     return 0
-
-
-def row_set(rows, Py_ssize_t count):
-    """Rows as words of 64 bits: from a bool for each row, or checked if they are words already."""
-    import numpy
-
-    array = numpy.ascontiguousarray(rows)
-    if array.ndim == 1 and array.dtype == numpy.uint64 and array.size == (count + 63) // 64:
-        return array
-    if array.dtype != numpy.bool_ or array.shape != (count,):
-        raise ValueError(
-            f"a row set is {count} bools or {(count + 63) // 64} uint64 words, "
-            f"not {array.dtype}{list(array.shape)}"
-        )
-    words = numpy.empty((count + 63) // 64, dtype=numpy.uint64)
-    if count:
-        rag_bits_pack(<const uint8_t *>address_of(array), count, <uint64_t *>address_of(words))
-    return words
 
 
 cdef class Matrix:
@@ -377,76 +350,6 @@ def stored_sample(pairs, vectors):
     return made.ljust(rag_stored_sample_vectors(count), b"\0") + vectors.tobytes()
 
 
-cdef class Filters:
-    """Filters of the questions of one search: question i has those of number numbers[i] in `sets`,
-    which have a row set (uint64 words, None for all rows) for each of the segments that are
-    asked."""
-
-    cdef rag_filters filters
-    cdef const uint64_t **pointers
-    cdef readonly object numbers, sets
-    cdef object widths
-
-    def __init__(self, numbers, sets):
-        import numpy
-
-        self.numbers = numpy.ascontiguousarray(numbers, numpy.uint32).reshape(-1)
-        self.sets = [list(one) for one in sets]
-        self.widths = [len(one) for one in self.sets]
-        if len(set(self.widths)) > 1 or not all(self.widths):
-            raise ValueError("each filter has a row set for each segment")
-        if len(self.numbers) and int(self.numbers.max()) >= len(self.sets):
-            raise ValueError(f"there are {len(self.sets)} filters, not {self.numbers.max() + 1}")
-        self.point()
-
-    cdef int point(self) except -1:
-        cdef size_t i = 0
-        self.pointers = <const uint64_t **>calloc(sum(self.widths) + 1, sizeof(uint64_t *))
-        if self.pointers == NULL:
-            raise MemoryError
-        for one in self.sets:
-            for words in one:
-                if words is not None:
-                    self.pointers[i] = words_of(words)
-                i += 1
-        self.filters.sets = self.pointers
-        self.filters.of_ = <const uint32_t *>address_of(self.numbers)
-        self.filters.count = len(self.sets)
-        return 0
-
-    def __dealloc__(self):
-        free(self.pointers)
-
-    def __len__(self):
-        return len(self.numbers)
-
-    def part(self, first, end):
-        """Those of some of the questions, one after the other."""
-        return Filters(self.numbers[first:end], self.sets)
-
-    cdef const rag_filters *fitting(self, segments, size_t count) except NULL:
-        """Theirs, once they are known to be of so many questions, and as long as the segments."""
-        if len(self.numbers) != count:
-            raise ValueError(f"{len(self.numbers)} questions have a filter, and {count} are asked")
-        for one in self.sets:
-            if len(one) != len(segments):
-                raise ValueError(f"filters of {len(one)} segments, and {len(segments)} are asked")
-            for words, segment in zip(one, segments):
-                if words is not None and 64 * len(words) < len(segment):
-                    raise ValueError(f"a filter of {len(words)} words is too short for "
-                                     f"{len(segment)} rows")
-        return &self.filters
-
-
-cdef const uint64_t *words_of(words) except NULL:
-    """Where the words of a row set are; they must outlive what is made of it."""
-    cdef const uint64_t[::1] view = words
-    return &view[0] if view.shape[0] else &no_words
-
-
-cdef const uint64_t no_words = 0
-
-
 cdef Section as_section(source):
     if isinstance(source, Section):
         return source
@@ -579,23 +482,6 @@ def nearest(segments, queries, k, where=None, threads=None, least=None, effort=1
     return answer(first, segments, queries, k, wheres, threads, least, effort, recall)
 
 
-cdef class Outlet:
-    """A Python callable that takes what the core writes, and the exception that it raised."""
-
-    cdef object write
-    cdef object error
-
-
-cdef rag_status write_out(void *context, const void *bytes, size_t size) noexcept with gil:
-    cdef Outlet outlet = <Outlet>context
-    try:
-        outlet.write(PyBytes_FromStringAndSize(<const char *>bytes, size))
-    except BaseException as error:
-        outlet.error = error
-        return RAG_OS
-    return RAG_OK
-
-
 cdef class Shadow:
     """The shadow of a matrix before it is written: the section's name, its size, and whether its
     planes are rotated (rotate=False: never). `placed` is the matrix with its rows in the order in
@@ -707,3 +593,44 @@ cdef class Clustering:
         if outlet.error is not None:
             raise outlet.error
         check(status, &fault)
+
+
+VECTOR_HEAD = RAG_VECTOR_HEAD
+VectorLayout = namedtuple("VectorLayout", "dim bits rows stride at", module=__name__)
+
+
+def moments(const float[::1] values not None):
+    """(mean, deviation) of a sample's scores, each sum rounded once."""
+    cdef double mean = 0, deviation = 0
+    cdef size_t count = values.shape[0]
+    cdef double[::1] room
+    if count:
+        room = array("d", bytes(8 * count))
+        rag_moments(&values[0], &room[0], count, &mean, &deviation)
+    return mean, deviation
+
+
+def vector_head(uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows):
+    """The first 64 bytes of a 1.0 vector section at file offset at."""
+    cdef uint8_t head[64]
+    rag_vector_head(head, at, dim, bits, rows)
+    return (<const char *>head)[:64]
+
+
+def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
+    """Rows of component bytes as pairs that refer to c<first>, c<first + 1>, …"""
+    cdef size_t rows = components.shape[0], size = components.shape[1]
+    out = bytearray(rows * (size + RAG_REFERENCE_SIZE))
+    cdef uint8_t[::1] view = out
+    if rows:
+        with nogil:
+            rag_vector_rows(&view[0], &components[0, 0], size, first, rows)
+    return out
+
+
+def vector_layout(Section section not None, uint64_t section_at):
+    """The VectorLayout of a 1.0 vector section, checked; `at` is the offset of the first row."""
+    cdef rag_fault fault
+    cdef rag_vectors v
+    check(rag_vector_open(&section.guard, section_at, &v, &fault), &fault)
+    return VectorLayout(v.dim, v.bits, v.rows, v.stride, v.at)

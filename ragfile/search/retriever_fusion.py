@@ -6,7 +6,7 @@ Words come first, for they cost least, and under calibrated fusion they say what
 rows with both scores are known then, and a row that no word brought in would have to beat them by its vector alone. The
 answer is that of both in full, to the bit; the vector scan is two to three times faster.
 
-Each step is one call into the core for all questions (csrc/fuse.c). tests/oracles/fusing.py says the same slowly.
+Each step is one call into the core for all questions (csrc/fusion/fuse.c). tests/oracles/fusing.py says the same slowly.
 """
 
 from __future__ import annotations

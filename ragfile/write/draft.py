@@ -244,7 +244,7 @@ class Transaction:
         self, name: str, data: Buffer, *, items: int = 0, must_read: bool = False,
         must_write: bool = False,
     ) -> None:  # fmt: skip
-        """Add a section of your own, which `rf.section(name)` returns.
+        """Add a section of your own, which `rf.file.section(name)` returns.
 
         Args:
             name: 1 to 64 letters, digits or `_.+@/`. Names that the format uses or reserves,

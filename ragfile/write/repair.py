@@ -1,6 +1,6 @@
 """Repair: damaged bytes of a file brought back by the parity that it holds.
 
-The core finds the parity and restores what it can in a copy in memory (csrc/repair.c). The copy is
+The core finds the parity and restores what it can in a copy in memory (csrc/parity/repair.c). The copy is
 verified whole before anything is written, and takes the file's name in one step, so a repair never
 leaves a file worse than it was.
 """

@@ -5,7 +5,7 @@
 
 racing.py is what the threads do. Python itself is not instrumented. Its global lock is a mutex, which the
 sanitizer sees, so what is ordered by it counts as ordered; race_module.supp says what is left out, and
-why. A first run with a planted race (csrc/guard.c) must be reported, or the second one says nothing.
+why. A first run with a planted race (csrc/container/guard.c) must be reported, or the second one says nothing.
 """
 
 import argparse

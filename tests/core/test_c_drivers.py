@@ -19,7 +19,14 @@ import ragfile
 
 COUNTED = os.environ.get("RAGFILE_OBJECTS")
 ROUNDS = int(os.environ.get("RAGFILE_ROUNDS", "300"))
-FLAGS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", f"-I{ROOT / 'csrc'}"]
+FLAGS = [
+    "-std=gnu11",
+    "-O1",
+    "-Wall",
+    "-Wextra",
+    f"-I{ROOT / 'csrc/include'}",
+    f"-I{ROOT / 'csrc'}",
+]
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
 
@@ -28,9 +35,9 @@ pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the 
 def core(tmp_path_factory):
     """The objects of the core, and the flags that link with them."""
     if COUNTED:
-        return [*map(str, sorted((ROOT / COUNTED).glob("*.o"))), "--coverage"]
+        return [*map(str, sorted((ROOT / COUNTED).glob("*/*.o"))), "--coverage"]
     folder = tmp_path_factory.mktemp("core")
-    sources = [str(path) for path in sorted((ROOT / "csrc").glob("*.c"))]
+    sources = [str(path) for path in sorted((ROOT / "csrc").glob("*/*.c"))]
     half = len(sources) // 2
     making = [
         subprocess.Popen([compiler(), *FLAGS, "-w", "-c", *some], cwd=folder)
@@ -47,7 +54,7 @@ def compiler():
 def run(core, folder, sources, *arguments):
     """What a program of these sources prints."""
     program = folder / "program"
-    command = [compiler(), *FLAGS, *(f"tests/{name}" for name in sources), *core]
+    command = [compiler(), *FLAGS, *(f"csrc/tests/{name}" for name in sources), *core]
     subprocess.run([*command, "-lm", "-lpthread", "-o", program], cwd=ROOT, check=True)
     quiet = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run(
@@ -89,13 +96,13 @@ def test_bytes_that_are_lent_answer_as_bytes_in_memory_and_each_refusal_is_told(
 
 def test_containers_that_were_changed_are_read_or_refused(core, tmp_path):
     sources = ["fuzz/replay.c", "fuzz/container.c", "fuzz/mutate.c"]
-    seeds = sorted((ROOT / "tests/fuzz/corpus").iterdir())
+    seeds = sorted((ROOT / "csrc/tests/fuzz/corpus").iterdir())
     assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
 
 
 def test_pairs_that_were_changed_are_read_or_refused(core, tmp_path):
-    seeds = sorted((ROOT / "tests/fuzz/corpus_pairs").iterdir())
-    sources = ["fuzz/replay.c", "fuzz/fuzz_pairs.c"]
+    seeds = sorted((ROOT / "csrc/tests/fuzz/corpus_pairs").iterdir())
+    sources = ["fuzz/replay.c", "fuzz/pairs.c"]
     assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-C_FILES = sorted(p for p in (ROOT / "csrc").glob("*.[ch]") if not p.name.endswith("_tables.h"))
+C_FILES = sorted(p for p in (ROOT / "csrc").rglob("*.[ch]") if not p.name.endswith("_tables.h"))
 KERNELS = [p for p in C_FILES if p.suffix == ".c" and "__attribute__((target" in p.read_text()]
 COMPILER = shutil.which("cc")
 
 # For each prefix of offsets: where they are defined, the table of the specification that has them
 # (a part, and a word that only its block has), and what stands at each offset there.
 OFFSETS = {
-    "SUPER": ("format.h", "container.md", "RAGHEAD1", {
+    "SUPER": ("container/format.h", "container.md", "RAGHEAD1", {
         "READ_FEATURES": "8 +u64 read features",
         "WRITE_FEATURES": "8 +u64 write features",
         "TOC_AT": "8 +u64 offset of the base's table",
@@ -25,7 +25,7 @@ OFFSETS = {
         "CREATED": "8 +u64 time of creation",
         "HASH": "8 +u64 xxh3 of bytes",
     }),
-    "TOC": ("format.h", "container.md", "RAGTOC01", {
+    "TOC": ("container/format.h", "container.md", "RAGTOC01", {
         "GENERATION": "8 +u64 generation",
         "CREATED": "8 +u64 time of the commit",
         "ENTRIES": "4 +u32 entries",
@@ -36,7 +36,7 @@ OFFSETS = {
         "NEXT_SEGMENT": "8 +u64 next segment number",
         "ABANDONED": "8 +u64 hash of abandoned bytes",
     }),
-    "ENTRY": ("format.h", "container.md", "entry  ", {
+    "ENTRY": ("container/format.h", "container.md", "entry  ", {
         "FLAGS": "u32 flags",
         "SEGMENT": "u32 segment",
         "NAME": "u32 offset of the name",
@@ -48,14 +48,14 @@ OFFSETS = {
         "HASH": "u64 xxh3 of its block hashes",
         "ZERO_2": "u64 zero",
     }),
-    "SEGMENT": ("format.h", "container.md", "entry  ", {
+    "SEGMENT": ("container/format.h", "container.md", "entry  ", {
         "NUMBER": "u32 number",
         "ZERO": "u32 zero",
         "ROWS": "u64 rows",
         "LIVE": "u64 live rows",
         "GENERATION": "u64 generation that added it",
     }),
-    "FOOTER": ("format.h", "container.md", "RAGCOMIT", {
+    "FOOTER": ("container/format.h", "container.md", "RAGCOMIT", {
         "GENERATION": "8 +u64 generation",
         "TOC_AT": "8 +u64 offset of the table",
         "TOC_SIZE": "8 +u64 its size",
@@ -64,7 +64,7 @@ OFFSETS = {
         "IDENTITY": "8 +u64 identity",
         "HASH": "8 +u64 xxh3 of bytes",
     }),
-    "SHARE": ("share.h", "parity.md", "RAGPAR01", {
+    "SHARD": ("parity/shard.h", "parity.md", "RAGPAR01", {
         "GENERATION": "8 +u64 generation of the commit",
         "AT": "8 +u64 offset of the section",
         "FROM": "8 +u64 from",
@@ -85,7 +85,7 @@ OFFSETS = {
         "BODY_HASH": "8 +u64 xxh3 of the share's bytes",
         "HASH": "8 +u64 xxh3 of bytes 0",
     }),
-    "CHUNK": ("format.h", "container.md", "chunk, 32 bytes", {
+    "CHUNK": ("container/format.h", "container.md", "chunk, 32 bytes", {
         "DOCUMENT": "u32 document",
         "INDEX": "u32 chunk index",
         "START": "u32 first byte in the document's blob",
@@ -94,7 +94,7 @@ OFFSETS = {
         "CHARS": "u32 code points",
         "META": "u64 start of its JSON",
     }),
-    "DOCUMENT": ("format.h", "container.md", "document, 64 bytes", {
+    "DOCUMENT": ("container/format.h", "container.md", "document, 64 bytes", {
         "BLOB": "u64 start of its blob",
         "TEXT_BYTES": "u32 bytes of its text",
         "BLOB_BYTES": "u32 bytes of its blob",
@@ -106,14 +106,14 @@ OFFSETS = {
         "CHARS": "u32 code points of its text",
         "ZERO": "zero",
     }),
-    "STREAM": ("format.h", "container.md", "RAGBLK01", {
+    "STREAM": ("container/format.h", "container.md", "RAGBLK01", {
         "RAW_SIZE": "u64 raw size",
         "BLOCK_SIZE": "u64 raw size of a block",
         "BLOCKS": "u64 blocks",
         "TABLE_AT": "u64 offset of the table",
         "ZERO": "zero",
     }),
-    "LEX_AT": ("bm25.h", "bm25.md", "RAGLEX1", {
+    "LEX_AT": ("text/bm25.h", "bm25.md", "RAGLEX1", {
         "ROWS": "8 +rows",
         "TERMS": "8 +terms",
         "TOTAL_LENGTH": "8 +total length",
@@ -127,14 +127,14 @@ OFFSETS = {
         "SHORTEST": "4 +shortest length",
         "LONGEST": "4 +longest length",
     }),
-    "SHADOW_AT": ("shadow.c", "vectors.md", "RAGSHADW", {
+    "SHADOW_AT": ("shadows/shadow.c", "vectors.md", "RAGSHADW", {
         "VERSION": "4 +u32 version",
         "DIM": "4 +u32 dim",
         "ROWS": "8 +u64 rows",
         "GROUP_ROWS": "4 +u32 group_rows",
         "KEPT": "36 +zero",
     }),
-    "MODEL": ("wordpiece.h", "embedder.md", "RAGMODEL", {
+    "MODEL": ("model/wordpiece.h", "embedder.md", "RAGMODEL", {
         "VERSION_AT": "4 +version",
         "DIMS_AT": "4 +dims",
         "WORDS_AT": "4 +words",
@@ -150,7 +150,7 @@ OFFSETS = {
 # Numbers of the same prefixes that are no offsets.
 OTHERS = {
     "SUPER_AT", "SUPER_SIZE", "TOC_HEAD_SIZE", "ENTRY_SIZE", "SEGMENT_SIZE", "FOOTER_SIZE",
-    "DOCUMENT_HAS_TEXT", "STREAM_ALIGN", "SHARE_HEAD_SIZE",
+    "DOCUMENT_HAS_TEXT", "STREAM_ALIGN", "SHARD_HEAD_SIZE",
 }  # fmt: skip
 
 
@@ -196,9 +196,9 @@ def test_a_file_opens_with_what_it_is(path):
 
 @pytest.mark.skipif(not (COMPILER and shutil.which("nm")), reason="no C compiler here")
 def test_every_global_symbol_of_the_core_begins_with_rag(tmp_path):
-    for path in (ROOT / "csrc").glob("*.c"):
+    for path in (ROOT / "csrc").glob("*/*.c"):
         made = tmp_path / f"{path.stem}.o"
-        flags = ["-std=gnu11", "-O0", "-w", "-I", str(ROOT / "csrc")]
+        flags = ["-std=gnu11", "-O0", "-w", f"-I{ROOT / 'csrc/include'}", f"-I{ROOT / 'csrc'}"]
         subprocess.run([COMPILER, *flags, "-c", str(path), "-o", str(made)], check=True)
     listed = subprocess.run(
         ["nm", "-g", "--defined-only", *map(str, tmp_path.glob("*.o"))],
@@ -215,7 +215,13 @@ def test_a_kernel_file_built_wider_than_its_floor_is_refused(path):
     machine = subprocess.run([COMPILER, "-dumpmachine"], capture_output=True, text=True).stdout
     if not machine.startswith("x86_64"):
         pytest.skip("the floor is that of x86-64")
-    flags = ["-std=gnu11", "-mavx2", "-fsyntax-only", "-I", str(ROOT / "csrc")]
+    flags = [
+        "-std=gnu11",
+        "-mavx2",
+        "-fsyntax-only",
+        f"-I{ROOT / 'csrc/include'}",
+        f"-I{ROOT / 'csrc'}",
+    ]
     built = subprocess.run([COMPILER, *flags, str(path)], capture_output=True, text=True)
     assert built.returncode != 0
     assert "wider instructions" in built.stderr

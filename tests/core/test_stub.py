@@ -8,7 +8,10 @@ from places import ROOT
 from ragfile import _core
 
 STUB = ROOT / "ragfile/_core.pyi"
-SOURCES = [ROOT / "ragfile/_core.pyx", *sorted((ROOT / "ragfile/pxi").glob("*.pxi"))]
+SOURCES = [
+    *sorted((ROOT / "ragfile").glob("_core*.pyx")),
+    *sorted((ROOT / "ragfile/pxi").glob("*.pxi")),
+]
 SPECIAL = {
     "__init__",
     "__len__",
@@ -41,7 +44,7 @@ def core_names():
     found = {}
     for name, value in vars(_core).items():
         if isinstance(value, type) and (
-            value.__module__ == _core.__name__ or hasattr(value, "_fields")
+            value.__module__.startswith(_core.__name__) or hasattr(value, "_fields")
         ):
             found[name] = {inner for inner in vars(value) if not inner.startswith("_")}
         elif name.isupper() or (callable(value) and value.__module__ == _core.__name__):

@@ -1,4 +1,4 @@
-"""The numbers of csrc/format.h are those of the specification's tables."""
+"""The numbers of csrc/container/format.h are those of the specification's tables."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from places import ROOT
 
 SPEC = (ROOT / "spec/parts/container.md").read_text()
-HEADER = (ROOT / "csrc/format.h").read_text()
+HEADER = (ROOT / "csrc/container/format.h").read_text()
 ENUM = {
     name: int(value)
     for name, value in re.findall(r"^    ([A-Z_0-9]+) = (\d+),", HEADER, re.MULTILINE)

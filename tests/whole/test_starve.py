@@ -29,22 +29,22 @@ WRAPPED = [
     "pwrite",
 ]
 SOURCES = [
-    "tests/crash/starve.c",
+    "csrc/tests/drivers/starve.c",
     *(
         f"csrc/{name}.c"
         for name in (
-            "map",
-            "reader",
-            "verify",
-            "writer",
-            "hash",
-            "cpu",
-            "array",
-            "parity",
-            "share",
-            "gf16",
-            "pool",
-            "cauchy",
+            "container/hash",
+            "container/reader",
+            "container/verify",
+            "container/writer",
+            "parity/cauchy",
+            "parity/gf16",
+            "parity/parity",
+            "parity/shard",
+            "shared/array",
+            "system/cpu",
+            "system/map",
+            "system/pool",
         )
     ),
 ]
@@ -54,6 +54,7 @@ FLAGS = [
     "-O1",
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=undefined",
+    "-Icsrc/include",
     "-Icsrc",
 ]
 
@@ -76,8 +77,9 @@ def starved(name, folder, *most):
         done = subprocess.run(
             [sys.executable, ROOT / f"tests/crash/{name}.py", f"{work}/work", *most],
             env={**os.environ, "LD_PRELOAD": preload, "PYTHONMALLOC": "malloc"},
-            capture_output=True, text=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+        )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -65,7 +65,7 @@ export function unpacked({ name, message, at, section, status }) {
   return new kind(message, { at, section, status });
 }
 
-/* enum rag_status of csrc/rag.h */
+/* enum rag_status of csrc/include/ragfile/status.h */
 const OF_STATUS = [
   null,
   FormatError,

@@ -1,0 +1,48 @@
+/* reader.h - the internals of an open generation, for reader.c, verify.c and writer.c. */
+#ifndef RAG_READER_H
+#define RAG_READER_H
+
+#include "ragfile/container.h"
+
+struct rag_reader {
+    const uint8_t *bytes; /* NULL where a source lends stretches */
+    uint64_t size;
+    const struct rag_source *source; /* NULL where all bytes are there */
+    struct rag_commit commit;
+    uint64_t toc_at;
+    const uint8_t *toc; /* the table of contents ... */
+    uint8_t *own_toc;   /* ... which is the reader's own where the source only lends it; or NULL */
+    const uint8_t *entries, *segments, *names; /* inside the table of contents */
+    uint32_t names_size;
+    uint32_t *order;    /* entries by (name, segment) */
+    uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
+    uint64_t *seen_at;  /* entry -> first byte in seen */
+    uint64_t seen_bits; /* blocks of all sections */
+    const uint8_t **leaves; /* entry -> its leaves, where they are trusted; or NULL */
+};
+
+struct footer {
+    uint64_t at, generation, toc_at, toc_size, toc_hash, previous;
+};
+
+/* The fields of a new footer; in generation 1, identity is the table's hash. */
+struct rag_footing {
+    uint64_t generation, toc_at, toc_size, toc_hash, previous, identity;
+};
+void rag_footer_write(uint8_t *f, const struct rag_footing *footing);
+
+/* True if the 64 bytes f at offset `at` are an intact footer of this file. Does not look at its
+ * table. */
+bool rag_footer_read(const uint8_t *f, uint64_t at, uint64_t identity, struct footer *footer);
+
+/* Validates the table of contents, whose hash was verified, and fills the reader from it. */
+enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *footer,
+                             struct rag_fault *fault);
+
+/* Frees the memory that rag_toc_read allocated. */
+void rag_reader_clear(struct rag_reader *reader);
+
+/* The index of a segment's record, or -1. */
+int64_t rag_segment_index(const struct rag_reader *reader, uint32_t number);
+
+#endif

@@ -1,0 +1,385 @@
+/* passages.c - what rows are: chunk and document records, ids, and stretches of the streams of
+ * texts and metadata, unpacked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "doors/wasm/wasm.h"
+#include "shared/fail.h"
+#include "zstd.h"
+
+enum { UNPACKED_MOST = 4 << 20 };
+
+/* ------------------------------------------------------------------------------------- unpacked */
+
+/* The blocks that were unpacked last: texts that are shown together often share them. */
+struct unpacked {
+    const struct rag_stream *stream;
+    uint64_t block, used;
+    uint8_t *bytes;
+    size_t size;
+};
+enum { UNPACKED_COUNT = 32 };
+static struct unpacked unpacked[UNPACKED_COUNT];
+static uint64_t uses;
+
+static struct unpacked *find_unpacked(const struct rag_stream *stream, uint64_t block) {
+    for (size_t i = 0; i < UNPACKED_COUNT; i++)
+        if (unpacked[i].bytes && unpacked[i].stream == stream && unpacked[i].block == block) {
+            unpacked[i].used = ++uses;
+            return &unpacked[i];
+        }
+    return NULL;
+}
+
+/* The place of the block that was used longest ago; more than one goes while all take too much. */
+static struct unpacked *free_place(size_t size) {
+    struct unpacked *oldest = NULL;
+    for (size_t total = UNPACKED_MOST + 1; total > UNPACKED_MOST;) {
+        oldest = &unpacked[0];
+        total = size;
+        for (size_t i = 0; i < UNPACKED_COUNT; i++) {
+            total += unpacked[i].size;
+            const bool better =
+                oldest->bytes && (!unpacked[i].bytes || unpacked[i].used < oldest->used);
+            if (better) oldest = &unpacked[i];
+        }
+        if (!oldest->bytes) break;
+        total -= oldest->size;
+        free(oldest->bytes);
+        *oldest = (struct unpacked){0};
+    }
+    return oldest;
+}
+
+static enum rag_status unpack(const struct rag_block *block, uint8_t *out) {
+    const unsigned long long stated = ZSTD_getFrameContentSize(block->bytes, block->size);
+    if (stated != block->raw_size)
+        return rag_fail(
+            &fault, RAG_CORRUPT, block->at,
+            "a compressed block does not state its size, or another one than it must have");
+    const size_t made = ZSTD_decompress(out, block->raw_size, block->bytes, block->size);
+    if (ZSTD_isError(made) || made != block->raw_size)
+        return rag_fail(&fault, RAG_CORRUPT, block->at, "a compressed block does not unpack");
+    return RAG_OK;
+}
+
+static enum rag_status block_of(const struct rag_stream *stream, uint64_t i, const uint8_t **bytes,
+                                size_t *size) {
+    struct rag_block block;
+    const struct unpacked *known = find_unpacked(stream, i);
+    if (known) {
+        *bytes = known->bytes, *size = known->size;
+        return RAG_OK;
+    }
+    enum rag_status status = rag_stream_block(stream, i, &block, &fault);
+    *bytes = block.bytes, *size = block.raw_size;
+    if (status != RAG_OK || !block.compressed) return status;
+    struct unpacked *place = free_place(block.raw_size);
+    uint8_t *out = malloc(block.raw_size + 1);
+    if (!out) return rag_fail(&fault, RAG_MEMORY, 0, "no memory for a text");
+    status = unpack(&block, out);
+    if (status != RAG_OK) free(out);
+    else *place = (struct unpacked){stream, i, ++uses, out, block.raw_size};
+    *bytes = out;
+    return status;
+}
+
+static uint8_t *text;
+static size_t text_room;
+
+static enum rag_status make_room(size_t size) {
+    if (size <= text_room) return RAG_OK;
+    uint8_t *more = realloc(text, size + size / 2);
+    if (!more) return rag_fail(&fault, RAG_MEMORY, size, "no memory for a text");
+    text = more, text_room = size + size / 2;
+    return RAG_OK;
+}
+
+/* The blocks of a stretch, asked for together. */
+static enum rag_status bring(const struct rag_stream *stream, uint64_t first, uint64_t last) {
+    enum rag_status status = RAG_OK;
+    struct rag_block block;
+    for (uint64_t i = first; i <= last; i++) {
+        if (find_unpacked(stream, i)) continue;
+        const enum rag_status one = rag_stream_block(stream, i, &block, &fault);
+        if (one != RAG_OK && one != RAG_SOURCE) return one;
+        if (one != RAG_OK) status = one;
+    }
+    return status;
+}
+
+static enum rag_status read_stream(const struct rag_stream *stream, uint64_t at, uint64_t size) {
+    if (at > stream->raw_size || size > stream->raw_size - at)
+        return rag_fail(&fault, RAG_CORRUPT, at, "a stretch after the end of its stream");
+    if (size == 0) return make_room(1);
+    const uint64_t first = at / stream->block_size, last = (at + size - 1) / stream->block_size;
+    enum rag_status status = bring(stream, first, last);
+    if (status == RAG_OK) status = make_room((size_t)size);
+    uint64_t done = 0, from = at - first * stream->block_size;
+    for (uint64_t i = first; status == RAG_OK && i <= last; i++, from = 0) {
+        const uint8_t *bytes;
+        size_t block;
+        status = block_of(stream, i, &bytes, &block);
+        const uint64_t left = size - done, part = block - from < left ? block - from : left;
+        if (status == RAG_OK) memcpy(text + done, bytes + from, (size_t)part);
+        done += part;
+    }
+    return status;
+}
+
+EXPORT(streams_open) int streams_open(uint32_t segment) {
+    return (int)segment_streams(&file.segments[segment]);
+}
+
+/* Bytes [at, at + size) of a segment's texts, or of its metadata, at *bytes until the next call. */
+EXPORT(stream_read)
+int stream_read(uint32_t segment, int is_meta, double at, double size, const uint8_t **bytes) {
+    struct segment *one = &file.segments[segment];
+    enum rag_status status = segment_streams(one);
+    if (status == RAG_OK)
+        status = read_stream(is_meta ? &one->meta : &one->texts, (uint64_t)at, (uint64_t)size);
+    *bytes = text;
+    return (int)status;
+}
+
+EXPORT(stream_size) double stream_size(uint32_t segment, int is_meta) {
+    const struct segment *one = &file.segments[segment];
+    return (double)(is_meta ? one->meta.raw_size : one->texts.raw_size);
+}
+
+/* ------------------------------------------------------------------------------------- records */
+
+/* out: document, index, start, size, char start (-1 for none), char size, meta at, meta size. */
+EXPORT(record_chunk) int record_chunk(uint32_t segment, double row, double *out) {
+    struct rag_chunk c;
+    enum rag_status status = segment_records(&file.segments[segment]);
+    if (status == RAG_OK)
+        status = rag_records_chunk(&file.segments[segment].records, (uint64_t)row, &c, &fault);
+    if (status != RAG_OK) return (int)status;
+    const double told[] = {c.document,
+                           c.index,
+                           c.start,
+                           c.size,
+                           c.char_start == RAG_NO_SPAN ? -1 : (double)c.char_start,
+                           c.char_size,
+                           (double)c.meta_at,
+                           c.meta_size};
+    memcpy(out, told, sizeof told);
+    return RAG_OK;
+}
+
+/* out: id and its size, blob at, text size, blob size, text characters, has text, meta at, meta
+ * size, first row, rows. */
+EXPORT(record_document) int record_document(uint32_t segment, double number, double *out) {
+    struct rag_document d;
+    enum rag_status status = segment_records(&file.segments[segment]);
+    if (status == RAG_OK)
+        status =
+            rag_records_document(&file.segments[segment].records, (uint64_t)number, &d, &fault);
+    if (status != RAG_OK) return (int)status;
+    const double told[] = {(double)(uintptr_t)d.id,
+                           d.id_size,
+                           (double)d.blob_at,
+                           d.text_size,
+                           d.blob_size,
+                           d.text_chars,
+                           d.has_text,
+                           (double)d.meta_at,
+                           d.meta_size,
+                           (double)d.first_row,
+                           d.rows};
+    memcpy(out, told, sizeof told);
+    return RAG_OK;
+}
+
+EXPORT(record_count) double record_count(uint32_t segment) {
+    return (double)file.segments[segment].records.count;
+}
+
+/* The number of the document with an id, or -1. */
+EXPORT(record_find)
+int record_find(uint32_t segment, const uint8_t *id, size_t size, double *number) {
+    uint64_t i = 0;
+    struct segment *one = &file.segments[segment];
+    enum rag_status status = segment_records(one);
+    if (status == RAG_OK) status = rag_records_find(&one->records, id, size, &i, &fault);
+    *number = status == RAG_OK && i < one->records.count ? (double)i : -1;
+    return (int)status;
+}
+
+/* The row of a document's chunk, or -1. */
+EXPORT(record_row) int record_row(uint32_t segment, double document, double index, double *row) {
+    uint64_t i = 0;
+    struct segment *one = &file.segments[segment];
+    enum rag_status status = segment_records(one);
+    if (status == RAG_OK)
+        status = rag_records_row(&one->records, (uint64_t)document, (uint32_t)index, &i, &fault);
+    *row = status == RAG_OK && i < one->records.rows ? (double)i : -1;
+    return (int)status;
+}
+
+/* Everything that is said of all rows, or of all documents: what a filter looks at. Chunk and
+ * document records have to be here whole. */
+EXPORT(record_all)
+int record_all(uint32_t segment, int of_rows, double *at, uint32_t *size, uint32_t *document) {
+    struct segment *one = &file.segments[segment];
+    struct rag_chunk c;
+    struct rag_document d;
+    uint64_t id_at;
+    enum rag_status status = segment_records(one);
+    if (status != RAG_OK) return (int)status;
+    const struct rag_records *r = &one->records;
+    const struct rag_want wants[] = {{&r->chunks, 0, r->chunks.size},
+                                     {&r->documents, 0, r->documents.size},
+                                     {&r->ids, 0, r->ids.size}};
+    status = rag_ready(wants, 3, &fault);
+    for (uint64_t i = 0; status == RAG_OK && i < (of_rows ? r->rows : r->count); i++) {
+        status = of_rows ? rag_records_chunk(r, i, &c, &fault)
+                         : rag_records_place(r, i, &d, &id_at, &fault);
+        if (status != RAG_OK) break;
+        at[i] = (double)(of_rows ? c.meta_at : d.meta_at);
+        size[i] = of_rows ? c.meta_size : d.meta_size;
+        if (of_rows) document[i] = c.document;
+    }
+    return (int)status;
+}
+
+/* ---------------------------------------------------------------------------------------- plans */
+
+/* Where a row's document, its id and its blocks of the streams lie. */
+static enum rag_status bring_document(const struct segment *segment, uint64_t row) {
+    const struct rag_records *records = &segment->records;
+    struct rag_chunk c;
+    struct rag_document d;
+    uint64_t id_at;
+    enum rag_status status = rag_records_chunk(records, row, &c, &fault);
+    if (status == RAG_OK) status = rag_records_place(records, c.document, &d, &id_at, &fault);
+    if (status != RAG_OK) return status;
+    struct rag_block block;
+    const uint64_t texts = segment->texts.block_size, metas = segment->meta.block_size;
+    enum rag_status each = RAG_OK;
+    if (c.size)
+        each = rag_stream_place(&segment->texts, (d.blob_at + c.start) / texts, &block, &fault);
+    if (each != RAG_OK) status = each;
+    if (d.meta_size) each = rag_stream_place(&segment->meta, d.meta_at / metas, &block, &fault);
+    if (each != RAG_OK) status = each;
+    if (c.meta_size) each = rag_stream_place(&segment->meta, c.meta_at / metas, &block, &fault);
+    return each != RAG_OK ? each : status;
+}
+
+static enum rag_status bring_contents(const struct segment *segment, uint64_t row) {
+    const struct rag_records *records = &segment->records;
+    struct rag_chunk c;
+    struct rag_document d;
+    uint64_t id_at;
+    enum rag_status status = rag_records_chunk(records, row, &c, &fault);
+    if (status == RAG_OK) status = rag_records_place(records, c.document, &d, &id_at, &fault);
+    if (status != RAG_OK) return status;
+    const struct rag_stream *const streams[] = {&segment->texts, &segment->meta, &segment->meta};
+    const uint64_t at[] = {d.blob_at + c.start, d.meta_at, c.meta_at};
+    const uint32_t size[] = {c.size, d.meta_size, c.meta_size};
+    if (d.id_size) status = rag_guard_check(&records->ids, id_at, d.id_size, &fault);
+    for (int i = 0; i < 3; i++) {
+        const struct rag_stream *s = streams[i];
+        if (size[i] == 0 || at[i] > s->raw_size || size[i] > s->raw_size - at[i]) continue;
+        const enum rag_status one =
+            bring(s, at[i] / s->block_size, (at[i] + size[i] - 1) / s->block_size);
+        if (one != RAG_OK) status = one;
+    }
+    return status;
+}
+
+/* All that makes passages of rows of the file, asked for together: records and the streams' ends,
+ * documents with the places of ids and the streams' tables, ids with texts and metadata. */
+EXPORT(passages_ready) int passages_ready(const int64_t *rows, size_t count) {
+    for (int round = 0; round < 2; round++) {
+        enum rag_status status = RAG_OK;
+        for (size_t i = 0; i < count; i++) {
+            struct segment *segment = segment_of((uint64_t)rows[i]);
+            if (!segment) continue;
+            const uint64_t row = (uint64_t)rows[i] - segment->base;
+            const enum rag_status streams = segment_streams(segment);
+            enum rag_status one = segment_records(segment);
+            if (one == RAG_OK && streams != RAG_OK) {
+                struct rag_chunk c;
+                one = rag_records_chunk(&segment->records, row, &c, &fault);
+                one = one == RAG_OK ? streams : one;
+            } else if (one == RAG_OK)
+                one = round == 0 ? bring_document(segment, row) : bring_contents(segment, row);
+            if (one != RAG_OK && one != RAG_SOURCE) return (int)one;
+            if (one != RAG_OK) status = one;
+        }
+        if (status != RAG_OK) return (int)status;
+    }
+    return RAG_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- ties */
+
+struct keyed {
+    const uint8_t *id;
+    uint32_t id_size, index;
+    int64_t row;
+};
+
+static enum rag_status key_of(int64_t row, struct keyed *key) {
+    struct segment *segment = segment_of((uint64_t)row);
+    struct rag_chunk c;
+    struct rag_document d = {0};
+    enum rag_status status = segment_records(segment);
+    if (status == RAG_OK)
+        status = rag_records_chunk(&segment->records, (uint64_t)row - segment->base, &c, &fault);
+    if (status == RAG_OK) status = rag_records_document(&segment->records, c.document, &d, &fault);
+    if (status == RAG_OK) *key = (struct keyed){d.id, d.id_size, c.index, row};
+    return status;
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct keyed *x = a, *y = b;
+    const uint32_t both = x->id_size < y->id_size ? x->id_size : y->id_size;
+    const int order = both ? memcmp(x->id, y->id, both) : 0;
+    if (order) return order;
+    if (x->id_size != y->id_size) return x->id_size < y->id_size ? -1 : 1;
+    if (x->index != y->index) return x->index < y->index ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static enum rag_status sort_by_key(int64_t *rows, size_t count) {
+    struct keyed *keys = malloc(count * sizeof *keys);
+    enum rag_status status = RAG_OK;
+    if (!keys) return rag_fail(&fault, RAG_MEMORY, 0, "no memory to rank");
+    for (size_t i = 0; i < count; i++) {
+        const enum rag_status one = key_of(rows[i], &keys[i]);
+        if (one != RAG_OK) status = status == RAG_OK || status == RAG_SOURCE ? one : status;
+    }
+    if (status == RAG_OK) qsort(keys, count, sizeof *keys, by_key);
+    for (size_t i = 0; status == RAG_OK && i < count; i++) rows[i] = keys[i].row;
+    free(keys);
+    return status;
+}
+
+enum rag_status order_ties(int64_t *rows, const float *scores, size_t count) {
+    enum rag_status status = RAG_OK;
+    for (size_t first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && scores[last] == scores[first];) last++;
+        if (last - first < 2) continue;
+        if (segment_of((uint64_t)rows[first]) == segment_of((uint64_t)rows[last - 1])) continue;
+        const enum rag_status one = sort_by_key(rows + first, last - first);
+        if (one != RAG_OK && one != RAG_SOURCE) return one;
+        if (one != RAG_OK) status = one;
+    }
+    return status;
+}
+
+/* The places of rows in the order of (document id, chunk index). */
+EXPORT(ties_of) int ties_of(const int64_t *rows, size_t count, int64_t *ties) {
+    int64_t *sorted = malloc(8 * count + 8);
+    if (!sorted) return (int)rag_fail(&fault, RAG_MEMORY, 0, "no memory to rank");
+    memcpy(sorted, rows, 8 * count);
+    const enum rag_status status = count ? sort_by_key(sorted, count) : RAG_OK;
+    for (size_t i = 0; status == RAG_OK && i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (sorted[j] == rows[i]) ties[i] = (int64_t)j;
+    free(sorted);
+    return (int)status;
+}

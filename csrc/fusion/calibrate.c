@@ -1,0 +1,78 @@
+/* calibrate.c - calibrated fusion: two exact scores of a row made one number, and rows ranked by
+ * it.
+ *
+ *     bm25 / best + (dense - mean) / deviation / weight
+ *
+ * all in binary64 and in this order, so that every machine gives the same bits; a share that has no
+ * meaning (no word found anywhere, a sample without spread) is 0. A dense score of NaN is that of a
+ * row without a vector, and counts as the mean. ragfile/search/fusion.py says the
+ * same in numpy. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ragfile/fusion.h"
+#include "shared/fail.h"
+
+double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense) {
+    const double words = by->best > 0 ? (double)bm25 / by->best : 0;
+    const double near = isnan(dense) ? (double)(float)by->mean : (double)dense;
+    const double sigmas = by->deviation > 0 ? (near - by->mean) / by->deviation : 0;
+    return words + sigmas / by->weight;
+}
+
+struct ranked {
+    double score;
+    int64_t tie;
+    uint32_t at;
+};
+
+static int by_rank(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    return (x->tie > y->tie) - (x->tie < y->tie);
+}
+
+enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25,
+                                    const float *dense, const int64_t *ties, size_t count,
+                                    int64_t *order, double *scores, struct rag_fault *fault) {
+    struct ranked *all = malloc((count + 1) * sizeof *all);
+    if (!all) return rag_fail(fault, RAG_MEMORY, 0, "no memory to rank");
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct ranked){rag_calibrated_score(by, bm25[i], dense[i]), ties[i], (uint32_t)i};
+    qsort(all, count, sizeof *all, by_rank);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = all[i].at;
+        scores[i] = all[i].score;
+    }
+    free(all);
+    return RAG_OK;
+}
+
+static int falling(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The k-th best of the rows, or NaN when memory is short: then every row stays in. */
+static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense,
+                     size_t count, size_t k) {
+    double *all = malloc(count * sizeof *all), bar = NAN;
+    if (!all) return bar;
+    for (size_t i = 0; i < count; i++) all[i] = rag_calibrated_score(by, bm25[i], dense[i]);
+    qsort(all, count, sizeof *all, falling);
+    bar = all[k - 1];
+    free(all);
+    return bar;
+}
+
+/* A fused score grows with each of its parts, however they are rounded: where one dense score falls
+ * short of the bar, all smaller ones do. So a guess is enough that is seen to be right. */
+float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
+                           size_t count, size_t k, float rest) {
+    if (k == 0 || k > count || !(by->best > 0) || !(by->deviation > 0)) return -INFINITY;
+    const double bar = bar_of(by, bm25, dense, count, k);
+    const double wanted = by->mean + (bar - (double)rest / by->best) * by->weight * by->deviation;
+    if (!(fabs(wanted) < 1e38)) return -INFINITY;
+    const float least = nextafterf((float)wanted, -INFINITY);
+    return rag_calibrated_score(by, rest, nextafterf(least, -INFINITY)) < bar ? least : -INFINITY;
+}

@@ -1,0 +1,111 @@
+/* hybrid.c - questions asked of words and of vectors, from their terms to the ranking, in one call.
+ *
+ *   words -> their vectors' scores -> what a further row's vector must score -> near rows
+ *         -> ranking
+ *
+ * This is for a segment that answers alone; for several, the caller takes the same steps and merges
+ * what the segments say in between. Nothing leaves the core on the way, so a question pays for one
+ * crossing and for no arrays that nobody looks at. The steps are those of bm25_queries.c, fuse.c
+ * and scan.c, and so are the bits. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "ragfile/bm25.h"
+#include "fusion/fusing.h"
+#include "shared/fail.h"
+
+/* What the steps hand to one another: [questions][depth] each, but for the last two. */
+struct legs {
+    int64_t *word_rows, *dense_rows;
+    float *bm25, *near, *dense;
+    double *moments;
+    float *least;
+};
+
+static bool open_legs(struct legs *legs, size_t count, size_t depth) {
+    const size_t cells = count * depth + 1;
+    legs->word_rows = malloc(2 * cells * sizeof *legs->word_rows);
+    legs->bm25 = malloc((3 * cells + count) * sizeof *legs->bm25);
+    legs->moments = calloc(2 * count + 1, sizeof *legs->moments);
+    if (!legs->word_rows || !legs->bm25 || !legs->moments) return false;
+    legs->dense_rows = legs->word_rows + cells;
+    legs->near = legs->bm25 + cells;
+    legs->dense = legs->near + cells;
+    legs->least = legs->dense + cells;
+    for (size_t i = 0; i < cells; i++) legs->near[i] = NAN;
+    return true;
+}
+
+static void close_legs(struct legs *legs) {
+    free(legs->word_rows);
+    free(legs->bm25);
+    free(legs->moments);
+}
+
+/* Milliseconds since this was asked last. */
+static double lap(struct timespec *last) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double spent =
+        (double)(now.tv_sec - last->tv_sec) * 1e3 + (double)(now.tv_nsec - last->tv_nsec) / 1e6;
+    *last = now;
+    return spent;
+}
+
+static enum rag_status find_words(const struct rag_hybrid *asked, struct legs *legs,
+                                  struct rag_fault *fault) {
+    const struct rag_fusion *f = &asked->fusion;
+    return rag_lexicon_search_batch(f->legs[0].lexicon, f->queries, f->count, f->stats,
+                                    asked->segment.where, asked->filters, f->depth, f->threads,
+                                    legs->word_rows, legs->bm25, fault);
+}
+
+static enum rag_status find_near(const struct rag_hybrid *asked, struct legs *legs,
+                                 struct rag_fault *fault) {
+    const struct rag_fusion *f = &asked->fusion;
+    const struct rag_question question = {.queries = f->vectors,
+                                          .count = f->count,
+                                          .dim = f->dim,
+                                          .metric = f->metric,
+                                          .k = f->depth,
+                                          .threads = f->threads,
+                                          .least = asked->wants_least ? legs->least : NULL,
+                                          .filters = asked->filters};
+    return rag_nearest(&asked->segment, 1, &question, legs->dense_rows, legs->dense, fault);
+}
+
+static enum rag_status answer(const struct rag_hybrid *asked, struct legs *legs,
+                              const struct rag_fused *out, struct rag_spent *spent,
+                              struct rag_fault *fault) {
+    struct timespec last;
+    clock_gettime(CLOCK_MONOTONIC, &last);
+    enum rag_status status = find_words(asked, legs, fault);
+    spent->words = lap(&last);
+    if (!status)
+        status = rag_fusion_near(&asked->fusion, legs->word_rows, legs->bm25, asked->k, legs->near,
+                                 legs->moments, asked->wants_least ? legs->least : NULL, fault);
+    spent->fusing = lap(&last);
+    if (!status) status = find_near(asked, legs, fault);
+    spent->vectors = lap(&last);
+    if (!status)
+        status = rag_fusion_rank(&asked->fusion, legs->word_rows, legs->bm25, legs->near,
+                                 legs->moments, legs->dense_rows, legs->dense, out, fault);
+    spent->fusing += lap(&last);
+    return status;
+}
+
+enum rag_status rag_hybrid_answer(const struct rag_hybrid *asked, const struct rag_fused *out,
+                                  struct rag_spent *spent, struct rag_fault *fault) {
+    const struct rag_fusion *f = &asked->fusion;
+    struct legs legs = {0};
+    const bool is_alone = f->leg_count == 1 && f->part_count == 1 && f->parts[0].base == 0;
+    enum rag_status status =
+        is_alone ? RAG_OK : rag_fail(fault, RAG_ARGUMENT, f->part_count, "one segment alone");
+    if (!status && (f->count >= SIZE_MAX / 64 || f->depth >= SIZE_MAX / 64 / (f->count + 1)))
+        status = rag_fail(fault, RAG_LIMIT, f->depth, "more rows than memory has");
+    if (!status && !open_legs(&legs, f->count, f->depth))
+        status = rag_fail(fault, RAG_MEMORY, 0, "no memory for a question");
+    if (!status) status = answer(asked, &legs, out, spent, fault);
+    close_legs(&legs);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* container.h - reading a file: its header, its commits, their sections, and verification. */
+#ifndef RAGFILE_CONTAINER_H
+#define RAGFILE_CONTAINER_H
+
+#include "ragfile/section.h"
+
+/* Reads version and byte order from the first 11 bytes. RAG_NOT_RAGFILE without the magic;
+ * RAG_VERSION for an unsupported major version. */
+struct rag_header {
+    uint8_t major, minor, patch;
+    bool big_endian;
+};
+enum rag_status rag_header_read(const uint8_t *bytes, size_t size, struct rag_header *header,
+                                struct rag_fault *fault);
+
+/* An open commit (generation) of a 1.0 file. It borrows bytes, which must outlive it. Any number
+ * of threads may use it. */
+struct rag_reader;
+
+struct rag_commit {
+    uint64_t generation, created; /* created: ns since 1970, 0 = not recorded */
+    uint64_t identity;            /* hash of the first commit's table of contents */
+    uint64_t start, end; /* the commit's own bytes: first extent to the end of its footer */
+    uint64_t previous;   /* offset of the previous footer, 0 for generation 1 */
+    uint64_t tail;       /* bytes after the newest commit, which belong to none */
+    /* the next generation, which was committed but is damaged; 0 = none */
+    uint64_t lost_generation;
+    uint32_t entries, segments, next_segment;
+    bool read_only; /* has a feature that this build must not write */
+    const char *message;
+    size_t message_size;
+};
+
+struct rag_entry {
+    const char *name;
+    uint32_t segment, flags;
+    uint64_t generation, at, size, items;
+    uint64_t extent; /* bytes on disk with block hashes and padding */
+};
+
+struct rag_segment_record {
+    uint32_t number;
+    uint64_t rows, live, generation;
+};
+
+/* Opens the newest commit, or the given generation if it is not 0. Validates everything that
+ * later calls rely on, but reads no section. Entries are in file order. */
+enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
+                                struct rag_reader **reader, struct rag_fault *fault);
+/* The same through a source: fetches the front page, footers and the table of contents, in a
+ * window at the file's end that doubles until it contains a commit. */
+enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
+                                       uint64_t generation, struct rag_reader **reader,
+                                       struct rag_fault *fault);
+void rag_reader_close(struct rag_reader *reader);
+void rag_reader_commit(const struct rag_reader *reader, struct rag_commit *commit);
+void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_entry *entry);
+void rag_reader_segment(const struct rag_reader *reader, uint32_t i,
+                        struct rag_segment_record *segment);
+
+/* Index of the entry with this name and segment, or -1. */
+int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
+
+/* A guard for section i. Verifies its block hashes now, and each block when it is first read;
+ * with a source, both when first read. */
+enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct rag_guard *guard,
+                                 struct rag_fault *fault);
+
+/* Requires that the section's blocks match these leaves, too (spec/parts/signatures.md): one for
+ * each block, valid until the reader is closed. Blocks that were already verified are verified
+ * again. Call it before rag_reader_guard. */
+enum rag_status rag_reader_seal(struct rag_reader *reader, uint32_t i, const uint8_t *leaves,
+                                struct rag_fault *fault);
+
+/* Computes the leaf of a block. */
+void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t out[RAG_LEAF]);
+
+/* Verifies every byte of this commit: blocks, hashes, zero padding, front page. With `full`,
+ * verifies all older commits, too. Reports each fault and continues where possible. `abandoned`
+ * counts bytes between commits. */
+struct rag_verdict {
+    uint64_t sections, blocks, commits, abandoned, faults;
+};
+void rag_reader_verify(struct rag_reader *reader, bool full,
+                       void (*report)(void *context, const struct rag_fault *fault), void *context,
+                       struct rag_verdict *verdict);
+
+/* The section rag.fine: checksums of small blocks (grains) of some sections of a segment. Set
+ * guard, then call open. For i < count, entry returns a range of the file and the offset of its
+ * checksums in the section. */
+struct rag_small_blocks {
+    struct rag_guard guard;
+    uint32_t grain, count;
+};
+enum rag_status rag_small_blocks_open(struct rag_small_blocks *small, struct rag_fault *fault);
+void rag_small_blocks_entry(const struct rag_small_blocks *small, uint32_t i, uint64_t *at,
+                            uint64_t *size, uint64_t *sums_at);
+
+#endif

@@ -1,0 +1,52 @@
+/* files.h - memory maps, and files that are written and then renamed into place. */
+#ifndef RAGFILE_FILES_H
+#define RAGFILE_FILES_H
+
+#include "ragfile/status.h"
+
+/* A file mapped for reading. After rag_map_stat, only its size and identity: bytes is NULL. */
+struct rag_map {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t device, inode;
+};
+
+/* Map a file, or only stat it, without the bytes of a commit in progress: the size is that
+ * before the active writer began (map.c). */
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
+enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
+
+/* Map an open file; or map it over an existing map, whose pointers stay valid. */
+enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault);
+enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
+void rag_map_close(struct rag_map *map);
+
+/* A writable private copy of a file, at least `room` bytes long and zero after the file's end.
+ * Only written pages use memory. map->bytes may be cast to non-const. */
+enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *map,
+                             struct rag_fault *fault);
+
+/* A new file that is created next to `path` and renamed to it when complete. Until then it locks
+ * that name: a second writer fails with RAG_LOCKED. It gets the owner, group and mode of the
+ * file that it replaces before its first byte is written. Only regular files are replaced. */
+struct rag_file;
+enum rag_status rag_file_create(const char *path, struct rag_file **file, struct rag_fault *fault);
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                               struct rag_fault *fault);
+enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault);
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
+
+/* Syncs the file and renames it to its final name. replace_own: the caller holds the lock of the
+ * replaced file. */
+enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
+
+/* Opens an existing file under the writer's lock, without reading it. */
+enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
+
+/* Closes the file; removes it unless it was published. */
+void rag_file_discard(struct rag_file *file);
+
+/* The pid of the process that is writing to path; 0 if there is none or the system cannot tell. */
+int64_t rag_writer_pid(const char *path);
+
+#endif

@@ -1,0 +1,113 @@
+/* fusion.h - one ranking from BM25 scores and vector scores. */
+#ifndef RAGFILE_FUSION_H
+#define RAGFILE_FUSION_H
+
+#include "ragfile/search.h"
+
+struct rag_records;
+struct rag_sample;
+
+/* Calibrated fusion of two exact scores: the best BM25 score of all rows, mean and deviation of
+ * the query's vector scores, and the weight. */
+struct rag_calibration {
+    double best, mean, deviation, weight;
+};
+
+/* The fused score of a row. */
+double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense);
+
+/* Ranks rows by fused score, ties by `ties`. order[i] is the index of the row at rank i,
+ * scores[i] its score. */
+enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const float *bm25,
+                                    const float *dense, const int64_t *ties, size_t count,
+                                    int64_t *order, double *scores, struct rag_fault *fault);
+
+/* The vector score that a row with a BM25 score of at most `rest` needs to be among the k best
+ * of these rows; -infinity if any score suffices. */
+float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
+                           size_t count, size_t k, float rest);
+
+/* One segment in a merge of several: the number of its first row in the file, its rows, its
+ * records (for ties between segments; NULL for a single segment), and its vectors or NULL.
+ * Arrays are sorted by base. */
+struct rag_part {
+    uint64_t base, rows;
+    const struct rag_records *records;
+    const struct rag_matrix *matrix;
+};
+
+/* Merges the results of all segments for each query. rows (numbers in the file, -1 for none) and
+ * scores are [queries][parts][k] and are overwritten; to and best are [queries][k], by score,
+ * then by (document id, chunk index). Unused entries are row -1, score -infinity. */
+enum rag_status rag_merge(const struct rag_part *parts, size_t part_count, int64_t *rows,
+                          float *scores, size_t count, size_t k, int threads, int64_t *to,
+                          float *best, struct rag_fault *fault);
+
+/* The method of fusion (fusion/fuse.c has the formulas). `parameter` is the weight, the constant
+ * of reciprocal ranks, or the share of vectors. */
+enum rag_method { RAG_CALIBRATED, RAG_RRF, RAG_BLEND };
+
+struct rag_lexical_leg;
+struct rag_lexical_stats;
+struct rag_queries;
+
+/* Queries over words and vectors. Ranked rows of either are [queries][depth] with their scores,
+ * best first, row -1 after the last. Only RAG_CALIBRATED needs `sample`. */
+struct rag_fusion {
+    enum rag_method method;
+    double parameter;
+    const struct rag_part *parts;
+    size_t part_count;
+    const struct rag_lexical_leg *legs;
+    size_t leg_count;
+    const struct rag_lexical_stats *stats;
+    const struct rag_queries *queries;
+    const float *vectors;
+    uint32_t dim;
+    enum rag_metric metric;
+    const struct rag_sample *sample;
+    size_t count, depth;
+    int threads;
+};
+
+/* Second step, between the searches for words and for vectors. near[queries][depth] receives the
+ * vector scores of the rows that words found; RAG_CALIBRATED uses the mean for a row without a
+ * vector. For RAG_CALIBRATED, moments[queries][2] receives mean and deviation, and `least`, if
+ * not NULL, the vector score that any other row needs to be among the k best. */
+enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *rows,
+                                const float *bm25, size_t k, float *near, double *moments,
+                                float *least, struct rag_fault *fault);
+
+/* The fused ranking: rows, fused scores, and the BM25 and vector score of each row, all
+ * [queries][width], best first. Unused entries are row -1, score -infinity, parts NaN. */
+struct rag_fused {
+    int64_t *rows;
+    double *scores;
+    float *bm25, *near;
+    size_t width;
+};
+enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *word_rows,
+                                const float *bm25, const float *near, const double *moments,
+                                const int64_t *dense_rows, const float *dense,
+                                const struct rag_fused *out, struct rag_fault *fault);
+
+/* A complete hybrid search of a single segment. fusion has one part and one leg. Both searches
+ * are restricted to segment.where or `filters`. With wants_least (RAG_CALIBRATED only), rows
+ * that cannot be among the k best are skipped; then only the first k rows of the result are
+ * meaningful. */
+struct rag_hybrid {
+    struct rag_fusion fusion;
+    struct rag_segment segment;
+    const struct rag_filters *filters;
+    size_t k;
+    bool wants_least;
+};
+
+/* Time of each step in milliseconds. */
+struct rag_spent {
+    double words, fusing, vectors;
+};
+enum rag_status rag_hybrid_answer(const struct rag_hybrid *asked, const struct rag_fused *out,
+                                  struct rag_spent *spent, struct rag_fault *fault);
+
+#endif

@@ -1,0 +1,50 @@
+/* words.h - words of a text, and the vocabulary that maps words to terms. */
+#ifndef RAGFILE_WORDS_H
+#define RAGFILE_WORDS_H
+
+#include "ragfile/status.h"
+
+/* A word of a text. Wholes (snake_case, v0.1.0, c++) are emitted in addition to their parts:
+ * they match as written, are never stemmed, and do not count towards a row's length. */
+enum { RAG_WORD_PART = 0, RAG_WORD_WHOLE = 1 };
+struct rag_word {
+    const uint8_t *bytes; /* folded UTF-8 of 1 to 255 bytes, valid for any input */
+    size_t size;
+    int kind;
+    size_t from, to; /* the range of the text that it was made from */
+};
+typedef void rag_word_sink(void *context, const struct rag_word *word);
+
+/* Optional rules of the analysis, combined with |. RAG_PIECES (rag-words-2) splits a part such
+ * as getPodStatus, and emits get, pod and status as parts, too. */
+enum { RAG_STRIP_ACCENTS = 1, RAG_PIECES = 2 };
+
+/* Calls sink for each word of a text, in the order in which their parts begin; a whole follows
+ * its parts. A word's bytes are valid until sink returns. */
+void rag_analyze(const uint8_t *text, size_t size, unsigned rules, rag_word_sink *sink,
+                 void *context);
+
+/* Calls sink for each word of a lower-case text whose first two bytes are set in `heads`, a bit
+ * map of 65,536 pairs: bit 256 * first + second, where second is 0 for a word of one byte.
+ * `number` counts all words from 0. Words are those of ragfile.text.words. */
+typedef void rag_match_sink(void *context, size_t number, const uint8_t *word, size_t size);
+void rag_match_spans(const uint8_t *text, size_t size, const uint8_t *heads, rag_match_sink *sink,
+                     void *context);
+
+/* The Unicode version of the analyzer's tables. */
+const char *rag_unicode_version(void);
+
+/* Maps words to terms. The library does not stem and has no stop words: it returns the new words
+ * (pending), and the caller supplies their terms in the same order (resolve). One thread. */
+struct rag_vocabulary;
+struct rag_vocabulary *rag_vocabulary_new(void);
+void rag_vocabulary_free(struct rag_vocabulary *vocabulary);
+/* The words without a term so far, each followed by a NUL; valid until the next call. */
+const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, size_t *size);
+/* Supplies their terms, each followed by a NUL; an empty term drops the word. RAG_ARGUMENT if
+ * the number of terms differs or a term has more than 255 bytes. */
+enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const uint8_t *terms,
+                                       size_t size, struct rag_fault *fault);
+size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary);
+
+#endif

@@ -1,0 +1,68 @@
+/* writer.h - writing a file: new files, appended commits, and compaction. */
+#ifndef RAGFILE_WRITER_H
+#define RAGFILE_WRITER_H
+
+#include "ragfile/files.h"
+
+struct rag_reader;
+
+/* A writer of one commit. One thread. After a call failed, only discard may be called. No
+ * failure changes earlier commits. */
+struct rag_writer;
+
+/* Starts a new file: written under a temporary name next to path, renamed to it at commit. */
+enum rag_status rag_writer_create(const char *path, struct rag_writer **writer,
+                                  struct rag_fault *fault);
+
+/* Starts the next commit of an existing file. Takes the writer's lock and opens the newest
+ * commit. On RAG_LOCKED, fault->at is the holder's pid. */
+enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer,
+                                struct rag_fault *fault);
+
+/* Transfer ownership of the reader of that commit and of its map. Close the reader first. */
+struct rag_reader *rag_writer_take_reader(struct rag_writer *writer);
+struct rag_map rag_writer_take_map(struct rag_writer *writer);
+
+/* Starts a compacted copy, which replaces the file that `editor` has locked. */
+enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer,
+                                   struct rag_fault *fault);
+
+/* Allocates a segment number. */
+enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number,
+                                   struct rag_fault *fault);
+
+/* Set a segment's number of rows and of live rows; or remove a segment whose sections were
+ * dropped. */
+enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows,
+                                uint64_t live, struct rag_fault *fault);
+void rag_writer_forget(struct rag_writer *writer, uint32_t segment);
+
+/* Write a section: begin, any number of writes, end. *at becomes its offset in the file.
+ * Replaces an older section of the same name and segment. */
+enum rag_status rag_section_begin(struct rag_writer *writer, const char *name, uint32_t segment,
+                                  uint32_t flags, uint64_t *at, struct rag_fault *fault);
+enum rag_status rag_section_write(struct rag_writer *writer, const void *bytes, size_t size,
+                                  struct rag_fault *fault);
+enum rag_status rag_section_end(struct rag_writer *writer, uint64_t items, struct rag_fault *fault);
+
+/* Drops a section from the next commit. RAG_ARGUMENT if there is none. */
+enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment,
+                                 struct rag_fault *fault);
+
+/* Sets the size of small blocks whose checksums are computed for the sections that follow; 0
+ * turns this off. small_blocks writes the checksums so far as the segment's rag.fine. */
+void rag_writer_grain(struct rag_writer *writer, uint32_t grain);
+enum rag_status rag_writer_small_blocks(struct rag_writer *writer, uint32_t segment,
+                                        struct rag_fault *fault);
+
+/* Adds parity to the commit, `percent` (1 to 100) of its size, or none for 0
+ * (spec/parts/parity.md). Bytes that older parity sections protect are left to these, unless
+ * `anew`. */
+void rag_writer_parity(struct rag_writer *writer, unsigned percent, bool anew);
+
+/* Makes the commit durable and visible, all or nothing. Afterwards only discard may be called. */
+enum rag_status rag_writer_commit(struct rag_writer *writer, uint64_t created, const char *message,
+                                  size_t message_size, struct rag_fault *fault);
+void rag_writer_discard(struct rag_writer *writer);
+
+#endif

@@ -1,0 +1,21 @@
+/* files.h - functions of map.c that only the container uses. */
+#ifndef RAG_FILES_H
+#define RAG_FILES_H
+
+#include "ragfile/files.h"
+
+const char *rag_file_path(const struct rag_file *file);
+
+/* Announces that bytes from `end` on are not committed, so that readers can ignore them; 0:
+ * unknown. */
+void rag_file_settled(struct rag_file *file, uint64_t end);
+
+/* RAG_OK if the path still names this file, so that readers will see what is written. */
+enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
+enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
+
+/* Releases the disk space from `from` on, if the system can. The bytes become zero and the file
+ * keeps its size, so that maps of it stay valid. */
+void rag_file_release(struct rag_file *file, uint64_t from);
+
+#endif

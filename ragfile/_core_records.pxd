@@ -1,0 +1,1 @@
+cdef const void *records_at(records) except NULL

@@ -1,0 +1,25 @@
+"""Documents, chunks, compressed streams and metadata columns of a segment; exchange formats."""
+
+from array import array
+
+from ragfile.errors import CorruptError, FormatError
+from ragfile.ground.fork_safe_lock import ForkSafeLock
+
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+
+from rag.records cimport *
+from rag.shared cimport *
+from ragfile._core cimport Bare, Outlet, Section, address_of, check, write_out
+
+
+# For modules that do not know these structs: they recompile when other headers change.
+cdef const void *records_at(records) except NULL:
+    """The rag_records of a Records."""
+    return &(<Records?>records).records
+
+
+include "pxi/records.pxi"
+include "pxi/ids.pxi"
+include "pxi/columns.pxi"
+include "pxi/arrow.pxi"
+include "pxi/ragmd.pxi"

@@ -1,0 +1,21 @@
+"""Vectors: search, shadows, clusters, fusion with BM25, and the embedded model."""
+
+from array import array
+from collections import namedtuple
+
+from ragfile._core import row_set
+from ragfile._core_text import Lexicon
+from ragfile.errors import ModelError
+
+from libc.stdlib cimport calloc, free
+
+from rag.shared cimport *
+from rag.vectors cimport *
+from ragfile._core cimport Bare, Filters, Outlet, Section, address_of, check, write_out
+from ragfile._core_records cimport records_at
+from ragfile._core_text cimport filter_of, legs_of, queries_at
+
+include "pxi/vectors.pxi"
+include "pxi/fusion.pxi"
+include "pxi/fusing.pxi"
+include "pxi/model.pxi"
