@@ -18,7 +18,7 @@ from ragfile.embedding.protocol import Model
 from ragfile.file.row_segment import RowSegment
 
 PACKAGE = str(Path(ragfile.__file__).parent)
-HYBRID, DATASET, ASK, HTTP = 14, 22, 24, 31
+HYBRID, DATASET, ASK, HTTP = 14, 22, 24, 32
 QUESTION = "alpha beta"
 
 

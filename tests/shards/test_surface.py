@@ -156,7 +156,7 @@ OTHER = {
     "path": "is its own",
     "reader": "has none: ValueError",
     "hybrid": "is what search asks",
-    "min_score": "is what explain asks",
+    "least": "is what explain asks",
     "hits": "are what search returns",
     "are_apart": "is how questions with a filter each are asked",
     "segments": "are those of all shards",

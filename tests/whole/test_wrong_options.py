@@ -52,7 +52,7 @@ def vectors(tmp_path_factory):
 
 SEARCHES = [
     ({"diversity": 2}, ValueError, "diversity is from 0 to 1, not 2"),
-    ({"min_score": float("inf")}, ValueError, "least is below infinity, not inf"),
+    ({"min_score": float("inf")}, ValueError, "min_score is below infinity, not inf"),
     ({"offset": -1}, ValueError, "offset is at least 0, not -1"),
     ({"effort": 0}, ValueError, "effort is above 0 and at most 1, not 0"),
     ({"effort": float("nan")}, ValueError, "effort is above 0 and at most 1, not nan"),
@@ -207,7 +207,7 @@ def test_canonical_calls_are_refused_as_those_of_the_library(kb):
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("a b", "a strategy's name is"), ("vector", "belongs to"), ("rag.x", "belongs to")],
+    [("a b", "a section's name is"), ("vector", "belongs to"), ("rag.x", "belongs to")],
 )
 def test_names_of_strategies_leave_the_formats_own_alone(name, says):
     with pytest.raises(ValueError, match=says):

@@ -1,5 +1,6 @@
 /* bm25_digest.c - builds a small lexicon, asks it, and prints a digest of the sections and all
- * answers. Every target and architecture must print the same digest. `make -C tests digest` builds it. */
+ * answers. Every target and architecture must print the same digest. `make -C tests digest` builds
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -248,7 +248,7 @@ def test_an_option_that_is_not_read_here_is_refused_by_name(files):
     with Reader(files["words"]) as there:
         there("open")
         for options, said in (
-            ({"query_syntax": True}, "no option 'operators' here"),
+            ({"query_syntax": True}, "no option 'query_syntax' here"),
             ({"group": 2}, "no option 'group' here"),
             ({"rerank": True}, "no option 'rerank' here"),
             ({"fields": {"text": 2}}, "no option 'fields' here"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from doors.browser.node import node
 from fuzz import sections
+from places import ROOT
 
 HERE = Path(__file__).parent
 COUNT = int(os.environ.get("RAGFILE_HOSTILE", "60"))
@@ -37,7 +38,7 @@ def test_files_with_good_checksums_and_lying_sections(folder):
 
 
 def test_the_corpus_of_the_containers_fuzzer(folder):
-    corpus = HERE.parents[1] / "fuzz/corpus"
+    corpus = ROOT / "csrc/tests/fuzz/corpus"
     for seed in corpus.iterdir():
         shutil.copy(seed, folder)
         data = seed.read_bytes()
