@@ -181,24 +181,24 @@ def test_filtered_bm25_search(benchmark, search):
 
 
 def test_search_with_a_minimum_score(benchmark, search):
-    benchmark(search, **named(search, 0.3, "min_score", "min_score"))
+    benchmark(search, **named(search, 0.3, "min_score", "least"))
 
 
 def test_search_without_repeats(benchmark, search):
-    benchmark(search, **named(search, True, "drop_repeats", "drop_repeats"))
+    benchmark(search, **named(search, True, "drop_repeats", "distinct"))
 
 
 def test_search_with_a_phrase(benchmark, rf, search):
     first, second, *rest = rf.hit(0).text.split()[:4]
     query = f'"{first} {second}" {" ".join(rest)}'
-    benchmark(search, query, **named(search, True, "query_syntax", "query_syntax"))
+    benchmark(search, query, **named(search, True, "query_syntax", "operators"))
 
 
 def test_search_like_a_row(benchmark, rf):
     def ask(**options):
         return rf.search("", 10, mode="vector", cache=False, **options)
 
-    benchmark(ask, **named(ask, 7, "similar_to", "similar_to"))
+    benchmark(ask, **named(ask, 7, "similar_to", "like"))
 
 
 def test_grouped_search(benchmark, search):
